@@ -30,7 +30,7 @@ import { leastAccounts } from "./core/requests/unasked_welcomes.ts";
 import { idleMs, minimumMs as sessionMs, reservedShare } from "./core/session/session_places.ts";
 import { keyPart, visitorPart, visitorsPart } from "./core/limits/shares.ts";
 import { reserveBytes, smallDiskPart } from "./core/limits/storage_watch.ts";
-import { slowPauseMs } from "./core/relay_core.ts";
+import { slowPauseMs } from "./core/limits/limits.ts";
 import { newSocketBudgets, strangerBudgets } from "./edge.ts";
 import { defaultQuicLimits } from "./listeners/quic.ts";
 

@@ -1,5 +1,8 @@
 /** The channels in memory: each loaded once however many ask at the same time, and dropped when nobody needs it. */
 import type { ChannelId } from "../../../proto/mod.ts";
+import type { CoreConfig } from "../config.ts";
+import { ConfirmationBudget } from "../limits/confirmation_budget.ts";
+import { TailBudget } from "../limits/tail_budget.ts";
 import { Channel, type ChannelHost } from "./channel.ts";
 
 /** Not dropped before this long after its last use: its user may be waiting for the engine. */
@@ -10,8 +13,13 @@ export class LoadedChannels {
   readonly #loaded = new Map<ChannelId, Channel>();
   readonly #loading = new Map<ChannelId, Promise<Channel | undefined>>();
 
-  constructor(host: ChannelHost) {
-    this.#host = host;
+  constructor(config: CoreConfig, parts: Omit<ChannelHost, "tails" | "unreadTails" | "confirmations">) {
+    this.#host = {
+      ...parts,
+      tails: new TailBudget(config.tailBytesInAll),
+      unreadTails: new TailBudget(config.unreadTailBytesInAll),
+      confirmations: new ConfirmationBudget(),
+    };
   }
 
   get size(): number {

@@ -10,7 +10,9 @@ import {
   type InviteId,
   type JoinRequestId,
 } from "../../../proto/mod.ts";
-import type { JoinOutcome, JoinPlaces } from "../limits/join_places.ts";
+import type { CoreConfig } from "../config.ts";
+import { type JoinOutcome, JoinPlaces } from "../limits/join_places.ts";
+import type { PlaceDeps } from "../limits/place_deps.ts";
 
 interface Pending {
   readonly requestId: JoinRequestId;
@@ -69,8 +71,8 @@ export class PendingJoins {
   readonly #onRemoved: (requestId: JoinRequestId) => void;
 
   /** `onRemoved` hears of what ends here. */
-  constructor(places: JoinPlaces, onRemoved: (requestId: JoinRequestId) => void) {
-    this.#places = places;
+  constructor(config: CoreConfig, deps: PlaceDeps, onRemoved: (requestId: JoinRequestId) => void) {
+    this.#places = new JoinPlaces(config, deps);
     this.#onRemoved = onRemoved;
   }
 

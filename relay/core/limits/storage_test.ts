@@ -125,9 +125,9 @@ Deno.test("a removal that its account's reserve does not cover leaves the channe
   const take = (account: number): boolean => {
     // cast: as much of an asker as is looked at
     const asker = {
-      core: { reserves, deps: { nowMs: () => 0 } },
+      core: { limits: { reserves }, deps: { nowMs: () => 0 } },
       agent: { account: accountOf(account) },
-    } as AgentAsker;
+    } as unknown as AgentAsker;
     return takeReserve(asker, channelId, 8 * 1024 * 1024) !== undefined;
   };
   reserves.draw(accountOf(1), 8 * 1024 * 1024, 0);

@@ -46,7 +46,7 @@ export async function appendSettled(
   entry: NewEntry | (() => NewEntry),
   { sender = channel.account, checkWanted, failed }: Turn = {},
 ): Promise<Settled> {
-  return await core.inTurn(channel, async () => {
+  return await core.limits.appends.pass(channel.account, async () => {
     try {
       checkWanted?.();
       const made = typeof entry === "function" ? entry() : entry;
@@ -82,12 +82,12 @@ function settledOf(outcome: AppendOutcome, { core, channel, entry, sender }: Jud
       throw new Refusal("session_replaced", "A newer session of this agent has taken the place of this one");
     case "full":
       channel.full = true;
-      core.touch(channel);
+      core.upkeep.touch(channel);
       if (outcome.of === "account") {
         const accountBytes = entry.room?.accountBytes ?? 0;
         // Others' messages make room for the account's own, and not the other way round.
         const within = sender === channel.account ? undefined : channel.channelId;
-        core.relieve(channel.account, { accountBytes, dropsMessages: true, within });
+        core.relief.begin(channel.account, { accountBytes, dropsMessages: true, within });
         throw accountIsFull();
       }
       throw channelIsFull();
@@ -129,7 +129,11 @@ export function accountIsFull(): Refusal {
 export const shareOfOthers = 1 / 8;
 
 /** Returns the room for an entry of this channel that an agent of an account sends. */
-export function roomIn({ config, plans }: CoreParts, { account }: Channel, sender: AccountId): Room | Promise<Room> {
+export function roomIn(
+  { config, limits: { plans } }: CoreParts,
+  { account }: Channel,
+  sender: AccountId,
+): Room | Promise<Room> {
   const { logBytesPerChannel } = config;
   const plan = plans.of(account);
   const room = (plan: Plan): Room => {

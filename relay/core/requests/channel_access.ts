@@ -10,7 +10,7 @@ export async function openAsMember({ core, agent }: AgentAsker, channelId: Chann
   const channel = opened instanceof Promise ? await opened : opened;
   if (channel?.state.isActive(agent.agentId)) return channel;
   // A no is final for the agent, and another relay may have let it in: it is told by one that knows everything before it.
-  await core.catchUp();
+  await core.deps.cluster?.catchUp();
   const again = await core.channels.open(channelId);
   if (again?.state.isActive(agent.agentId)) return again;
   if (again?.state.closed === undefined && again?.state.members.get(agent.agentId)?.leaving?.reason === "lapsed") {
@@ -21,7 +21,7 @@ export async function openAsMember({ core, agent }: AgentAsker, channelId: Chann
 
 /** A request of an epoch that is not known here may be of one that another relay has begun. */
 export async function reachEpoch(core: CoreParts, { state }: Channel, epoch: number): Promise<void> {
-  if (epoch > state.epoch) await core.catchUp();
+  if (epoch > state.epoch) await core.deps.cluster?.catchUp();
 }
 
 /** The channel, for somebody who may begin it anew if it owns it: a member, or an owner that has lapsed. */
@@ -49,7 +49,7 @@ export async function openAsReader(asker: AgentAsker, channelId: ChannelId): Pro
   const channel = opened instanceof Promise ? await opened : opened;
   const { agentId } = asker.agent;
   if (channel !== undefined && (channel.state.isActive(agentId) || mayRead(channel, agentId))) return channel;
-  await asker.core.catchUp();
+  await asker.core.deps.cluster?.catchUp();
   const again = await asker.core.channels.open(channelId);
   return again !== undefined && mayRead(again, agentId) ? again : await openAsMember(asker, channelId);
 }

@@ -1,5 +1,6 @@
 /** Making, listing, leaving and closing channels. */
 import {
+  type AccountId,
   type AgentId,
   binaryIdFromBytes,
   type ChannelId,
@@ -7,6 +8,7 @@ import {
   encodeCreatorWelcome,
   groupIdOf,
   leaveStatement,
+  parseAgentId,
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
@@ -21,6 +23,8 @@ import { accountIsFull, appendInAnyEpoch, roomIn } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
 import { partyOf } from "../limits/shares.ts";
 
+/** In the log, for what no agent did. */
+const nobody = parseAgentId("A".repeat(22));
 const channelIdBytes = 16;
 /** An account with so many channels is not about to close some. */
 const crowdedRetryMs = 60_000;
@@ -36,7 +40,7 @@ export async function createChannel(
   const timeMs = nowMs();
   const channelId = binaryIdFromBytes<ChannelId>(randomBytes(channelIdBytes));
   const { account, agentId: creator } = agent;
-  const tight = core.storage.level !== "ok";
+  const tight = core.limits.storage.level !== "ok";
   const accountBytes = tight ? 0 : storageBytesOf(core.config, agent.plan);
   const outcome = await engine.createChannel({
     channelId,
@@ -59,8 +63,8 @@ export async function createChannel(
     throw new Refusal("rate_limited", `This account has ${maxOpen} channels; close some first`, { retryAfterMs });
   }
   if (outcome.kind === "full") {
-    core.storage.refuseGrowth();
-    core.relieve(account, { accountBytes, dropsMessages: false });
+    core.limits.storage.refuseGrowth();
+    core.relief.begin(account, { accountBytes, dropsMessages: false });
     throw accountIsFull();
   }
   const created = outcome.kind === "created" ? { channelId, name } : outcome.original;
@@ -85,7 +89,9 @@ export async function listChannels(
   let read = 0;
   for (const channelId of page.channels) {
     // A page of channels that are not in memory would keep everybody else waiting.
-    if (!core.channels.isLoaded(channelId) && ++read % readsAtOnce === 0) await core.slowTurns.take(partyOf(agent), 1);
+    if (!core.channels.isLoaded(channelId) && ++read % readsAtOnce === 0) {
+      await core.limits.slowTurns.take(partyOf(agent), 1);
+    }
     const channel = await core.channels.open(channelId);
     if (channel === undefined || channel.state.closed !== undefined || !covers(asker.agent, channel)) continue;
     channels.push(summarise(channel, asker));
@@ -119,7 +125,7 @@ export async function listMembers(
   const members = [...state.members].map(([agentId, { joinedSequence, leaving }]) => ({
     agentId,
     joinedSequence,
-    online: asker.core.isOnline(agentId),
+    online: asker.core.sessions.isOnline(agentId),
     leaving: leaving !== undefined,
     owner: state.owners.has(agentId),
   }));
@@ -181,7 +187,7 @@ export async function leaveChannel(
 /** Each is an entry for all members: the room of the log alone would let one agent fill it. */
 function checkLeaveRate({ core, agent }: AgentAsker, channelId: ChannelId, { leaving }: Membership): void {
   if (leaving?.reason !== "left") return;
-  const retryAfterMs = core.rates.leavesAgain.take(`${channelId} ${agent.agentId}`, core.deps.nowMs());
+  const retryAfterMs = core.limits.rates.leavesAgain.take(`${channelId} ${agent.agentId}`, core.deps.nowMs());
   if (retryAfterMs === undefined) return;
   throw new Refusal("rate_limited", "This agent has left already, and says so too often; wait", { retryAfterMs });
 }
@@ -203,8 +209,23 @@ export async function closeChannel(
   return { closedAtMs: state.closed?.timeMs ?? await close(core, channel, agent.agentId) };
 }
 
+/** Closes the channels that an account has made. */
+export async function closeChannelsOf(core: CoreParts, account: AccountId): Promise<void> {
+  const { channels, deps: { engine } } = core;
+  const limit = 100;
+  for (let page = await engine.listChannels({ agentId: nobody, account, limit });;) {
+    for (const channelId of page.channels) {
+      const channel = await channels.open(channelId);
+      if (channel !== undefined && channel.state.closed === undefined) await close(core, channel, nobody);
+    }
+    const after = page.channels.at(-1);
+    if (!page.more || after === undefined) return;
+    page = await engine.listChannels({ agentId: nobody, account, limit, after });
+  }
+}
+
 /** The channel ends for all; its name is free. */
-export async function close(core: CoreParts, channel: Channel, by: AgentId): Promise<number> {
+async function close(core: CoreParts, channel: Channel, by: AgentId): Promise<number> {
   try {
     const { timeMs } = await appendInAnyEpoch(core, channel, (epoch) => ({
       kind: "close",

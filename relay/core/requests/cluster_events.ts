@@ -1,6 +1,5 @@
 /** Events of other relays that matter to agents of this one. */
 import type { AgentId, ChannelId } from "../../../proto/mod.ts";
-import type { Background } from "../background.ts";
 import type { ClusterListener, SharedJoin } from "../cluster.ts";
 import type { PendingJoin } from "../channel/pending_joins.ts";
 import { Refusal } from "../refusal.ts";
@@ -8,42 +7,33 @@ import type { CoreParts } from "./request_handler.ts";
 import { hold, tellDisplaced, tellInviter } from "./join_requests.ts";
 import { askForMore } from "./key_package_claims.ts";
 import { tellReaders } from "./rejoin_requests.ts";
-import { isReplaced } from "./session_requests.ts";
+import { isReplaced } from "../session/sessions.ts";
 
-/** Sessions of this relay. */
-export interface LocalSessions {
-  readonly agents: Iterable<AgentId>;
-  /** New ones are welcome, with all that they bring. */
-  readonly hasRoom: boolean;
-  /** Ends all sessions, not at once; new ones are for `open` to refuse. */
-  sendAway(message: string): void;
-}
-
-export function followCluster(core: CoreParts & LocalSessions, background: Background): ClusterListener {
+export function followCluster(core: CoreParts): ClusterListener {
   return {
     replaced: (agentId, session) => {
-      const held = core.sessionOf(agentId);
+      const held = core.sessions.of(agentId);
       if (held?.agent?.session !== undefined && held.agent.session < session) held.end(isReplaced);
     },
-    told: (agentId, operation, body) => core.sessionOf(agentId)?.notify(operation, body),
+    told: (agentId, operation, body) => core.sessions.of(agentId)?.notify(operation, body),
     joinShared: (request) => takeJoin(core, request),
     joinEnded: (requestId) => core.joins.endedElsewhere(requestId),
     confirmed: (channelId, agentId, statement) => core.channels.loaded(channelId)?.confirm(agentId, statement),
     welcomed: (channelId, agentIds) => {
       // A channel in memory learns of it from its log.
       if (core.channels.isLoaded(channelId)) return;
-      const here = agentIds.filter((agentId) => core.sessionOf(agentId) !== undefined);
-      if (here.length > 0) background.run("welcome", () => welcome(core, channelId, here));
+      const here = agentIds.filter((agentId) => core.sessions.of(agentId) !== undefined);
+      if (here.length > 0) core.background.run("welcome", () => welcome(core, channelId, here));
     },
     cursorMoved: (channelId, agentId, cursor) => core.channels.loaded(channelId)?.learnCursor(agentId, cursor),
     trimmed: (channelId, through) => {
       const channel = core.channels.loaded(channelId);
       if (channel !== undefined) channel.trimmed = Math.max(channel.trimmed, Math.min(through, channel.head));
     },
-    hasRoom: () => core.hasRoom,
-    stalled: () => core.sendAway("The relay has no answer from the log that it shares with others"),
+    hasRoom: () => core.sessions.hasRoom,
+    stalled: () => core.sessions.sendAway("The relay has no answer from the log that it shares with others"),
     keyPackagesLost: () => {
-      for (const agentId of core.agents) background.run("greeting", () => askForMore(core, agentId));
+      for (const agentId of core.sessions.agents) core.background.run("greeting", () => askForMore(core, agentId));
     },
   };
 }
@@ -80,9 +70,9 @@ function holds(core: CoreParts, request: PendingJoin): boolean {
 async function welcome(core: CoreParts, channelId: ChannelId, agentIds: readonly AgentId[]): Promise<void> {
   const channel = await core.channels.open(channelId);
   for (const agentId of agentIds) {
-    const session = core.sessionOf(agentId);
+    const session = core.sessions.of(agentId);
     if (session === undefined || !channel?.hasWelcomeFor(agentId)) continue;
     session.welcomes.add(channel);
-    core.pushWaiting(session);
+    core.sessions.pushWaiting(session);
   }
 }

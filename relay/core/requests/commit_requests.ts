@@ -62,8 +62,8 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
     const { author: _, ...commit } = body;
     const entryBody = encodeCommitBody(commit);
     const exemption = exempt(asker, channel, body, entryBody.body.length);
-    if (isGrowth(channel, body)) core.storage.refuseGrowth(entryBody.body.length);
-    else if (exemption === undefined) core.storage.refuseChange();
+    if (isGrowth(channel, body)) core.limits.storage.refuseGrowth(entryBody.body.length);
+    else if (exemption === undefined) core.limits.storage.refuseChange();
     const payment = await payHandshake(asker, entryBody.body.length, exemption);
     const appending = settling(
       payment,
@@ -117,7 +117,7 @@ function isRoutine({ state }: Channel, { added, removed, owners }: Commit): bool
 function exempt(asker: AgentAsker, channel: Channel, body: Commit, bytes: number): Exemption | undefined {
   const { channelId, added, removed } = body;
   if (isGrowth(channel, body) || added.length + removed.length === 0) return undefined;
-  asker.core.storage.refuseRemoval();
+  asker.core.limits.storage.refuseRemoval();
   return takeReserve(asker, channelId, bytes);
 }
 
@@ -299,7 +299,7 @@ export async function sendWelcome(
   const original = await core.deps.engine.findKey(channel.channelId, key);
   if (original !== undefined) return { sequence: original.sequence, duplicate: true };
   for (const agentId of recipients) await checkWelcomeFor(channel, agentId, agent.agentId);
-  core.storage.refuseGrowth(body.welcome.length);
+  core.limits.storage.refuseGrowth(body.welcome.length);
   const welcomeBytes = welcomeBytesOf([body]);
   using _adding = await admitUnasked(core, channel, { added: recipients, answers: [], welcomeBytes });
   const room = await roomIn(core, channel, agent.account);

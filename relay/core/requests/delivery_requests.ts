@@ -21,7 +21,7 @@ export async function subscribe(
   const consumed = channel.cursor(agentId) ?? 0;
   const { joinedSequence } = channel.state.members.get(agentId) ?? channel.state.former.get(agentId) ??
     { joinedSequence: 0 };
-  if (after !== undefined && after > channel.head) await core.catchUp();
+  if (after !== undefined && after > channel.head) await core.deps.cluster?.catchUp();
   if (after !== undefined && (after > channel.head || after < joinedSequence)) {
     throw new Refusal("cursor_invalid", `This agent can read from ${joinedSequence} to ${channel.head}, not ${after}`);
   }
@@ -67,13 +67,13 @@ export async function acknowledge(
   const { core, session, quiet, agent: { agentId } } = asker;
   const held = session.subscriptions.get(channelId);
   const channel = held?.channel ?? await openAsReader(asker, channelId);
-  if (Math.max(consumed, received) > channel.head) await core.catchUp();
+  if (Math.max(consumed, received) > channel.head) await core.deps.cluster?.catchUp();
   if (consumed > channel.head || received > channel.head) {
     throw new Refusal("cursor_invalid", `The channel's log ends at ${channel.head}; cannot acknowledge beyond it`);
   }
   held?.subscription.received(Math.max(received, consumed));
   channel.acknowledge(agentId, consumed);
-  core.touch(channel);
+  core.upkeep.touch(channel);
   const cursor = channel.cursorOf(agentId);
   // Nobody waits for the disk of a notice: the cursor is written within a second, and what comes twice is recognised.
   if (!quiet) await core.deps.engine.moveCursor(channelId, agentId, cursor);

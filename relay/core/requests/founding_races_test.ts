@@ -1,11 +1,11 @@
 /** A founding and an entry that comes between its check and its turn in the log. */
 import { assertEquals } from "@std/assert";
-import { foundingEpoch, type RequestBody } from "../../../proto/mod.ts";
+import { foundingEpoch, parseAccountId, type RequestBody } from "../../../proto/mod.ts";
 import { foundingRequest } from "../../../tests/support/founding.ts";
 import { type Engine, EngineError, openSqliteEngine } from "../../engine/mod.ts";
 import type { Allowances } from "../limits/allowances.ts";
 import { emptyBody } from "../channel/entry_body.ts";
-import type { Rates } from "../limits/rates.ts";
+import type { Limits } from "../limits/limits.ts";
 import { Actor, commitRequest } from "../testing/actors.ts";
 import { createAgent } from "../testing/client.ts";
 import { quietCluster } from "../testing/quiet_cluster.ts";
@@ -32,17 +32,9 @@ interface Scene {
   readonly counted: () => number;
 }
 
-/** Parts of the core that only its own requests see. */
-interface Parts {
-  readonly reserves: Allowances;
-  readonly allowances: Allowances;
-  readonly rates: Rates;
-  inTurn(channel: { readonly account: string }, run: () => Promise<void>): Promise<void>;
-}
-
 /** Before the founding is sent. */
 interface Preparation {
-  readonly parts: Parts;
+  readonly limits: Limits;
   readonly engine: Engine;
   readonly alice: Actor;
   readonly carol: Actor;
@@ -75,7 +67,7 @@ async function race(
     catchUp: () => isSilent ? Promise.reject(new EngineError("unavailable", "No answer")) : Promise.resolve(),
   });
   const world = await createWorld({ engine: held, cluster });
-  const parts = world.core as unknown as Parts; // cast: the core has them, its interface does not
+  const { limits } = world.core as unknown as { limits: Limits }; // cast: the core has them, its interface does not
   try {
     const { alice, bob, channelId } = await createPair(world);
     const carol = await Actor.connect(world, 3);
@@ -85,13 +77,13 @@ async function race(
     const bad = commitRequest(channelId, 2, { sender: bob.agent, salt: 0 }, {});
     await bob.client.call("SendCommit", bad);
     const plan = { channelId, founder: alice.agent, bad, blamed: bob.agent, members: agentIds, owners: agentIds };
-    const until = prepare({ parts, engine, alice, carol, channelId }) ?? (() => waiting);
-    const before = bytesOf(parts.allowances, alice.accountId);
+    const until = prepare({ limits, engine, alice, carol, channelId }) ?? (() => waiting);
+    const before = bytesOf(limits.allowances, alice.accountId);
     const founding = alice.client.call("FoundGeneration", foundingRequest(plan));
-    const paid = (): number => bytesOf(parts.reserves, channelId);
-    const drawn = (): number => bytesOf(parts.allowances, alice.accountId) - before;
+    const paid = (): number => bytesOf(limits.reserves, channelId);
+    const drawn = (): number => bytesOf(limits.allowances, alice.accountId) - before;
     const counted = (): number =>
-      10 - parts.rates.foundings.look(`${channelId} by ${alice.agentId}`, startMs).remaining;
+      10 - limits.rates.foundings.look(`${channelId} by ${alice.agentId}`, startMs).remaining;
     const scene = { alice, bob, carol, channelId, founding, attempts, silence, paid, drawn, counted };
     founding.catch(() => {}); // `end` looks at it
     await until();
@@ -210,9 +202,9 @@ Deno.test("a founding that a change came before, while it waited for its turn, i
       await founding;
       assertEquals(attempts.length, 1);
     },
-    ({ parts, engine, alice, carol, channelId }) => {
+    ({ limits, engine, alice, carol, channelId }) => {
       const { promise, resolve } = Promise.withResolvers<void>();
-      for (let i = 0; i < 256; i++) void parts.inTurn({ account: alice.accountId }, () => promise);
+      for (let i = 0; i < 256; i++) void limits.appends.pass(parseAccountId(alice.accountId), () => promise);
       return async () => {
         await settle(32);
         const times = { epoch: 3, timeMs: startMs, key: "lapse" };
@@ -232,7 +224,7 @@ Deno.test("a founding beyond the hourly limit is not written", async () => {
       await refused("rate_limited", founding);
       assertEquals([attempts, paid(), drawn()], [[], 0, 0]);
     },
-    ({ parts: { rates }, alice, channelId }) => {
+    ({ limits: { rates }, alice, channelId }) => {
       for (let i = 0; i < 10; i++) rates.foundings.take(`${channelId} by ${alice.agentId}`, startMs);
       return () => settle();
     },
@@ -246,7 +238,7 @@ Deno.test("a lost attempt beyond the reserve is paid for from the allowance", as
     await founding;
     const [size = 0, ...more] = attempts;
     assertEquals([more, drawn()], [[size], 2 * size]);
-  }, ({ parts, channelId }) => parts.reserves.draw(channelId, everything, startMs));
+  }, ({ limits, channelId }) => limits.reserves.draw(channelId, everything, startMs));
 });
 
 Deno.test("without reserve and allowance, a founding that lost is not written again by itself", async () => {
@@ -254,9 +246,9 @@ Deno.test("without reserve and allowance, a founding that lost is not written ag
     await refused("overloaded", founding);
     const [size = 0, ...more] = attempts;
     assertEquals([more, drawn()], [[], size]);
-  }, ({ parts, alice, channelId }) => {
-    parts.reserves.draw(channelId, everything, startMs);
-    parts.allowances.draw(alice.accountId, everything, startMs);
+  }, ({ limits, alice, channelId }) => {
+    limits.reserves.draw(channelId, everything, startMs);
+    limits.allowances.draw(alice.accountId, everything, startMs);
   });
 });
 

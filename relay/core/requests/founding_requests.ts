@@ -53,7 +53,7 @@ export async function claimForFounding(
     let claimed = await repeatClaim(asker, claim);
     if (claimed === undefined) {
       // As often as the relay lets an owner begin anew, each of its members is claimed once.
-      const waitMs = core.rates.foundings.take(`${channelId} ${agentId}`, core.deps.nowMs());
+      const waitMs = core.limits.rates.foundings.take(`${channelId} ${agentId}`, core.deps.nowMs());
       retryAfterMs ??= waitMs;
       const anew = waitMs === undefined ? await claimKeyPackage(asker, claim) : undefined;
       claimed = anew !== undefined && "keyPackage" in anew ? anew : undefined;
@@ -82,9 +82,9 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
     checkTurn(asker, channel, body);
     const entryBody = encodeFoundingBody(body);
     const room = await roomIn(core, channel, agent.account);
-    core.storage.refuseRemoval();
+    core.limits.storage.refuseRemoval();
     const exemption = takeReserve(asker, channelId, entryBody.body.length);
-    if (exemption === undefined) core.storage.refuseChange();
+    if (exemption === undefined) core.limits.storage.refuseChange();
     const out = [founding.blamed, ...founding.without];
     const invites = await inviteChanges(core, channel, { added: [], removed: out, answers: [] });
     const payment = await payHandshake(asker, entryBody.body.length, exemption);
@@ -166,7 +166,7 @@ async function appendJudged(
     try {
       if (await overtakerOf(asker, channel, judgedAt) !== body.founding.blamed) count(asker, channel);
       if (!isPaid) break;
-      await core.catchUp();
+      await core.deps.cluster?.catchUp();
     } catch (error) {
       throw mayStand(error) ? logSilent() : error;
     }
@@ -180,13 +180,13 @@ function rateKey({ agent }: AgentAsker, { channelId }: Channel): string {
 
 /** For the hourly limit. */
 function count(asker: AgentAsker, channel: Channel): void {
-  asker.core.rates.foundings.take(rateKey(asker, channel), asker.core.deps.nowMs());
+  asker.core.limits.rates.foundings.take(rateKey(asker, channel), asker.core.deps.nowMs());
 }
 
 /** Throws `Refusal` when the sender's foundings of this channel, lost attempts included, were too many in this hour. */
 function refuseTooMany(asker: AgentAsker, channel: Channel): void {
   const { core } = asker;
-  const retryAfterMs = core.rates.foundings.waitMs(rateKey(asker, channel), core.deps.nowMs());
+  const retryAfterMs = core.limits.rates.foundings.waitMs(rateKey(asker, channel), core.deps.nowMs());
   if (retryAfterMs === undefined) return;
   throw new Refusal("rate_limited", "This channel was begun anew too often; try later", { retryAfterMs });
 }

@@ -47,7 +47,7 @@ export interface Exemption {
 
 /** Undefined when the reserve is used up: then it is like any other entry. */
 export function takeReserve(
-  { core: { reserves, deps: { nowMs } }, agent }: AgentAsker,
+  { core: { limits: { reserves }, deps: { nowMs } }, agent }: AgentAsker,
   channelId: ChannelId,
   bytes: number,
 ): Exemption | undefined {
@@ -66,7 +66,7 @@ export function takeReserve(
  */
 export function payLostAttempt(asker: AgentAsker, channelId: ChannelId, bytes: number): boolean {
   if (takeReserve(asker, channelId, bytes) !== undefined) return true;
-  const { core: { allowances, config, deps }, agent } = asker;
+  const { core: { limits: { allowances }, config, deps }, agent } = asker;
   const nowMs = deps.nowMs();
   if (takeAllowance(agent, allowances, { bytes, allowance: allowanceOf(config, agent.plan), nowMs })) return true;
   for (const { name } of sharesOf(agent)) allowances.draw(name, bytes, nowMs);
@@ -75,7 +75,7 @@ export function payLostAttempt(asker: AgentAsker, channelId: ChannelId, bytes: n
 
 /** Throws `Refusal`, but never for what is exempt. */
 export async function payHandshake(asker: AgentAsker, bytes: number, exemption?: Exemption): Promise<Payment> {
-  const { core: { allowances, config, deps: { meter, nowMs } }, agent } = asker;
+  const { core: { limits: { allowances }, config, deps: { meter, nowMs } }, agent } = asker;
   const shares = sharesOf(agent);
   for (const { name } of shares) await allowances.load(name);
   const free: Payment = {

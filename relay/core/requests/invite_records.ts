@@ -36,7 +36,7 @@ export async function findInvite(
   const key = inviteKey(channelId, inviteId);
   let stored = await core.deps.engine.records.get(key);
   if (stored === undefined && core.deps.cluster !== undefined) {
-    await core.catchUp();
+    await core.deps.cluster?.catchUp();
     stored = await core.deps.engine.records.get(key);
   }
   if (stored === undefined || stored.expiresAtMs <= core.deps.nowMs()) return undefined;

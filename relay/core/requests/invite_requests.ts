@@ -30,8 +30,8 @@ export async function registerInvite(
     if (invite.inviter !== agent.agentId) throw new Refusal("invalid_request", "This invite id is another agent's");
     if (invite.sinceSequence === sinceSequence) return { expiresAtMs: existing.expiresAtMs };
   }
-  core.storage.refuseGrowth();
-  const retryAfterMs = core.rates.invites.take(agent.agentId, nowMs());
+  core.limits.storage.refuseGrowth();
+  const retryAfterMs = core.limits.rates.invites.take(agent.agentId, nowMs());
   if (retryAfterMs !== undefined) throw new Refusal("rate_limited", "Too many invites; try later", { retryAfterMs });
   const value = encodeInvite({ inviter: agent.agentId, sinceSequence, uses, expiresAtMs, came: [] });
   const most = core.config.invitesPerChannel;
@@ -61,7 +61,7 @@ function refusalOf(
     return new Refusal("rate_limited", "This channel has too many invites; withdraw some first", { retryAfterMs });
   }
   if (outcome.of === "channel") return channelIsFull();
-  core.relieve(channel.account, { accountBytes, dropsMessages: false });
+  core.relief.begin(channel.account, { accountBytes, dropsMessages: false });
   return accountIsFull();
 }
 

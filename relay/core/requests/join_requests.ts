@@ -4,7 +4,6 @@ import {
   type ChannelId,
   type InviteId,
   type JoinRequestId,
-  type NoticeBody,
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
@@ -31,7 +30,7 @@ export async function requestJoin(
   if (invite === undefined || channel === undefined || !isInviteGood(invite, channel)) throw channelNotFound();
   if (channel.state.isActive(agentId)) throw new Refusal("already_member", "This agent is in the channel already");
   checkOwn(asker, keyPackage);
-  const inviterOnline = core.isOnline(invite.inviter);
+  const inviterOnline = core.sessions.isOnline(invite.inviter);
   const open = core.joins.ofAgent(agentId, channelId);
   if (open?.kind === "join" && open.inviteId === inviteId && isSameKeyPackage(open, keyPackage)) {
     return { requestId: open.requestId, expiresAtMs: open.expiresAtMs, inviterOnline };
@@ -80,30 +79,15 @@ export function rejectRequestsOf(
 }
 
 export function tellInviter(core: CoreParts, { inviter, requestId }: JoinRequest): void {
-  const session = core.sessionOf(inviter);
+  const session = core.sessions.of(inviter);
   if (session === undefined) return;
   session.joins.add(requestId);
   if (session.joins.size > core.config.joinRequestsPerInviter) forgetEnded(session, core.joins);
-  core.pushWaiting(session);
-}
-
-/** While the link has room: all that wait for one inviter are more than a link may hold. */
-export function pushJoins(session: Session, joins: PendingJoins): void {
-  for (const requestId of session.joins) {
-    if (!session.hasRoom) return;
-    session.joins.delete(requestId);
-    const request = joins.find(requestId);
-    if (request?.kind === "join") session.notify("DeliverJoinRequest", joinNotice(request));
-  }
+  core.sessions.pushWaiting(session);
 }
 
 function forgetEnded(session: Session, joins: PendingJoins): void {
   for (const requestId of session.joins) if (joins.find(requestId) === undefined) session.joins.delete(requestId);
-}
-
-function joinNotice(request: JoinRequest): NoticeBody<"DeliverJoinRequest"> {
-  const { channelId, requestId, inviteId, agentId, keyPackage, mac, expiresAtMs } = request;
-  return { channelId, requestId, inviteId, agentId, keyPackage, mac, expiresAtMs };
 }
 
 /** `open` is the agent's own request of this channel, whose place it takes. */
@@ -140,7 +124,7 @@ export function hold(core: CoreParts, request: PendingJoin, open?: PendingJoin):
     // Every relay that knows of it has this timer: the one that has the asker's session tells it.
     const { agentId, channelId, requestId } = request;
     const message = "Nobody answered in time; is the inviter running?";
-    core.sessionOf(agentId)?.notify("DeliverJoinRejected", { channelId, requestId, code: "join_timeout", message });
+    core.sessions.of(agentId)?.notify("DeliverJoinRejected", { channelId, requestId, code: "join_timeout", message });
   });
   const added = core.joins.add(request, cancel, open);
   if (added.kind === "refused") {
@@ -153,7 +137,7 @@ export function hold(core: CoreParts, request: PendingJoin, open?: PendingJoin):
 
 export function tellDisplaced(core: CoreParts, { agentId, channelId, requestId }: PendingJoin): void {
   const message = `Too many others wait for an answer; ask again in ${joinMinimumMs / 1_000} s`;
-  core.tell(agentId, "DeliverJoinRejected", { channelId, requestId, code: "overloaded", message });
+  core.sessions.tell(agentId, "DeliverJoinRejected", { channelId, requestId, code: "overloaded", message });
 }
 
 export function rejectPending(
@@ -163,5 +147,5 @@ export function rejectPending(
   message: string,
 ): void {
   if (core.joins.remove(requestId) === undefined) return;
-  core.tell(agentId, "DeliverJoinRejected", { channelId, requestId, code, message });
+  core.sessions.tell(agentId, "DeliverJoinRejected", { channelId, requestId, code, message });
 }

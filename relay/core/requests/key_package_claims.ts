@@ -44,8 +44,8 @@ export async function claimKeyPackage(asker: AgentAsker, claim: Claim): Promise<
   const retryAfterMs = hasJoined ? undefined : takeRates(asker, pair);
   if (retryAfterMs !== undefined) return { retryAfterMs };
   const isOwn = await engine.keyPackages.ownerOf(agentId) === agent.account;
-  const shareMs = isOwn ? undefined : core.rates.singleUseClaims.take(pair, nowMs());
-  const isFirst = isOwn || core.rates.firstClaims.take(pair, nowMs()) === undefined;
+  const shareMs = isOwn ? undefined : core.limits.rates.singleUseClaims.take(pair, nowMs());
+  const isFirst = isOwn || core.limits.rates.firstClaims.take(pair, nowMs()) === undefined;
   const share = shareMs !== undefined ? "last resort" : isFirst ? "any" : "half";
   const key = claimKeyOf(agent.agentId, claim);
   const claimed = await engine.keyPackages.claim(agentId, { key, nowMs: nowMs(), share });
@@ -63,7 +63,7 @@ async function isEmpty({ deps: { engine, nowMs } }: CoreParts, agentId: AgentId)
   return keyPackages === 0 && !hasLastResort;
 }
 
-function takeRates({ core: { rates, deps }, agent }: AgentAsker, pair: string): number | undefined {
+function takeRates({ core: { limits: { rates }, deps }, agent }: AgentAsker, pair: string): number | undefined {
   const nowMs = deps.nowMs();
   return takeOfAll([...rates.claims.of(agent, nowMs), rates.targetClaims.of(pair, nowMs)], nowMs);
 }
@@ -82,5 +82,5 @@ export async function askForMore(core: CoreParts, agentId: AgentId): Promise<voi
   const { keyPackages, filled, hasLastResort } = await engine.keyPackages.count(agentId, nowMs());
   if (keyPackages >= core.config.keyPackagesWanted && 2 * keyPackages > filled) return;
   const wanted = core.config.limits.keyPackagesPerAgent - keyPackages;
-  core.tell(agentId, "KeyPackagesLow", { remaining: keyPackages, wanted, hasLastResort });
+  core.sessions.tell(agentId, "KeyPackagesLow", { remaining: keyPackages, wanted, hasLastResort });
 }

@@ -25,7 +25,7 @@ export async function uploadKeyPackage(
   const pooled: PooledKeyPackage[] = [];
   for (const [index, bytes] of keyPackages.entries()) {
     // The first are part of the request's own turn.
-    if (index % verifiedAtOnce === verifiedAtOnce - 1) await core.slowTurns.take(partyOf(agent), 1);
+    if (index % verifiedAtOnce === verifiedAtOnce - 1) await core.limits.slowTurns.take(partyOf(agent), 1);
     pooled.push(pool(bytes, checkOwn(asker, bytes, false)));
   }
   const share = sharesOf(agent).find(({ part }) => part < 1);

@@ -41,7 +41,7 @@ export function payMessages(asker: AgentAsker, cost: Cost): PaidMessages | Refus
 }
 
 /** The buckets of this key and address; none unless the key is public. */
-function visitorOf({ core: { rates, deps }, agent, session }: AgentAsker): readonly Bucket[] {
+function visitorOf({ core: { limits: { rates }, deps }, agent, session }: AgentAsker): readonly Bucket[] {
   const key = agent.grant?.isPublic && keyOf(agent);
   return key ? rates.visitors.of(session.link.remoteAddress, deps.nowMs(), key) : [];
 }

@@ -98,11 +98,11 @@ async function admit(asker: AgentAsker, channel: Channel, admission: Admission):
   }
   const finding = roomIn(asker.core, channel, asker.agent.account);
   const room = finding instanceof Promise ? await finding : finding;
-  const refusal = asker.core.storage.messageRefusal(channel.queueBytes);
+  const refusal = asker.core.limits.storage.messageRefusal(channel.queueBytes);
   if (refusal !== undefined) {
     // Possibly only messages that were read already are in the way.
     channel.full = true;
-    asker.core.touch(channel);
+    asker.core.upkeep.touch(channel);
     return await originalAnswer(asker, channel, { body, count }) ?? fail(asker, refusal);
   }
   const paying = payMessages(asker, { messages: count, payloadBytes: body.ciphertext.length });

@@ -33,7 +33,7 @@ export async function requestRejoin(
     throw channelNotFound();
   }
   if (generation !== channel.state.generation) throw epochConflict(channel.state.epoch, "ask for its generation");
-  const retryAfterMs = core.rates.rejoins.take(`${channelId} ${agentId}`, core.deps.nowMs());
+  const retryAfterMs = core.limits.rates.rejoins.take(`${channelId} ${agentId}`, core.deps.nowMs());
   if (retryAfterMs !== undefined) {
     throw new Refusal("rate_limited", "This agent asks too often to come back into the channel; wait", {
       retryAfterMs,
@@ -82,7 +82,7 @@ export function tellReaders(core: CoreParts, channel: Channel, request: RejoinRe
   request.toldAtMs = core.deps.nowMs();
   request.leafSenders.clear();
   for (const reader of channel.subscriptions.keys()) {
-    if (mayAnswer(request, reader)) core.sessionOf(reader)?.notify("DeliverRejoinRequest", rejoinNotice(request));
+    if (mayAnswer(request, reader)) core.sessions.of(reader)?.notify("DeliverRejoinRequest", rejoinNotice(request));
   }
 }
 
@@ -98,7 +98,7 @@ export async function sendLeaf(
   }
   if (request.leafSenders.has(sender)) throw new Refusal("not_allowed", "This agent has sent a leaf for this request");
   request.leafSenders.add(sender);
-  core.tell(request.agentId, "DeliverLeaf", { channelId, requestId, sender, leafIndex, leafNode });
+  core.sessions.tell(request.agentId, "DeliverLeaf", { channelId, requestId, sender, leafIndex, leafNode });
   return {};
 }
 

@@ -18,13 +18,10 @@ import { Refusal } from "../refusal.ts";
 import type { AgentAsker, Asker } from "./request_handler.ts";
 import type { Agent } from "../session/agent.ts";
 import type { Session } from "../session/session.ts";
+import { isReplaced } from "../session/sessions.ts";
 
 const nonceBytes = 32;
 
-export const isReplaced: EndReason = {
-  code: "session_replaced",
-  message: "A newer session of this agent has taken its place",
-};
 const notAuthenticated: EndReason = {
   code: "auth_failed",
   message: "The connection did not authenticate in time",
@@ -68,7 +65,7 @@ export async function authenticate(
     throw new Refusal("auth_failed", "The signature of the authentication statement is wrong");
   }
   const token = await verifyToken(core.deps.tokens.verify(body.token));
-  const isMember = await core.isMember(agentId);
+  const isMember = await core.sessions.isMember(agentId);
   // Behind it, everything that this agent was told by another relay is known here, and what it left there is void.
   const number = await beginInLog({ core, session, quiet: false }, agentId, since);
   try {
@@ -119,12 +116,12 @@ function adopt(
   // Again: the answer to a second challenge may have been faster.
   refuseSecondAgent(session);
   const { account, issuedAtMs, expiresAtMs, grant } = token;
-  const suspension = core.suspension(account);
+  const suspension = core.sessions.suspension(account);
   if (suspension !== undefined) throw new Refusal(suspension.code, suspension.message);
   const plan = planOf(token.plan);
   const visitor = grant?.isPublic ? networkOf(session.link.remoteAddress) : undefined;
   const agent: Agent = { agentId, publicKey, account, plan, issuedAtMs, expiresAtMs, grant, visitor, session: number };
-  core.adopt(session, agent, isMember);
+  core.sessions.adopt(session, agent, isMember);
   if (number !== undefined && core.deps.cluster?.isNewest(agentId, number) === false) session.end(isReplaced);
 }
 
@@ -144,8 +141,7 @@ export async function renewToken(
     agent.expiresAtMs = expiresAtMs;
     agent.plan = planOf(plan);
     agent.issuedAtMs = issuedAtMs;
-    core.learnPlan(agent);
-    expireWithToken(session, agent, core.deps.nowMs());
+    core.sessions.learnToken(session, agent);
   }
   return { expiresAtMs: agent.expiresAtMs };
 }
@@ -168,14 +164,6 @@ export function configureCover(
   }
   session.configureCover({ mode, intervalMs });
   return { mode, intervalMs };
-}
-
-/** The session lives as long as its token. */
-export function expireWithToken(session: Session, { expiresAtMs }: Agent, nowMs: number): void {
-  session.expireAfter(Math.max(0, expiresAtMs - nowMs), {
-    code: "session_expired",
-    message: "The token expired; renew it in time, or open a new session",
-  });
 }
 
 function refuseSecondAgent({ agent }: Session): void {

@@ -48,11 +48,11 @@ export async function admitUnasked(
   const requests = answers.flatMap((requestId) => core.joins.find(requestId) ?? []);
   const asked = new Set(requests.flatMap((request) => request.channelId === channelId ? [request.agentId] : []));
   const unasked = added.filter((agentId) => !asked.has(agentId) && !channel.answered.has(agentId));
-  const adding = core.unasked.begin(account, unasked, welcomeBytes);
+  const adding = core.limits.unasked.begin(account, unasked, welcomeBytes);
   try {
     for (let at = 0; at < unasked.length; at += agentsAtOnce) {
       // The first are part of the request's own turn.
-      if (at > 0) await core.turns.take(account, agentsAtOnce * unaskedCost);
+      if (at > 0) await core.limits.turns.take(account, agentsAtOnce * unaskedCost);
       await Promise.all(unasked.slice(at, at + agentsAtOnce).map((agentId) => refuseExcess(core, channel, agentId)));
     }
     return adding;
@@ -65,7 +65,7 @@ export async function admitUnasked(
 async function refuseExcess(core: CoreParts, { account, channelId }: Channel, agentId: AgentId): Promise<void> {
   const { config, deps: { engine, meter } } = core;
   const waiting = await engine.joining({ agentId, account, except: channelId });
-  const adding = core.unasked.of(account, agentId);
+  const adding = core.limits.unasked.of(account, agentId);
   const why = excessOf(config, {
     channels: waiting.channelsOfAccount + adding.channels,
     bytes: waiting.bytesOfAccount + adding.bytes,

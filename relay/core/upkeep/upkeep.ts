@@ -2,7 +2,7 @@
  * Periodic work: one timer cares for the queues of the channels that changed, another for things that grow old, in
  * memory and in the engine.
  */
-import type { Allowances } from "../limits/allowances.ts";
+import type { Limits } from "../limits/limits.ts";
 import type { Background } from "../background.ts";
 import type { Channel } from "../channel/channel.ts";
 import type { CoreConfig } from "../config.ts";
@@ -22,7 +22,7 @@ export interface UpkeepParts {
   readonly deps: CoreDeps;
   readonly channels: LoadedChannels;
   readonly background: Background;
-  readonly allowances: Pick<Allowances, "save">;
+  readonly limits: Pick<Limits, "allowances">;
 }
 
 export class Upkeep {
@@ -47,7 +47,7 @@ export class Upkeep {
 
   /** Stops the timers, waits for all background work, then writes what is not on disk yet and drops every channel. */
   async close(): Promise<void> {
-    const { allowances, background, channels, deps } = this.#parts;
+    const { background, channels, deps, limits: { allowances } } = this.#parts;
     this.#cancelUpkeep();
     this.#cancelCare?.();
     await background.done();
@@ -75,7 +75,7 @@ export class Upkeep {
   }
 
   async #tend(): Promise<void> {
-    const { background, channels, config, deps: { engine, nowMs } } = this.#parts;
+    const { background, channels, config, deps: { engine, nowMs }, limits } = this.#parts;
     const { queueAgeMs, lapseAgeMs } = config.limits;
     await engine.keyPackages.expire(nowMs());
     await engine.records.expire(nowMs());
@@ -91,7 +91,7 @@ export class Upkeep {
       const channel = await channels.open(channelId);
       if (channel !== undefined) this.touch(channel);
     });
-    await this.#parts.allowances.save(nowMs());
+    await limits.allowances.save(nowMs());
     await background.each("upkeep", channels.idle(config.idleChannels), async (channel) => {
       await this.#save(channel);
       // Not if somebody has come back to it while it was saved.

@@ -1,0 +1,82 @@
+/** Everything of which there is only so much, in one place: requests take it from here, and give it back here. */
+import type { ClientEnvelope } from "../../../proto/mod.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { CoreConfig } from "../config.ts";
+import type { Meter } from "../meter.ts";
+import { Refusal } from "../refusal.ts";
+import { Allowances } from "./allowances.ts";
+import { AppendGate } from "./append_gate.ts";
+import { FairTurns } from "./fair_turns.ts";
+import { type SheddingLevel, sheddingLevel, shedRequest } from "./load_shedding.ts";
+import { type PlaceDeps, placeDepsOf } from "./place_deps.ts";
+import { AccountPlans } from "./plans.ts";
+import { Rates } from "./rates.ts";
+import { budgetCostOf } from "./request_cost.ts";
+import type { Sharing } from "./shares.ts";
+import { StorageWatch } from "./storage_watch.ts";
+import { UnaskedAdditions } from "./unasked.ts";
+
+/** Between two parts of slow work, each about as long: so it has half of the process at most, and others the rest. */
+export const slowPauseMs = 2;
+
+/** Those of the core's dependencies that limits need. */
+export interface LimitsDeps {
+  readonly engine: Pick<Engine, "records" | "storage">;
+  readonly cluster?: { waitingMs(): number } | undefined;
+  readonly nowMs: () => number;
+  readonly randomBytes: (length: number) => Uint8Array;
+  readonly after: (ms: number, run: () => void) => () => void;
+  readonly soon: (run: () => void) => void;
+  readonly loopLagMs: () => number;
+  readonly meter: Meter;
+}
+
+export class Limits {
+  readonly plans: AccountPlans;
+  readonly rates: Rates;
+  readonly allowances: Allowances;
+  /** Amounts that removals took which nobody may refuse, of accounts and in channels. */
+  readonly reserves = new Allowances();
+  readonly unasked = new UnaskedAdditions();
+  readonly storage: StorageWatch;
+  /** For parts of requests that take less than a millisecond. */
+  readonly turns: FairTurns;
+  /** For parts of requests that take milliseconds: one at a time, of whichever account, with pauses between. */
+  readonly slowTurns: FairTurns;
+  /** For what appends to a channel, by the account that made the channel. */
+  readonly appends = new AppendGate();
+  /** For places of all kinds. */
+  readonly places: PlaceDeps;
+  readonly #deps: LimitsDeps;
+
+  constructor(config: CoreConfig, deps: LimitsDeps) {
+    const { engine, nowMs, after, soon } = deps;
+    this.plans = new AccountPlans(engine.records);
+    this.rates = new Rates(config);
+    this.allowances = new Allowances(engine.records);
+    this.storage = new StorageWatch(() => engine.storage(), nowMs);
+    this.turns = new FairTurns({ soon });
+    this.slowTurns = new FairTurns({ soon: (run) => void after(slowPauseMs, run), turnCost: 1, shareCost: 1 });
+    this.places = placeDepsOf(deps);
+    this.#deps = deps;
+  }
+
+  get level(): SheddingLevel {
+    const { cluster, loopLagMs } = this.#deps;
+    const appendsWaiting = this.appends.underWay;
+    return sheddingLevel({ loopLagMs: loopLagMs(), appendsWaiting, verdictMs: cluster?.waitingMs() ?? 0 });
+  }
+
+  /** Why a request is not even looked at: because of load, or because its account has had its share of the work. */
+  refuse(agent: Sharing | undefined, envelope: ClientEnvelope): Refusal | undefined {
+    const { meter, nowMs } = this.#deps;
+    const refusal = shedRequest(this.level, envelope.operation);
+    if (refusal !== undefined) meter.shed++;
+    if (refusal !== undefined || agent === undefined) return refusal;
+    const retryAfterMs = this.rates.work.take(agent, nowMs(), budgetCostOf(envelope));
+    if (retryAfterMs === undefined) return undefined;
+    meter.requestsOverBudget++;
+    const message = "This account, or this key or visitor of it, asks for more work than its share; try later";
+    return new Refusal("rate_limited", message, { retryAfterMs });
+  }
+}
