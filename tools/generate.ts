@@ -1,7 +1,7 @@
 /**
  * Regenerates what is checked in: the messages of `proto/relay.proto` and of gRPC's own services, the page of the protocol's
- * fields, the pages of errors, limits, variables and SDK, the modules of `wasm/assembly`, the threads of the SDK, the packages'
- * `deno.json`, the CLI's reference and the table of benchmarks.
+ * fields, the pages of errors, limits, variables and SDK, the modules of `wasm/assembly`, the threads of the SDK, the
+ * CLI's reference and the table of benchmarks.
  * With `--check` it writes nothing and fails when what is checked in differs. Everything it needs comes from npm; no network is
  * used by the generators themselves.
  */
@@ -16,7 +16,6 @@ import { renderConfiguration } from "./pages/configuration_page.ts";
 import { renderErrors } from "./pages/errors_page.ts";
 import { renderLimits } from "./pages/limits_page.ts";
 import { renderSdk } from "./pages/sdk_page.ts";
-import { packageConfig, packages } from "./workspace.ts";
 
 const generateWasm = createWasmGenerator();
 const generateWorker = createWorkerGenerator();
@@ -35,31 +34,26 @@ const targets = [
   {
     path: "docs/protocol_fields.md",
     source: "proto/operations.ts",
-    generate: () => format(renderContract(), "md"),
+    generate: () => format(renderContract()),
   },
-  { path: "docs/errors.md", source: "proto/errors.ts", generate: () => format(renderErrors(), "md") },
+  { path: "docs/errors.md", source: "proto/errors.ts", generate: () => format(renderErrors()) },
   {
     path: "docs/configuration.md",
     source: "the parts' own tables",
-    generate: () => format(renderConfiguration((page) => Deno.readTextFileSync(page)), "md"),
+    generate: () => format(renderConfiguration((page) => Deno.readTextFileSync(page))),
   },
   {
     path: "docs/limits.md",
     source: "the limits of API and relay",
-    generate: () => format(renderLimits((file) => Deno.readTextFileSync(file)), "md"),
+    generate: () => format(renderLimits((file) => Deno.readTextFileSync(file))),
   },
-  { path: "docs/sdk.md", source: "sdk/mod.ts", generate: async () => format(await renderSdk("./"), "md") },
+  { path: "docs/sdk.md", source: "sdk/mod.ts", generate: async () => format(await renderSdk("./")) },
   { path: "docs/cli.md", source: "cli/command_table.ts", generate: generateCliReference },
   { path: "docs/performance.md", source: "the newest of bench/results", generate: generateBenchmarks },
   ...(["deno", "node", "browser"] as const).map((runtime) => ({
     path: `sdk/gen/${runtime}_worker.ts`,
     source: `sdk/platform/${runtime}_worker.ts`,
     generate: () => generateWorker(runtime),
-  })),
-  ...Object.keys(packages).map((folder) => ({
-    path: `${folder}/deno.json`,
-    source: "tools/workspace.ts",
-    generate: () => format(packageConfig(folder), "json"),
   })),
 ];
 
@@ -122,12 +116,13 @@ async function generateBenchmarks(): Promise<string> {
   const promised = results.filter(({ target }) => target !== undefined);
   const section = `\n${describe(machine)}:\n\n${tableOf(promised)}\n\n`;
   const [begin, end] = [page.indexOf(tableBegins) + tableBegins.length, page.indexOf(tableEnds)];
-  return await format(page.slice(0, begin) + section + page.slice(end), "md");
+  return await format(page.slice(0, begin) + section + page.slice(end));
 }
 
-async function format(text: string, extension: "md" | "json"): Promise<string> {
+/** A page. */
+async function format(text: string): Promise<string> {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["fmt", "--quiet", `--ext=${extension}`, "-"],
+    args: ["fmt", "--quiet", "--ext=md", "-"],
     stdin: "piped",
     stdout: "piped",
   }).spawn();
@@ -135,7 +130,7 @@ async function format(text: string, extension: "md" | "json"): Promise<string> {
   await input.write(new TextEncoder().encode(text));
   await input.close();
   const { success, stdout } = await child.output();
-  if (!success) throw new Error(`Cannot format what was generated as ${extension}`);
+  if (!success) throw new Error("Cannot format a page");
   return new TextDecoder().decode(stdout);
 }
 
