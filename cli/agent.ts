@@ -73,7 +73,7 @@ function asGuest(context: Context, { dataDir, identity, guest }: AgentPlace, lin
       trust: platform.folders.trustFile,
       dataDir,
       identity,
-      ...(passphrase !== undefined && { passphrase }),
+      passphrase,
       signal: platform.interrupted,
     };
   };
@@ -92,7 +92,7 @@ export async function connectOptions(context: Context): Promise<ConnectOptions> 
   const endpoint = requireRelay(settings);
   const passphrase = context.platform.variable("STATIC_PASSPHRASE");
   return {
-    ...(passphrase !== undefined && { passphrase }),
+    passphrase,
     endpoint,
     apiKey,
     apiUrl: settings.apiUrl,

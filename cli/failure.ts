@@ -4,8 +4,8 @@ import { type Exit, exitOf } from "./exit_codes.ts";
 
 export interface FailureOptions {
   /** Advice for the user; shown on a line of its own. */
-  readonly advice?: string;
-  readonly exit?: Exit;
+  readonly advice?: string | undefined;
+  readonly exit?: Exit | undefined;
   readonly cause?: unknown;
 }
 
@@ -47,7 +47,7 @@ export function toFailure(error: unknown): Failure {
   }
   if (typeof code === "string" && exitOf(code) !== "unexpected") {
     const advice = code === "quota_exceeded" ? "See what is used, and when it resets, with: {} usage" : undefined;
-    return new Failure(code, error.message, { cause: error, ...(advice !== undefined && { advice }) });
+    return new Failure(code, error.message, { cause: error, advice });
   }
   return new Failure("internal", `Something unexpected went wrong: ${error.message}`, {
     advice: "Set STATIC_DEBUG=1 to see where, and please report it",

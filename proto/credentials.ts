@@ -7,17 +7,17 @@ import { isSameApi } from "./http_call.ts";
 
 /** The file's JSON. Other fields are ignored. */
 export interface Credentials {
-  readonly api_key?: string;
-  readonly api_url?: string;
-  readonly relay_url?: string;
+  readonly api_key?: string | undefined;
+  readonly api_url?: string | undefined;
+  readonly relay_url?: string | undefined;
   /** To be trusted as API and relay. */
-  readonly ca_file?: string;
+  readonly ca_file?: string | undefined;
   /** To be trusted as the relay alone: an authority that the API told of, and that was pinned. */
-  readonly relay_ca_file?: string;
+  readonly relay_ca_file?: string | undefined;
   /** Address of the key's account; for people. */
-  readonly email?: string;
+  readonly email?: string | undefined;
   /** Makes this place a known one of that account, at the API of this file. */
-  readonly device?: string;
+  readonly device?: string | undefined;
 }
 
 const fields = ["api_key", "api_url", "relay_url", "ca_file", "relay_ca_file", "email", "device"] as const;

@@ -42,12 +42,12 @@ export interface ListedKey {
 
 /** Properties of a key beyond its name, as the API names them; a plain key has none. */
 export interface ApiKeyTraits {
-  readonly kind?: string;
-  readonly expires_at?: string;
-  readonly scopes?: readonly string[];
-  readonly channels?: readonly { readonly pattern: string; readonly allow: readonly string[] }[];
-  readonly channel_id?: string;
-  readonly message_limit?: number;
+  readonly kind?: string | undefined;
+  readonly expires_at?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly channels?: readonly { readonly pattern: string; readonly allow: readonly string[] }[] | undefined;
+  readonly channel_id?: string | undefined;
+  readonly message_limit?: number | undefined;
 }
 
 export interface Usage {

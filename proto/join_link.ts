@@ -23,9 +23,9 @@ export interface JoinLink {
   /** The relay's addresses; those of them that the API names too are used. None: any that the API names. */
   readonly relayUrls: readonly string[];
   /** Authority of a private installation's certificates; without it the public authorities count. */
-  readonly authority?: LinkAuthority;
+  readonly authority?: LinkAuthority | undefined;
   /** An API key of kind `guest`, for an agent that has no account. */
-  readonly pass?: string;
+  readonly pass?: string | undefined;
   /** When the invite ends, for a clear text: the inviter decides. */
   readonly expiresAtMs?: number;
 }

@@ -47,7 +47,7 @@ type Flatten<T> = { [Key in keyof T]: T[Key] };
 
 type StructValue<S extends Shape> = Flatten<
   & { readonly [Name in Exclude<keyof S, OptionalNames<S>>]: ValueOf<S[Name][1]> }
-  & { readonly [Name in OptionalNames<S>]?: ValueOf<S[Name][1]> }
+  & { readonly [Name in OptionalNames<S>]?: ValueOf<S[Name][1]> | undefined }
 >;
 
 export interface Struct<S extends Shape> {

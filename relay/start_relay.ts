@@ -254,7 +254,7 @@ async function openEngine(
   }
   const engine = await openSqliteEngine({
     path: config.engine === "memory" ? ":memory:" : `${dataDir}/relay.sqlite`,
-    ...(diskBytes !== undefined && { maxBytes: diskBytes }),
+    maxBytes: diskBytes,
     onListenerError: (error) => log("error", "fault", { where: "watcher", error: describeError(error) }),
     onFailed: fail,
     onMigrated: ({ from, to, names }) => log("info", "migrated", { from, to, applied: names }),

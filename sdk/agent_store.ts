@@ -14,7 +14,7 @@ export interface AgentStoreOptions {
   /** Where the agent's keys and channels are kept: a folder, or in a browser a name. */
   readonly dataDir: string;
   /** Protects the keys; not given when there is none. */
-  readonly passphrase?: string;
+  readonly passphrase?: string | undefined;
 }
 
 /** The state of a data directory. */
@@ -67,7 +67,7 @@ async function within<T>(
   act: (store: RecordStore) => Promise<T>,
 ): Promise<T> {
   return await translating(action, async () => {
-    const given = { ...options, migrations: storeMigrations, ...(passphrase !== undefined && { passphrase }) };
+    const given = { ...options, migrations: storeMigrations, passphrase };
     const store = await platform.openStore(dataDir, given);
     try {
       return await act(store);

@@ -23,7 +23,7 @@ import type { Addressee, Sendable } from "./content/values.ts";
 /** How a channel is left. */
 export interface LeaveOptions extends Abortable {
   /** The agent id of the member that owns the channel afterwards. The last owner may have to say. */
-  readonly successor?: string;
+  readonly successor?: string | undefined;
 }
 
 /** Whom a recovery leaves out. */
@@ -32,7 +32,7 @@ export interface RecoverOptions extends Abortable, RecoveryChoice {}
 /** The new rank of a member. */
 export interface PromoteOptions extends Abortable {
   /** An owner when not given; `member` for a guest that becomes a member like the others. */
-  readonly to?: Promotion;
+  readonly to?: Promotion | undefined;
 }
 
 /**

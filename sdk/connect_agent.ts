@@ -104,12 +104,7 @@ async function openStore(
   runtime: Platform,
 ): Promise<RecordStore> {
   if (dataDir === "") throw createError("invalid_request", "Cannot connect: dataDir is empty; name a directory");
-  return await runtime.openStore(dataDir, {
-    migrations: storeMigrations,
-    ...(passphrase !== undefined && { passphrase }),
-    ...(repair !== undefined && { repair }),
-    ...(damaged !== undefined && { damaged }),
-  });
+  return await runtime.openStore(dataDir, { migrations: storeMigrations, passphrase, repair, damaged });
 }
 
 /** Without one, what is local works and the rest fails with `auth_failed`. */

@@ -15,7 +15,7 @@ import { isTrustGiven } from "./session/open_session.ts";
 export interface HostedOptions extends Abortable {
   readonly dataDir: string;
   /** Of what the host was started with, a short mark: one with another mark is asked to go when it is idle. */
-  readonly settings?: string;
+  readonly settings?: string | undefined;
   /** The rest, which only a new host needs. */
   readonly options: () => Promise<ConnectOptions>;
 }
@@ -24,7 +24,7 @@ export interface HostedOptions extends Abortable {
 export async function connectHost(options: ConnectOptions, platform: HostedPlatform): Promise<RemoteClient> {
   const { dataDir, signal } = options;
   const whole = (): Promise<ConnectOptions> => Promise.resolve(options);
-  return await connectHostWith({ dataDir, ...(signal !== undefined && { signal }), options: whole }, platform);
+  return await connectHostWith({ dataDir, signal, options: whole }, platform);
 }
 
 /** Throws `StaticError`. */
@@ -36,7 +36,7 @@ export async function connectHostWith(hosted: HostedOptions, platform: HostedPla
   const { dataDir, settings, signal } = hosted;
   const options = async (): Promise<HostOptions> => {
     const { fields, identity } = await hostOptions(await hosted.options(), platform);
-    return { identity, fields: { ...fields, ...(settings !== undefined && { settings }) } };
+    return { identity, fields: { ...fields, settings } };
   };
   const finding = { hosts, runtime: platform, dataDir, options, settings };
   const find: LinkParts["find"] = (onEvent, stop) => findHost({ ...finding, onEvent }, stop);
@@ -75,17 +75,17 @@ async function hostOptions(options: ConnectOptions, platform: HostedPlatform): P
     fields: {
       // Beside a link, an address of the user says more than a saved one: a host must be able to tell them apart.
       ...(link !== undefined && { link, saved: pick(settings) }),
-      ...(relay !== undefined && { endpoint: relay }),
-      ...(url !== undefined && { apiUrl: url }),
-      ...(key !== undefined && { apiKey: key }),
-      ...(token !== undefined && { token }),
-      ...(passphrase !== undefined && { passphrase }),
-      ...(transport !== undefined && { transport }),
-      ...(cover !== undefined && { cover }),
+      endpoint: relay,
+      apiUrl: url,
+      apiKey: key,
+      token,
+      passphrase,
+      transport,
+      cover,
       ...(isTrustGiven(options, settings) && { tls: trust }),
-      ...(trustFile !== undefined && { trustFile }),
+      trustFile,
       ...(options.repair === true && { repair: true }),
-      ...(options.damaged !== undefined && { damaged: options.damaged }),
+      damaged: options.damaged,
     },
   };
 }
@@ -102,7 +102,7 @@ function credentialsFor(
 }
 
 function pick({ apiUrl, apiKey }: PlatformSettings): Pick<PlatformSettings, "apiUrl" | "apiKey"> {
-  return { ...(apiUrl !== undefined && { apiUrl }), ...(apiKey !== undefined && { apiKey }) };
+  return { apiUrl, apiKey };
 }
 
 async function readCaFile(path: string, { readTextFile }: HostedPlatform): Promise<string> {

@@ -29,25 +29,25 @@ export interface ConnectOptions extends RelayOptions {
   /** Unique for each agent. Text is taken as UTF-8. */
   readonly identity: Uint8Array | string;
   /** Protects the keys in `dataDir`; without it they are protected by the file's permissions alone. */
-  readonly passphrase?: string;
+  readonly passphrase?: string | undefined;
   /** After `store_corrupt`: rebuild the database from its intact files first; see also `repairAgentStore`. */
-  readonly repair?: boolean;
+  readonly repair?: boolean | undefined;
   /**
    * How to handle a directory that cannot be trusted as a whole: `refuse` (default); `read` to look at its intact
    * parts, such as the members of its channels, without a connection and without changing anything; or `accept` the
    * loss.
    */
-  readonly damaged?: "refuse" | "read" | "accept";
+  readonly damaged?: "refuse" | "read" | "accept" | undefined;
   /** The agents that the user knows, or the path of a file with them; the user's own `trust.json` when not given. */
-  readonly trust?: Trust | string;
+  readonly trust?: Trust | string | undefined;
   /**
    * Close the client at the first SIGINT or SIGTERM, as `close()` does: loops end, calls that wait reject, and the program goes on
    * to its end. The next signal ends it at once. Nothing in browsers.
    */
-  readonly closeOnSignals?: boolean;
+  readonly closeOnSignals?: boolean | undefined;
   /**
    * `auto`: use the agent through its host, which is started when there is none, so that other programs of this user can use it
    * at the same time. `off`, which is the default: this process holds the agent alone. Not in browsers.
    */
-  readonly host?: "auto" | "off";
+  readonly host?: "auto" | "off" | undefined;
 }

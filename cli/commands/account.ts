@@ -145,11 +145,11 @@ export const whoami: Command = {
       {
         account_id: accountId,
         plan,
-        ...(address !== undefined && { email: address }),
+        email: address,
         key_prefix: apiKey.slice(0, 16),
         key_from: source,
         api_url: settings.apiUrl,
-        ...(settings.relayUrl !== undefined && { relay_url: settings.relayUrl }),
+        relay_url: settings.relayUrl,
       },
       table([
         ["Account", accountId],
@@ -183,11 +183,11 @@ export async function save(
   const { relayUrl, caFile, relayCaFile } = settings;
   await writeCredentials(context.platform, {
     ...key,
-    ...(device !== undefined && { device }),
+    device,
     api_url: settings.apiUrl,
-    ...(relayUrl !== undefined && { relay_url: relayUrl }),
-    ...(caFile !== undefined && { ca_file: caFile }),
-    ...(relayCaFile !== undefined && { relay_ca_file: relayCaFile }),
+    relay_url: relayUrl,
+    ca_file: caFile,
+    relay_ca_file: relayCaFile,
   });
 }
 
@@ -205,7 +205,7 @@ export async function saveDevice(
     : saved.email?.toLowerCase() === email.toLowerCase() && isSameApi(saved.api_url ?? apiUrl, apiUrl);
   const isNothingSaved = email !== undefined && saved.api_url === undefined && saved.api_key === undefined;
   if (device === undefined || !(isSavedAccount || isNothingSaved)) return saved;
-  const kept = { api_url: apiUrl, ...(email !== undefined && { email }), ...saved, device };
+  const kept = { api_url: apiUrl, email, ...saved, device };
   await writeCredentials(platform, kept);
   return kept;
 }

@@ -68,7 +68,7 @@ export const changePassphrase: Command = {
 
 interface Opening {
   readonly dataDir: string;
-  readonly passphrase?: string;
+  readonly passphrase?: string | undefined;
 }
 
 async function opened(context: Context, act: (options: Opening) => Promise<StoreReport>): Promise<StoreReport> {
@@ -76,7 +76,7 @@ async function opened(context: Context, act: (options: Opening) => Promise<Store
   await endIdleHost(context);
   const passphrase = context.platform.variable("STATIC_PASSPHRASE");
   try {
-    return await act({ dataDir, ...(passphrase !== undefined && { passphrase }) });
+    return await act({ dataDir, passphrase });
   } catch (error) {
     throw explained(error, context);
   }

@@ -233,6 +233,6 @@ export async function openChannel(context: Context, client: Opener): Promise<Cha
   const { problem, action } = channel.health();
   if (inTime && state() === "ok") return channel;
   throw new Failure(inTime ? "mls_error" : "transport_error", problem ?? "The channel cannot be used now", {
-    ...(action !== undefined && { advice: action }),
+    advice: action,
   });
 }

@@ -36,8 +36,8 @@ function healthFields({ name }: Channel, health: ChannelHealth): Readonly<Record
   return {
     channel: name,
     state,
-    ...(problem !== undefined && { problem }),
-    ...(action !== undefined && { action }),
+    problem,
+    action,
     epoch,
     unread,
     unsent,

@@ -91,11 +91,7 @@ async function printMessages(context: Context, channel: Channel, wanted: number)
   if ((as !== undefined || tail) && !usesHost(context)) {
     throw badInput("--as and --tail need a host, but STATIC_HOST is off", "Unset STATIC_HOST");
   }
-  const reader = channel.envelopes({
-    signal: platform.interrupted,
-    ...(as !== undefined && { as }),
-    ...(tail && { tail }),
-  });
+  const reader = channel.envelopes({ signal: platform.interrupted, as, ...(tail && { tail }) });
   for (let printed = 0; printed < wanted; printed++) {
     // Asking for the next message acknowledges the one before, so what was printed does not come again.
     const { done, value } = await reader.next();

@@ -154,7 +154,7 @@ function fieldsOf({ agentId, identity, because, letInBy, seenMs }: LeftOutMember
     agent_id: agentId,
     identity,
     because,
-    ...(letInBy !== undefined && { let_in_by: letInBy }),
+    let_in_by: letInBy,
     ...(seenMs !== undefined && { seen_at: isoTime(seenMs) }),
   };
 }

@@ -26,7 +26,7 @@ export const doctor: Command = {
     const reading = readSettings(context).then((settings) => findRelay(context, settings));
     const settings = await reading.catch((error) => {
       const { message, advice } = toFailure(error);
-      throw new Failure("invalid_request", message, { exit: "unhealthy", ...(advice !== undefined && { advice }) });
+      throw new Failure("invalid_request", message, { exit: "unhealthy", advice });
     });
     const width = Math.max(...checks.map(({ name }) => name.length));
     const findings: (Finding & { readonly name: string })[] = [];

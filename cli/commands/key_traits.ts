@@ -21,10 +21,10 @@ export const traitFlags: readonly FlagSpec[] = [
 export function readTraits(given: Given, nowMs: number): ApiKeyTraits {
   const [kind, scope, channels, channelId, expires, limit] = traitFlags.map(({ name }) => given.value(name));
   return {
-    ...(kind !== undefined && { kind }),
-    ...(scope !== undefined && { scopes: scope.split(",") }),
-    ...(channels !== undefined && { channels: channels.trim().split(/\s+/).map(parseChannels) }),
-    ...(channelId !== undefined && { channel_id: channelId }),
+    kind,
+    scopes: scope?.split(","),
+    channels: channels?.trim().split(/\s+/).map(parseChannels),
+    channel_id: channelId,
     ...(expires !== undefined && { expires_at: isoTime(nowMs + parseDurationMs("expires", expires)) }),
     ...(limit !== undefined && { message_limit: parseCount("limit", limit) }),
   };

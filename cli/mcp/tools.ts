@@ -98,9 +98,9 @@ function registerSending(server: McpServer, { link, answering, secrets, hideName
       const channel = await link.channel(name);
       const { id } = await channel.send(value, {
         signal,
-        ...(to !== undefined && { to: to.map((each) => memberOf(channel, each, hideNames)) }),
-        ...(reply_to !== undefined && { replyTo: reply_to }),
-        ...(conversation !== undefined && { conversation }),
+        to: to?.map((each) => memberOf(channel, each, hideNames)),
+        replyTo: reply_to,
+        conversation,
       });
       return { channel: name, id, sent: true };
     }));
@@ -168,7 +168,7 @@ function registerRequests(server: McpServer, { link, inbox, answering, secrets, 
         to: memberOf(channel, to, hideNames),
         timeoutMs: seconds * 1000,
         signal,
-        ...(key !== undefined && { key }),
+        key,
       });
       return { reply: replyView(name, reply, { maxLength: max_length, hideNames }) };
     }));

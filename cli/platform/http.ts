@@ -16,7 +16,7 @@ export function openHttp(caCerts: readonly string[]): HttpFetch {
     const tunnel = isPlain ? undefined : await openTunnelAgent(url, trust, signal ?? undefined);
     const sent = typeof body === "string" ? new TextEncoder().encode(body) : undefined;
     const options: RequestOptions = {
-      ...(method !== undefined && { method }),
+      method,
       headers: {
         ...Object.fromEntries(new Headers(headers)),
         ...(sent !== undefined && { "content-length": String(sent.length) }),

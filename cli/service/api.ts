@@ -101,10 +101,7 @@ function refusal({ status, code, requestId, retryAfterMs = 0, ...more }: ApiRefu
   const problems = more.details.map(({ field, problem }) => `${field} ${problem}`).join("; ");
   const details = code === "invalid_request" && problems !== "" ? `: ${problems}` : "";
   const id = status >= 500 ? ` (request ${requestId ?? "unknown"})` : "";
-  return new Failure(code, `${text}${details}${id}`, {
-    ...(advice !== undefined && { advice }),
-    ...(code === "internal" && { exit: "unavailable" }),
-  });
+  return new Failure(code, `${text}${details}${id}`, { advice, ...(code === "internal" && { exit: "unavailable" }) });
 }
 
 /** Where a certificate is shown, something runs. */

@@ -36,12 +36,7 @@ export function payloadLines(payload: Uint8Array): string {
 
 /** An agent in JSON. Its identity is its own choice. */
 export function senderFields({ agentId, identity, keyUnchanged, knownAs }: Seen): Readonly<Record<string, unknown>> {
-  return {
-    agent_id: agentId,
-    identity,
-    key_unchanged: keyUnchanged,
-    ...(knownAs !== undefined && { known_as: knownAs }),
-  };
+  return { agent_id: agentId, identity, key_unchanged: keyUnchanged, known_as: knownAs };
 }
 
 export function memberFields(member: ChannelMember): Readonly<Record<string, unknown>> {
@@ -54,7 +49,7 @@ export function memberFields(member: ChannelMember): Readonly<Record<string, unk
     ...(absent && { absent }),
     ...(lapsed && { lapsed }),
     ...(resembles.length > 0 && { resembles }),
-    ...(confirmedEpoch !== undefined && { confirmed_epoch: confirmedEpoch }),
+    confirmed_epoch: confirmedEpoch,
     ...(lastHeardMs !== undefined && { last_heard_at: isoTime(lastHeardMs) }),
   };
 }

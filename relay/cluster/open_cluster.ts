@@ -80,7 +80,7 @@ export async function openCluster(options: ClusterOptions): Promise<OpenCluster>
   const { promise: failed, resolve } = Promise.withResolvers<EngineError>();
   const store = await openReplicaStore({
     path: options.path,
-    ...(options.maxBytes !== undefined && { maxBytes: options.maxBytes }),
+    maxBytes: options.maxBytes,
     onListenerError: (error) => options.log("error", "fault", { where: "watcher", error: describeError(error) }),
     onFailed: resolve,
   });

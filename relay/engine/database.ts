@@ -29,7 +29,7 @@ export interface DatabaseOptions {
   /** The content can be had again from elsewhere: nothing waits for the disk. */
   readonly isCopy?: boolean;
   /** Size limit of the file on its disk, if there is one. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /** How files are opened to have their content confirmed; tests put faults here. */
   readonly openForSync?: OpenForSync;
   /** Every change of the format; tests add to them. */

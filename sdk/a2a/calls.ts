@@ -12,5 +12,5 @@ export interface Callee {
 export interface Call {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }

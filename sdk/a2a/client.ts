@@ -146,7 +146,7 @@ async function ask({ channel, agentId, timeoutMs }: Callee, { body, headers, sig
     contentType,
     headers: { [versionHeader]: "1.0", ...headers },
     timeoutMs,
-    ...(signal && { signal }),
+    signal,
   });
   return withShortError(reply.text());
 }

@@ -3,7 +3,7 @@
 /** How a call is given up. */
 export interface Abortable {
   /** Gives up waiting; the call then rejects with the signal's reason. The operation may still succeed. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The work, or the reason of the signal, whichever is first. */

@@ -18,17 +18,17 @@ export interface StaticErrorOptions {
   /** The error that caused this one. */
   readonly cause?: unknown;
   /** When trying again makes sense. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** Whether trying again makes sense, where the code does not say. */
-  readonly retryable?: boolean;
+  readonly retryable?: boolean | undefined;
   /** With `epoch_conflict`: the channel's epoch. */
-  readonly epoch?: number;
+  readonly epoch?: number | undefined;
   /** The channel that it is about. */
-  readonly channel?: ChannelName;
+  readonly channel?: ChannelName | undefined;
   /** The part of the service that could not be reached. */
-  readonly unreachable?: Unreachable;
+  readonly unreachable?: Unreachable | undefined;
   /** The members that it is about. */
-  readonly members?: readonly string[];
+  readonly members?: readonly string[] | undefined;
 }
 
 /** A part of the service that could not be reached, and where it should be. */
@@ -227,10 +227,7 @@ export function invalidArgument(message: string): StaticError {
 /** Converts an error reply of the relay. A code that this version does not know is treated like `internal`. */
 export function errorFromRelay({ code, message, epoch, retryAfterMs }: ErrorBody): StaticError {
   const known = isErrorCode(code) ? code : "internal";
-  return createError(known, message, {
-    ...(epoch !== undefined && { epoch }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  });
+  return createError(known, message, { epoch, retryAfterMs });
 }
 
 /** The code of a refusal over HTTP: the one that it names, or busy by its status alone, which a proxy may have answered. */

@@ -52,7 +52,7 @@ export interface AgentParts {
 /** How a channel is opened. */
 export interface ChannelOptions extends Abortable {
   /** False for an agent that wants no messages: they are acknowledged as they arrive. Requests and replies still come. */
-  readonly receive?: boolean;
+  readonly receive?: boolean | undefined;
 }
 
 /** Deliveries of the relay that belong to no open channel, and the return of the connection. */

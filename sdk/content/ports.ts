@@ -16,7 +16,7 @@ export interface Handed {
 export interface Outgoing {
   readonly id: MessageId;
   readonly timeoutMs: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A request of this agent that the relay may have. */

@@ -13,14 +13,14 @@ import { bodyOf, type ContentOptions, duration, envelope, fieldsOf, type Sendabl
 /** How a request is made. */
 export interface AskOptions extends ContentOptions {
   /** How long to wait for replies, also while those who are asked are offline: 60 seconds when not given, at most 7 days. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Gives up waiting; the call then rejects with its reason. The request may still be handled. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Names the request until its deadline, such as the number of an order: asking the same members again with the same key, also
    * after a crash, continues the same request, or returns the reply that has come. At most 128 characters.
    */
-  readonly key?: string;
+  readonly key?: string | undefined;
 }
 
 interface Pending extends AnswerQueue {
@@ -166,7 +166,7 @@ export class Requester {
     const { send, relayNowMs } = this.#ports;
     const timeoutMs = Math.max(0, deadlineMs - relayNowMs());
     const { signal } = pending;
-    await send(plaintext, { id, timeoutMs, ...(signal !== undefined && { signal }) });
+    await send(plaintext, { id, timeoutMs, signal });
   }
 
   #expireLater(pending: Pending, { deadlineMs }: Asked, { timeoutMs }: Said): void {

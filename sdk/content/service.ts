@@ -18,9 +18,9 @@ export type RequestHandler = (request: IncomingRequest) => Sendable | void | Pro
 /** How requests are served. */
 export interface ServeOptions {
   /** How many requests are handled at once; 16 when not given. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Ends serving like `stop()`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A handler at work. */

@@ -21,21 +21,21 @@ export type Addressee = string | { readonly agentId: string };
 /** Fields that a message can carry. */
 export interface ContentOptions {
   /** Of the content; `application/json` when a value is given as JSON. */
-  readonly contentType?: string;
+  readonly contentType?: string | undefined;
   /** The conversation that it belongs to, such as the number of an order. */
-  readonly conversation?: string;
+  readonly conversation?: string | undefined;
   /** Whatever else receivers may want to know; up to 32. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Fields of a message that is not a request. */
 export interface MessageOptions extends ContentOptions {
   /** For whom it is; all when not given. An address, not a secret: every member can read it. */
-  readonly to?: Addressee | readonly Addressee[];
+  readonly to?: Addressee | readonly Addressee[] | undefined;
   /** The id of the message that it answers. */
-  readonly replyTo?: string;
+  readonly replyTo?: string | undefined;
   /** After this time it is not shown any more. */
-  readonly expiresInMs?: number;
+  readonly expiresInMs?: number | undefined;
 }
 
 export interface Enveloping {

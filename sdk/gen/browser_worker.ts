@@ -142,73 +142,73 @@ export const source =
   "rn c}return{message:typeof n==\"string\"?n.slice(0,rr):e}}function Be(t,e,{message:r,...n}){let o=ye(t);if(o===v" +
   "oid 0)return{message:r};if(n.code!==void 0)return{message:r,...n};let s=typeof e==\"string\"?Number(e)*1e3:NaN;r" +
   "eturn{code:o,message:r,...s>=0&&{retryAfterMs:s}}}function tr(t){try{let{code:e,message:r,retryAfterMs:n}=ve(t" +
-  "());return E(e)?{code:e,message:r,...n!==void 0&&{retryAfterMs:n}}:void 0}catch{return}}function nr(t){return " +
-  "Uint8Array.from(atob(t),e=>e.charCodeAt(0))}function or(t){try{return ie(JSON.parse(t))}catch{return{}}}functi" +
-  "on ie(t){return typeof t==\"object\"&&t!==null?t:{}}function _(t){let e=[];for(let r=t;r!==void 0&&e.length<3;r=" +
-  "r instanceof Error?r.cause:void 0){let n=r instanceof Error?r.message:String(r);n!==\"\"&&!e.some(o=>o.includes(" +
-  "n))&&e.push(n)}return e.join(\": \")}var sr=32,ir=1e3,ar=64*1024,dr={\"connect-protocol-version\":\"1\"};function ke" +
-  "(t){let{openHttp:e,unusable:r,randomBytes:n}=t;return{transport:\"cells\",carrier:\"tcp\",unusable:r,connect:(o,s)" +
-  "=>{let l=e(o.trust),u=new AbortController;u.signal.addEventListener(\"abort\",()=>l.close());let c=lr(l,o,u.sign" +
-  "al),a=n(sr),f=c(\"CellDown\",\"application/connect+proto\",ge(we(a))),S=(A,N)=>c(\"CellUp\",\"application/proto\",xe(a" +
-  ",A,N)),v=new de(f,S,u,t);return s.aborted&&v.close(),Promise.resolve(v)}}}function lr(t,{host:e,port:r},n){let" +
-  " o=L({host:e,port:r});return async(s,l,u)=>{let c=await t.request(`https://${o}/static.relay.v1.Relay/${s}`,{m" +
-  "ethod:\"POST\",headers:{...dr,\"content-type\":l},body:u,signal:n,redirect:\"error\",credentials:\"omit\",cache:\"no-st" +
-  "ore\"});if(c.status===200)return c;let a=await G(c,ar)??\"\",f=ae(a,`The relay returned HTTP status ${c.status} f" +
-  "or ${s}`),{code:S,message:v,retryAfterMs:A}=Be(c.status,c.headers.get(\"retry-after\"),f);throw oe(S??\"transport" +
-  "_error\",v,A===void 0?{}:{retryAfterMs:A})}}var de=class{#e;#r;#t;#n;#o=new Set;#s=new K;#a=0;#i=()=>{};closed;" +
-  "constructor(e,r,n,o){this.#e=e.then(s=>s.body?.getReader()),this.#e.catch(()=>{}),this.#r=r,this.#t=o,this.#n=" +
-  "n,this.closed=new Promise(s=>this.#i=s)}async read(){try{for(;;){let e=await(await this.#e)?.read();if(e?.valu" +
-  "e===void 0)return this.#d({message:\"the connection was cut off\"});let{cells:r,end:n}=this.#u(e.value);if(n!==v" +
-  "oid 0&&this.#d(n),r.length>0)return $(r);if(n!==void 0)return}}catch(e){return this.#d(_e(e))}}async write(e,r" +
-  "){for(let n=0;n<e.length;n+=r){this.#n.signal.throwIfAborted();let o=this.#c(e.subarray(n,n+r)).finally(()=>th" +
-  "is.#o.delete(o));this.#o.add(o),this.#o.size>=this.#t.callsAtOnce&&await Promise.race(this.#o)}this.#n.signal." +
-  "throwIfAborted()}async#c(e){try{await(await this.#r(++this.#a,e)).arrayBuffer()}catch(r){this.#d(_e(r))}}close" +
-  "(){let e={message:\"it was closed by this side\"};if(this.#o.size===0)return this.#d(e);this.#i(e);let r=this.#t" +
-  ".after(ir,()=>this.#d(e));Promise.all(this.#o).then(()=>{r(),this.#d(e)})}#u(e){let r=[],n;return this.#s.read" +
-  "(e,(o,s)=>{o===0?r.push(be(s).slice()):n=o===me?cr(s):{message:\"compressed cells were not asked for\"}}),{cells" +
-  ":r,end:n}}#d(e){this.#i(e),this.#n.abort(oe(\"transport_error\",e.message))}};function _e(t){if(!(t instanceof h" +
-  ")||t.code===\"transport_error\")return{message:_(t)};let{code:e,message:r,retryAfterMs:n}=t;return{code:e,messag" +
-  "e:r,retryAfterMs:n}}function cr(t){return ae(new TextDecoder().decode(t),\"the relay ended the stream\")}var D=c" +
-  "lass{#e=new Map;#r;#t=1/0;#n=0;after(e,r){let n=Math.ceil((performance.now()+e)/250),o={run:r},s=this.#e.get(n" +
-  ");return s===void 0?this.#e.set(n,new Set([o])):s.add(o),this.#n++,n<this.#t?this.#a(n):this.#n===1&&this.#s(!" +
-  "0),()=>{this.#o(n,o)}}#o(e,r){let n=this.#e.get(e);return n===void 0||!n.delete(r)?!1:(n.size===0&&this.#e.del" +
-  "ete(e),this.#n--,this.#n===0&&this.#s(!1),!0)}#s(e){typeof this.#r==\"object\"&&(e?this.#r.ref():this.#r.unref()" +
-  ")}#a(e){clearTimeout(this.#r),this.#t=e;let r=Math.max(0,e*250-performance.now());this.#r=setTimeout(()=>this." +
-  "#i(),Math.min(r,2147483647))}#i(){this.#r=void 0,this.#t=1/0;let e=performance.now(),r=1/0;for(let[n,o]of this" +
-  ".#e)if(n*250>e)r=Math.min(r,n);else for(let s of o)queueMicrotask(()=>this.#o(n,s)&&s.run());r<1/0&&this.#a(r)" +
-  "}};function Se(){return Date.now()}var ur=5e3,fr=new D;function k(t,e){if(t>=ur)return fr.after(t,e);let r=set" +
-  "Timeout(e,t);return()=>clearTimeout(r)}function H(t){return crypto.getRandomValues(new Uint8Array(t))}function" +
-  " pr(){return{request:(t,e)=>fetch(t,e),close:()=>{}}}var yr=16,Ue=ke({openHttp:pr,unusable:hr,randomBytes:H,ca" +
-  "llsAtOnce:yr,after:k});function hr({caCerts:t,certificateHashes:e}){return t.length>0||e.length>0?\"a browser's" +
-  " fetch trusts only what the browser trusts; tls options do not apply\":void 0}var mr=1500,gr=64*1024;function P" +
-  "e(t){let e=t.readable.getReader({mode:\"byob\"}),r=t.writable.getWriter();r.closed.catch(()=>{});let n=new Array" +
-  "Buffer(gr),o=()=>{},s=new Promise(a=>o=a),l,u=a=>{l?.(),o(a)};t.closed.then(({closeCode:a=0})=>u(br(a)),a=>u({" +
-  "message:_(a)}));let c=()=>{r.close().catch(()=>{}),l??=t.after(mr,()=>{t.close(0),o({message:\"the relay ended " +
-  "the stream\"})})};return{read:async()=>{try{let{value:a}=await e.read(new Uint8Array(n));if(a!==void 0&&a.lengt" +
-  "h>0)return n=a.buffer,a}catch{}c()},write:async a=>{try{await r.write(a)}catch(f){throw c(),f}},close:a=>{o({m" +
-  "essage:\"it was closed by this side\"}),a===0?c():t.close(a)},closed:s}}function br(t){let e=j(t);return e===voi" +
-  "d 0?{message:\"the relay closed the connection\"}:{code:e,message:`the relay closed the connection with ${e}`}}v" +
-  "ar Te={transport:\"webtransport\",carrier:\"udp\",unusable:({caCerts:t})=>Me()===void 0?\"this browser has no WebTr" +
-  "ansport\":t.length>0?\"a browser takes no certificates; give tls.certificateHashes\":void 0,connect:async({host:t" +
-  ",port:e,trust:r},n)=>{let o=Me();if(o===void 0)throw new Error(\"this browser has no WebTransport\");n.throwIfAb" +
-  "orted();let s=r.certificateHashes.map(a=>({algorithm:\"sha-256\",value:a})),l=new o(`https://${L({host:t,port:e}" +
-  ")}/`,{...s.length>0&&{serverCertificateHashes:s}});l.closed.catch(()=>{});let u=a=>l.close({closeCode:a}),c=()" +
-  "=>u(0);n.addEventListener(\"abort\",c);try{await l.ready;let{readable:a,writable:f}=await l.createBidirectionalS" +
-  "tream();return Pe({readable:a,writable:f,closed:l.closed,close:u,after:k})}catch(a){throw n.aborted?n.reason:a" +
-  "}finally{n.removeEventListener(\"abort\",c)}}};function Me(){return globalThis.WebTransport}var F=class{#e=new M" +
-  "ap;offer(e,r){this.#e.delete(e),this.#e.set(e,r)}take(e){for(let[r,n]of this.#e)if(!(n.length>e))return this.#" +
-  "e.delete(r),n}};var xr=2e3;function Oe(t,e){let r,n,o=0,s=new F,l=a=>{t.post({kind:\"written\",takenBytes:o-a.pe" +
-  "ndingBytes,counts:a.counts})},u=async({transport:a,target:f,isTapped:S})=>{let v=e.connectors.find(x=>x.transp" +
-  "ort===a);if(v===void 0)throw new Error(`no way to connect by ${a} in a thread of its own`);let A=r=await v.con" +
-  "nect(f,new AbortController().signal),N=n=new T({cellBytes:g.cellBytes,write:(x,le)=>(S&&t.post({kind:\"sent\",ce" +
-  "lls:x.slice(),cellBytes:le}),A.write(x,le)),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(" +
-  "4).buffer).getUint32(0)/2**32,rider:x=>s.take(x),onWritten:()=>l(N),onFailed:()=>t.post({kind:\"failed\"})});A.c" +
-  "losed.then(x=>t.post({kind:\"closed\",end:x})),t.post({kind:\"connected\"})},c=async()=>{let a=await r?.read();t.p" +
-  "ost({kind:\"chunk\",bytes:a?.slice()})};t.listen(a=>{switch(a.kind){case\"connect\":return void u(a).catch(f=>t.po" +
-  "st({kind:\"refused\",message:_(f)}));case\"push\":return o+=a.envelope.length+y,n?.push(a.lane,a.envelope);case\"of" +
-  "fer\":return s.offer(a.key,a.envelope);case\"cellBytes\":return n?.setCellBytes(a.cellBytes);case\"configure\":retu" +
-  "rn n?.configure(a.mode,a.intervalMs);case\"covering\":return n?.setCovering(a.covering);case\"flush\":return void " +
-  "n?.flush(a.timeoutMs).then(f=>{t.post({kind:\"flushed\",id:a.id,flushed:f})});case\"read\":return void c();case\"st" +
-  "op\":return n?.stop();case\"close\":return r?.close(a.closeCode),void e.after(xr,e.exit)}})}function Re(t){let e=" +
-  "globalThis;Oe({post:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:Se,after" +
-  ":k,randomBytes:H,exit:()=>e.close()})}Re([Te,Ue]);\n";
+  "());return E(e)?{code:e,message:r,retryAfterMs:n}:void 0}catch{return}}function nr(t){return Uint8Array.from(a" +
+  "tob(t),e=>e.charCodeAt(0))}function or(t){try{return ie(JSON.parse(t))}catch{return{}}}function ie(t){return t" +
+  "ypeof t==\"object\"&&t!==null?t:{}}function _(t){let e=[];for(let r=t;r!==void 0&&e.length<3;r=r instanceof Erro" +
+  "r?r.cause:void 0){let n=r instanceof Error?r.message:String(r);n!==\"\"&&!e.some(o=>o.includes(n))&&e.push(n)}re" +
+  "turn e.join(\": \")}var sr=32,ir=1e3,ar=64*1024,dr={\"connect-protocol-version\":\"1\"};function ke(t){let{openHttp:" +
+  "e,unusable:r,randomBytes:n}=t;return{transport:\"cells\",carrier:\"tcp\",unusable:r,connect:(o,s)=>{let l=e(o.trus" +
+  "t),u=new AbortController;u.signal.addEventListener(\"abort\",()=>l.close());let c=lr(l,o,u.signal),a=n(sr),f=c(\"" +
+  "CellDown\",\"application/connect+proto\",ge(we(a))),S=(A,N)=>c(\"CellUp\",\"application/proto\",xe(a,A,N)),v=new de(f" +
+  ",S,u,t);return s.aborted&&v.close(),Promise.resolve(v)}}}function lr(t,{host:e,port:r},n){let o=L({host:e,port" +
+  ":r});return async(s,l,u)=>{let c=await t.request(`https://${o}/static.relay.v1.Relay/${s}`,{method:\"POST\",head" +
+  "ers:{...dr,\"content-type\":l},body:u,signal:n,redirect:\"error\",credentials:\"omit\",cache:\"no-store\"});if(c.statu" +
+  "s===200)return c;let a=await G(c,ar)??\"\",f=ae(a,`The relay returned HTTP status ${c.status} for ${s}`),{code:S" +
+  ",message:v,retryAfterMs:A}=Be(c.status,c.headers.get(\"retry-after\"),f);throw oe(S??\"transport_error\",v,A===voi" +
+  "d 0?{}:{retryAfterMs:A})}}var de=class{#e;#r;#t;#n;#o=new Set;#s=new K;#a=0;#i=()=>{};closed;constructor(e,r,n" +
+  ",o){this.#e=e.then(s=>s.body?.getReader()),this.#e.catch(()=>{}),this.#r=r,this.#t=o,this.#n=n,this.closed=new" +
+  " Promise(s=>this.#i=s)}async read(){try{for(;;){let e=await(await this.#e)?.read();if(e?.value===void 0)return" +
+  " this.#d({message:\"the connection was cut off\"});let{cells:r,end:n}=this.#u(e.value);if(n!==void 0&&this.#d(n)" +
+  ",r.length>0)return $(r);if(n!==void 0)return}}catch(e){return this.#d(_e(e))}}async write(e,r){for(let n=0;n<e" +
+  ".length;n+=r){this.#n.signal.throwIfAborted();let o=this.#c(e.subarray(n,n+r)).finally(()=>this.#o.delete(o));" +
+  "this.#o.add(o),this.#o.size>=this.#t.callsAtOnce&&await Promise.race(this.#o)}this.#n.signal.throwIfAborted()}" +
+  "async#c(e){try{await(await this.#r(++this.#a,e)).arrayBuffer()}catch(r){this.#d(_e(r))}}close(){let e={message" +
+  ":\"it was closed by this side\"};if(this.#o.size===0)return this.#d(e);this.#i(e);let r=this.#t.after(ir,()=>thi" +
+  "s.#d(e));Promise.all(this.#o).then(()=>{r(),this.#d(e)})}#u(e){let r=[],n;return this.#s.read(e,(o,s)=>{o===0?" +
+  "r.push(be(s).slice()):n=o===me?cr(s):{message:\"compressed cells were not asked for\"}}),{cells:r,end:n}}#d(e){t" +
+  "his.#i(e),this.#n.abort(oe(\"transport_error\",e.message))}};function _e(t){if(!(t instanceof h)||t.code===\"tran" +
+  "sport_error\")return{message:_(t)};let{code:e,message:r,retryAfterMs:n}=t;return{code:e,message:r,retryAfterMs:" +
+  "n}}function cr(t){return ae(new TextDecoder().decode(t),\"the relay ended the stream\")}var D=class{#e=new Map;#" +
+  "r;#t=1/0;#n=0;after(e,r){let n=Math.ceil((performance.now()+e)/250),o={run:r},s=this.#e.get(n);return s===void" +
+  " 0?this.#e.set(n,new Set([o])):s.add(o),this.#n++,n<this.#t?this.#a(n):this.#n===1&&this.#s(!0),()=>{this.#o(n" +
+  ",o)}}#o(e,r){let n=this.#e.get(e);return n===void 0||!n.delete(r)?!1:(n.size===0&&this.#e.delete(e),this.#n--," +
+  "this.#n===0&&this.#s(!1),!0)}#s(e){typeof this.#r==\"object\"&&(e?this.#r.ref():this.#r.unref())}#a(e){clearTime" +
+  "out(this.#r),this.#t=e;let r=Math.max(0,e*250-performance.now());this.#r=setTimeout(()=>this.#i(),Math.min(r,2" +
+  "147483647))}#i(){this.#r=void 0,this.#t=1/0;let e=performance.now(),r=1/0;for(let[n,o]of this.#e)if(n*250>e)r=" +
+  "Math.min(r,n);else for(let s of o)queueMicrotask(()=>this.#o(n,s)&&s.run());r<1/0&&this.#a(r)}};function Se(){" +
+  "return Date.now()}var ur=5e3,fr=new D;function k(t,e){if(t>=ur)return fr.after(t,e);let r=setTimeout(e,t);retu" +
+  "rn()=>clearTimeout(r)}function H(t){return crypto.getRandomValues(new Uint8Array(t))}function pr(){return{requ" +
+  "est:(t,e)=>fetch(t,e),close:()=>{}}}var yr=16,Ue=ke({openHttp:pr,unusable:hr,randomBytes:H,callsAtOnce:yr,afte" +
+  "r:k});function hr({caCerts:t,certificateHashes:e}){return t.length>0||e.length>0?\"a browser's fetch trusts onl" +
+  "y what the browser trusts; tls options do not apply\":void 0}var mr=1500,gr=64*1024;function Pe(t){let e=t.read" +
+  "able.getReader({mode:\"byob\"}),r=t.writable.getWriter();r.closed.catch(()=>{});let n=new ArrayBuffer(gr),o=()=>" +
+  "{},s=new Promise(a=>o=a),l,u=a=>{l?.(),o(a)};t.closed.then(({closeCode:a=0})=>u(br(a)),a=>u({message:_(a)}));l" +
+  "et c=()=>{r.close().catch(()=>{}),l??=t.after(mr,()=>{t.close(0),o({message:\"the relay ended the stream\"})})};" +
+  "return{read:async()=>{try{let{value:a}=await e.read(new Uint8Array(n));if(a!==void 0&&a.length>0)return n=a.bu" +
+  "ffer,a}catch{}c()},write:async a=>{try{await r.write(a)}catch(f){throw c(),f}},close:a=>{o({message:\"it was cl" +
+  "osed by this side\"}),a===0?c():t.close(a)},closed:s}}function br(t){let e=j(t);return e===void 0?{message:\"the" +
+  " relay closed the connection\"}:{code:e,message:`the relay closed the connection with ${e}`}}var Te={transport:" +
+  "\"webtransport\",carrier:\"udp\",unusable:({caCerts:t})=>Me()===void 0?\"this browser has no WebTransport\":t.length" +
+  ">0?\"a browser takes no certificates; give tls.certificateHashes\":void 0,connect:async({host:t,port:e,trust:r}," +
+  "n)=>{let o=Me();if(o===void 0)throw new Error(\"this browser has no WebTransport\");n.throwIfAborted();let s=r.c" +
+  "ertificateHashes.map(a=>({algorithm:\"sha-256\",value:a})),l=new o(`https://${L({host:t,port:e})}/`,{...s.length" +
+  ">0&&{serverCertificateHashes:s}});l.closed.catch(()=>{});let u=a=>l.close({closeCode:a}),c=()=>u(0);n.addEvent" +
+  "Listener(\"abort\",c);try{await l.ready;let{readable:a,writable:f}=await l.createBidirectionalStream();return Pe" +
+  "({readable:a,writable:f,closed:l.closed,close:u,after:k})}catch(a){throw n.aborted?n.reason:a}finally{n.remove" +
+  "EventListener(\"abort\",c)}}};function Me(){return globalThis.WebTransport}var F=class{#e=new Map;offer(e,r){thi" +
+  "s.#e.delete(e),this.#e.set(e,r)}take(e){for(let[r,n]of this.#e)if(!(n.length>e))return this.#e.delete(r),n}};v" +
+  "ar xr=2e3;function Oe(t,e){let r,n,o=0,s=new F,l=a=>{t.post({kind:\"written\",takenBytes:o-a.pendingBytes,counts" +
+  ":a.counts})},u=async({transport:a,target:f,isTapped:S})=>{let v=e.connectors.find(x=>x.transport===a);if(v===v" +
+  "oid 0)throw new Error(`no way to connect by ${a} in a thread of its own`);let A=r=await v.connect(f,new AbortC" +
+  "ontroller().signal),N=n=new T({cellBytes:g.cellBytes,write:(x,le)=>(S&&t.post({kind:\"sent\",cells:x.slice(),cel" +
+  "lBytes:le}),A.write(x,le)),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUin" +
+  "t32(0)/2**32,rider:x=>s.take(x),onWritten:()=>l(N),onFailed:()=>t.post({kind:\"failed\"})});A.closed.then(x=>t.p" +
+  "ost({kind:\"closed\",end:x})),t.post({kind:\"connected\"})},c=async()=>{let a=await r?.read();t.post({kind:\"chunk\"" +
+  ",bytes:a?.slice()})};t.listen(a=>{switch(a.kind){case\"connect\":return void u(a).catch(f=>t.post({kind:\"refused" +
+  "\",message:_(f)}));case\"push\":return o+=a.envelope.length+y,n?.push(a.lane,a.envelope);case\"offer\":return s.off" +
+  "er(a.key,a.envelope);case\"cellBytes\":return n?.setCellBytes(a.cellBytes);case\"configure\":return n?.configure(a" +
+  ".mode,a.intervalMs);case\"covering\":return n?.setCovering(a.covering);case\"flush\":return void n?.flush(a.timeou" +
+  "tMs).then(f=>{t.post({kind:\"flushed\",id:a.id,flushed:f})});case\"read\":return void c();case\"stop\":return n?.sto" +
+  "p();case\"close\":return r?.close(a.closeCode),void e.after(xr,e.exit)}})}function Re(t){let e=globalThis;Oe({po" +
+  "st:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:Se,after:k,randomBytes:H," +
+  "exit:()=>e.close()})}Re([Te,Ue]);\n";

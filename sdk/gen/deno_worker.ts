@@ -142,80 +142,80 @@ export const source =
   "turn u}return{message:typeof n==\"string\"?n.slice(0,tr):e}}function _e(t,e,{message:r,...n}){let o=ye(t);if(o==" +
   "=void 0)return{message:r};if(n.code!==void 0)return{message:r,...n};let i=typeof e==\"string\"?Number(e)*1e3:NaN" +
   ";return{code:o,message:r,...i>=0&&{retryAfterMs:i}}}function nr(t){try{let{code:e,message:r,retryAfterMs:n}=Ae" +
-  "(t());return B(e)?{code:e,message:r,...n!==void 0&&{retryAfterMs:n}}:void 0}catch{return}}function or(t){retur" +
-  "n Uint8Array.from(atob(t),e=>e.charCodeAt(0))}function ir(t){try{return se(JSON.parse(t))}catch{return{}}}func" +
-  "tion se(t){return typeof t==\"object\"&&t!==null?t:{}}function k(t){let e=[];for(let r=t;r!==void 0&&e.length<3;" +
-  "r=r instanceof Error?r.cause:void 0){let n=r instanceof Error?r.message:String(r);n!==\"\"&&!e.some(o=>o.include" +
-  "s(n))&&e.push(n)}return e.join(\": \")}var sr=32,ar=1e3,dr=64*1024,lr={\"connect-protocol-version\":\"1\"};function " +
-  "Se(t){let{openHttp:e,unusable:r,randomBytes:n}=t;return{transport:\"cells\",carrier:\"tcp\",unusable:r,connect:(o," +
-  "i)=>{let l=e(o.trust),c=new AbortController;c.signal.addEventListener(\"abort\",()=>l.close());let u=cr(l,o,c.si" +
-  "gnal),s=n(sr),f=u(\"CellDown\",\"application/connect+proto\",be(ve(s))),C=(w,N)=>u(\"CellUp\",\"application/proto\",we" +
-  "(s,w,N)),x=new de(f,C,c,t);return i.aborted&&x.close(),Promise.resolve(x)}}}function cr(t,{host:e,port:r},n){l" +
-  "et o=he({host:e,port:r});return async(i,l,c)=>{let u=await t.request(`https://${o}/static.relay.v1.Relay/${i}`" +
-  ",{method:\"POST\",headers:{...lr,\"content-type\":l},body:c,signal:n,redirect:\"error\",credentials:\"omit\",cache:\"no" +
-  "-store\"});if(u.status===200)return u;let s=await G(u,dr)??\"\",f=ae(s,`The relay returned HTTP status ${u.status" +
-  "} for ${i}`),{code:C,message:x,retryAfterMs:w}=_e(u.status,u.headers.get(\"retry-after\"),f);throw R(C??\"transpo" +
-  "rt_error\",x,w===void 0?{}:{retryAfterMs:w})}}var de=class{#e;#r;#t;#n;#o=new Set;#i=new W;#a=0;#s=()=>{};close" +
-  "d;constructor(e,r,n,o){this.#e=e.then(i=>i.body?.getReader()),this.#e.catch(()=>{}),this.#r=r,this.#t=o,this.#" +
-  "n=n,this.closed=new Promise(i=>this.#s=i)}async read(){try{for(;;){let e=await(await this.#e)?.read();if(e?.va" +
-  "lue===void 0)return this.#d({message:\"the connection was cut off\"});let{cells:r,end:n}=this.#u(e.value);if(n!=" +
-  "=void 0&&this.#d(n),r.length>0)return H(r);if(n!==void 0)return}}catch(e){return this.#d(ke(e))}}async write(e" +
-  ",r){for(let n=0;n<e.length;n+=r){this.#n.signal.throwIfAborted();let o=this.#c(e.subarray(n,n+r)).finally(()=>" +
-  "this.#o.delete(o));this.#o.add(o),this.#o.size>=this.#t.callsAtOnce&&await Promise.race(this.#o)}this.#n.signa" +
-  "l.throwIfAborted()}async#c(e){try{await(await this.#r(++this.#a,e)).arrayBuffer()}catch(r){this.#d(ke(r))}}clo" +
-  "se(){let e={message:\"it was closed by this side\"};if(this.#o.size===0)return this.#d(e);this.#s(e);let r=this." +
-  "#t.after(ar,()=>this.#d(e));Promise.all(this.#o).then(()=>{r(),this.#d(e)})}#u(e){let r=[],n;return this.#i.re" +
-  "ad(e,(o,i)=>{o===0?r.push(xe(i).slice()):n=o===ge?ur(i):{message:\"compressed cells were not asked for\"}}),{cel" +
-  "ls:r,end:n}}#d(e){this.#s(e),this.#n.abort(R(\"transport_error\",e.message))}};function ke(t){if(!(t instanceof " +
-  "h)||t.code===\"transport_error\")return{message:k(t)};let{code:e,message:r,retryAfterMs:n}=t;return{code:e,messa" +
-  "ge:r,retryAfterMs:n}}function ur(t){return ae(new TextDecoder().decode(t),\"the relay ended the stream\")}var K=" +
-  "class{#e=new Map;#r;#t=1/0;#n=0;after(e,r){let n=Math.ceil((performance.now()+e)/250),o={run:r},i=this.#e.get(" +
-  "n);return i===void 0?this.#e.set(n,new Set([o])):i.add(o),this.#n++,n<this.#t?this.#a(n):this.#n===1&&this.#i(" +
-  "!0),()=>{this.#o(n,o)}}#o(e,r){let n=this.#e.get(e);return n===void 0||!n.delete(r)?!1:(n.size===0&&this.#e.de" +
-  "lete(e),this.#n--,this.#n===0&&this.#i(!1),!0)}#i(e){typeof this.#r==\"object\"&&(e?this.#r.ref():this.#r.unref(" +
-  "))}#a(e){clearTimeout(this.#r),this.#t=e;let r=Math.max(0,e*250-performance.now());this.#r=setTimeout(()=>this" +
-  ".#s(),Math.min(r,2147483647))}#s(){this.#r=void 0,this.#t=1/0;let e=performance.now(),r=1/0;for(let[n,o]of thi" +
-  "s.#e)if(n*250>e)r=Math.min(r,n);else for(let i of o)queueMicrotask(()=>this.#o(n,i)&&i.run());r<1/0&&this.#a(r" +
-  ")}};function Ue(){return Date.now()}var fr=5e3,pr=new K;function S(t,e){if(t>=fr)return pr.after(t,e);let r=se" +
-  "tTimeout(e,t);return()=>clearTimeout(r)}function $(t){return crypto.getRandomValues(new Uint8Array(t))}var yr=" +
-  "2e4;function hr({caCerts:t}){let{Deno:e}=globalThis,r={caCerts:t,http2:!1,poolIdleTimeout:yr},n=new Map([[\"\",e" +
-  ".createHttpClient(r)]]),o=!0,i=l=>{let c=l.protocol===\"http:\"?l.host:\"\",u=n.get(c)??e.createHttpClient(c===\"\"?" +
-  "r:{...r,proxy:mr(l)});return n.set(c,u),u};return{request:async(l,c)=>{if(!o)throw new Error(\"These connection" +
-  "s were closed\");return await fetch(l,Object.assign({},c,{client:i(new URL(l))}))},close:()=>{o=!1;for(let l of" +
-  " n.values())l.close();n.clear()}}}function mr({hostname:t,port:e}){return{transport:\"tcp\",hostname:t,port:e===" +
-  "\"\"?80:Number(e)}}var gr=4,Pe=Se({openHttp:hr,unusable:br,randomBytes:$,callsAtOnce:gr,after:S});function br({c" +
-  "ertificateHashes:t}){return t.length>0?\"Deno can check tls.certificateHashes only over QUIC\":void 0}var xr=150" +
-  "0,wr=64*1024;function Me(t){let e=t.readable.getReader({mode:\"byob\"}),r=t.writable.getWriter();r.closed.catch(" +
-  "()=>{});let n=new ArrayBuffer(wr),o=()=>{},i=new Promise(s=>o=s),l,c=s=>{l?.(),o(s)};t.closed.then(({closeCode" +
-  ":s=0})=>c(F(s)),s=>c({message:k(s)}));let u=()=>{r.close().catch(()=>{}),l??=t.after(xr,()=>{t.close(0),o({mes" +
-  "sage:\"the relay ended the stream\"})})};return{read:async()=>{try{let{value:s}=await e.read(new Uint8Array(n));" +
-  "if(s!==void 0&&s.length>0)return n=s.buffer,s}catch{}u()},write:async s=>{try{await r.write(s)}catch(f){throw " +
-  "u(),f}},close:s=>{o({message:\"it was closed by this side\"}),s===0?u():t.close(s)},closed:i}}function F(t){let " +
-  "e=Q(t);return e===void 0?{message:\"the relay closed the connection\"}:{code:e,message:`the relay closed the con" +
-  "nection with ${e}`}}var vr=\"static-relay/1\",Ar={maxIdleTimeout:1e4},Cr=\"low-latency\",Oe={transport:\"quic\",carr" +
-  "ier:\"udp\",unusable:()=>Te()===void 0?\"Deno offers QUIC only with --unstable-net\":void 0,connect:async({host:t," +
-  "port:e,trust:r},n)=>{let o=Te();if(o===void 0)throw new Error(\"Deno offers QUIC only with --unstable-net\");n.t" +
-  "hrowIfAborted();let i=r.certificateHashes.map(s=>({algorithm:\"sha-256\",value:s})),l=Br(o),c=s=>l.close({closeC" +
-  "ode:s,reason:\"\"}),u=()=>c(0);n.addEventListener(\"abort\",u);try{let s=await o.connectQuic({hostname:t,port:e,al" +
-  "pnProtocols:[vr],caCerts:r.caCerts,...i.length>0&&{serverCertificateHashes:i},endpoint:l,...Ar,congestionContr" +
-  "ol:Cr}),{readable:f,writable:C}=await s.createBidirectionalStream().catch(w=>Er(s,w)),x=s.closed.finally(()=>c" +
-  "(0));return Me({readable:f,writable:C,closed:x,close:c,after:S})}catch(s){throw c(0),n.aborted?n.reason:s}fina" +
-  "lly{n.removeEventListener(\"abort\",u)}}};async function Er({closed:t},e){let{code:r,message:n}=await t.then(({c" +
-  "loseCode:o})=>F(o),()=>F(0));throw r===void 0?e:R(r,n)}function Br({QuicEndpoint:t}){try{return new t({hostnam" +
-  "e:\"::\"})}catch{return new t({hostname:\"0.0.0.0\"})}}function Te(){let{Deno:t}=globalThis;return t?.connectQuic=" +
-  "==void 0?void 0:t}var q=class{#e=new Map;offer(e,r){this.#e.delete(e),this.#e.set(e,r)}take(e){for(let[r,n]of " +
-  "this.#e)if(!(n.length>e))return this.#e.delete(r),n}};var _r=2e3;function Re(t,e){let r,n,o=0,i=new q,l=s=>{t." +
-  "post({kind:\"written\",takenBytes:o-s.pendingBytes,counts:s.counts})},c=async({transport:s,target:f,isTapped:C})" +
-  "=>{let x=e.connectors.find(v=>v.transport===s);if(x===void 0)throw new Error(`no way to connect by ${s} in a t" +
-  "hread of its own`);let w=r=await x.connect(f,new AbortController().signal),N=n=new T({cellBytes:g.cellBytes,wr" +
-  "ite:(v,le)=>(C&&t.post({kind:\"sent\",cells:v.slice(),cellBytes:le}),w.write(v,le)),after:e.after,nowMs:e.nowMs," +
-  "random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:v=>i.take(v),onWritten:()=>l(N),onFa" +
-  "iled:()=>t.post({kind:\"failed\"})});w.closed.then(v=>t.post({kind:\"closed\",end:v})),t.post({kind:\"connected\"})}" +
-  ",u=async()=>{let s=await r?.read();t.post({kind:\"chunk\",bytes:s?.slice()})};t.listen(s=>{switch(s.kind){case\"c" +
-  "onnect\":return void c(s).catch(f=>t.post({kind:\"refused\",message:k(f)}));case\"push\":return o+=s.envelope.lengt" +
-  "h+y,n?.push(s.lane,s.envelope);case\"offer\":return i.offer(s.key,s.envelope);case\"cellBytes\":return n?.setCellB" +
-  "ytes(s.cellBytes);case\"configure\":return n?.configure(s.mode,s.intervalMs);case\"covering\":return n?.setCoverin" +
-  "g(s.covering);case\"flush\":return void n?.flush(s.timeoutMs).then(f=>{t.post({kind:\"flushed\",id:s.id,flushed:f}" +
-  ")});case\"read\":return void u();case\"stop\":return n?.stop();case\"close\":return r?.close(s.closeCode),void e.aft" +
-  "er(_r,e.exit)}})}function Ie(t){let e=globalThis;Re({post:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n}" +
-  ")=>r(n)}},{connectors:t,nowMs:Ue,after:S,randomBytes:$,exit:()=>e.close()})}Ie([Oe,Pe]);\n";
+  "(t());return B(e)?{code:e,message:r,retryAfterMs:n}:void 0}catch{return}}function or(t){return Uint8Array.from" +
+  "(atob(t),e=>e.charCodeAt(0))}function ir(t){try{return se(JSON.parse(t))}catch{return{}}}function se(t){return" +
+  " typeof t==\"object\"&&t!==null?t:{}}function k(t){let e=[];for(let r=t;r!==void 0&&e.length<3;r=r instanceof Er" +
+  "ror?r.cause:void 0){let n=r instanceof Error?r.message:String(r);n!==\"\"&&!e.some(o=>o.includes(n))&&e.push(n)}" +
+  "return e.join(\": \")}var sr=32,ar=1e3,dr=64*1024,lr={\"connect-protocol-version\":\"1\"};function Se(t){let{openHtt" +
+  "p:e,unusable:r,randomBytes:n}=t;return{transport:\"cells\",carrier:\"tcp\",unusable:r,connect:(o,i)=>{let l=e(o.tr" +
+  "ust),c=new AbortController;c.signal.addEventListener(\"abort\",()=>l.close());let u=cr(l,o,c.signal),s=n(sr),f=u" +
+  "(\"CellDown\",\"application/connect+proto\",be(ve(s))),C=(w,N)=>u(\"CellUp\",\"application/proto\",we(s,w,N)),x=new de" +
+  "(f,C,c,t);return i.aborted&&x.close(),Promise.resolve(x)}}}function cr(t,{host:e,port:r},n){let o=he({host:e,p" +
+  "ort:r});return async(i,l,c)=>{let u=await t.request(`https://${o}/static.relay.v1.Relay/${i}`,{method:\"POST\",h" +
+  "eaders:{...lr,\"content-type\":l},body:c,signal:n,redirect:\"error\",credentials:\"omit\",cache:\"no-store\"});if(u.st" +
+  "atus===200)return u;let s=await G(u,dr)??\"\",f=ae(s,`The relay returned HTTP status ${u.status} for ${i}`),{cod" +
+  "e:C,message:x,retryAfterMs:w}=_e(u.status,u.headers.get(\"retry-after\"),f);throw R(C??\"transport_error\",x,w===v" +
+  "oid 0?{}:{retryAfterMs:w})}}var de=class{#e;#r;#t;#n;#o=new Set;#i=new W;#a=0;#s=()=>{};closed;constructor(e,r" +
+  ",n,o){this.#e=e.then(i=>i.body?.getReader()),this.#e.catch(()=>{}),this.#r=r,this.#t=o,this.#n=n,this.closed=n" +
+  "ew Promise(i=>this.#s=i)}async read(){try{for(;;){let e=await(await this.#e)?.read();if(e?.value===void 0)retu" +
+  "rn this.#d({message:\"the connection was cut off\"});let{cells:r,end:n}=this.#u(e.value);if(n!==void 0&&this.#d(" +
+  "n),r.length>0)return H(r);if(n!==void 0)return}}catch(e){return this.#d(ke(e))}}async write(e,r){for(let n=0;n" +
+  "<e.length;n+=r){this.#n.signal.throwIfAborted();let o=this.#c(e.subarray(n,n+r)).finally(()=>this.#o.delete(o)" +
+  ");this.#o.add(o),this.#o.size>=this.#t.callsAtOnce&&await Promise.race(this.#o)}this.#n.signal.throwIfAborted(" +
+  ")}async#c(e){try{await(await this.#r(++this.#a,e)).arrayBuffer()}catch(r){this.#d(ke(r))}}close(){let e={messa" +
+  "ge:\"it was closed by this side\"};if(this.#o.size===0)return this.#d(e);this.#s(e);let r=this.#t.after(ar,()=>t" +
+  "his.#d(e));Promise.all(this.#o).then(()=>{r(),this.#d(e)})}#u(e){let r=[],n;return this.#i.read(e,(o,i)=>{o===" +
+  "0?r.push(xe(i).slice()):n=o===ge?ur(i):{message:\"compressed cells were not asked for\"}}),{cells:r,end:n}}#d(e)" +
+  "{this.#s(e),this.#n.abort(R(\"transport_error\",e.message))}};function ke(t){if(!(t instanceof h)||t.code===\"tra" +
+  "nsport_error\")return{message:k(t)};let{code:e,message:r,retryAfterMs:n}=t;return{code:e,message:r,retryAfterMs" +
+  ":n}}function ur(t){return ae(new TextDecoder().decode(t),\"the relay ended the stream\")}var K=class{#e=new Map;" +
+  "#r;#t=1/0;#n=0;after(e,r){let n=Math.ceil((performance.now()+e)/250),o={run:r},i=this.#e.get(n);return i===voi" +
+  "d 0?this.#e.set(n,new Set([o])):i.add(o),this.#n++,n<this.#t?this.#a(n):this.#n===1&&this.#i(!0),()=>{this.#o(" +
+  "n,o)}}#o(e,r){let n=this.#e.get(e);return n===void 0||!n.delete(r)?!1:(n.size===0&&this.#e.delete(e),this.#n--" +
+  ",this.#n===0&&this.#i(!1),!0)}#i(e){typeof this.#r==\"object\"&&(e?this.#r.ref():this.#r.unref())}#a(e){clearTim" +
+  "eout(this.#r),this.#t=e;let r=Math.max(0,e*250-performance.now());this.#r=setTimeout(()=>this.#s(),Math.min(r," +
+  "2147483647))}#s(){this.#r=void 0,this.#t=1/0;let e=performance.now(),r=1/0;for(let[n,o]of this.#e)if(n*250>e)r" +
+  "=Math.min(r,n);else for(let i of o)queueMicrotask(()=>this.#o(n,i)&&i.run());r<1/0&&this.#a(r)}};function Ue()" +
+  "{return Date.now()}var fr=5e3,pr=new K;function S(t,e){if(t>=fr)return pr.after(t,e);let r=setTimeout(e,t);ret" +
+  "urn()=>clearTimeout(r)}function $(t){return crypto.getRandomValues(new Uint8Array(t))}var yr=2e4;function hr({" +
+  "caCerts:t}){let{Deno:e}=globalThis,r={caCerts:t,http2:!1,poolIdleTimeout:yr},n=new Map([[\"\",e.createHttpClient" +
+  "(r)]]),o=!0,i=l=>{let c=l.protocol===\"http:\"?l.host:\"\",u=n.get(c)??e.createHttpClient(c===\"\"?r:{...r,proxy:mr(" +
+  "l)});return n.set(c,u),u};return{request:async(l,c)=>{if(!o)throw new Error(\"These connections were closed\");r" +
+  "eturn await fetch(l,Object.assign({},c,{client:i(new URL(l))}))},close:()=>{o=!1;for(let l of n.values())l.clo" +
+  "se();n.clear()}}}function mr({hostname:t,port:e}){return{transport:\"tcp\",hostname:t,port:e===\"\"?80:Number(e)}}" +
+  "var gr=4,Pe=Se({openHttp:hr,unusable:br,randomBytes:$,callsAtOnce:gr,after:S});function br({certificateHashes:" +
+  "t}){return t.length>0?\"Deno can check tls.certificateHashes only over QUIC\":void 0}var xr=1500,wr=64*1024;func" +
+  "tion Me(t){let e=t.readable.getReader({mode:\"byob\"}),r=t.writable.getWriter();r.closed.catch(()=>{});let n=new" +
+  " ArrayBuffer(wr),o=()=>{},i=new Promise(s=>o=s),l,c=s=>{l?.(),o(s)};t.closed.then(({closeCode:s=0})=>c(F(s)),s" +
+  "=>c({message:k(s)}));let u=()=>{r.close().catch(()=>{}),l??=t.after(xr,()=>{t.close(0),o({message:\"the relay e" +
+  "nded the stream\"})})};return{read:async()=>{try{let{value:s}=await e.read(new Uint8Array(n));if(s!==void 0&&s." +
+  "length>0)return n=s.buffer,s}catch{}u()},write:async s=>{try{await r.write(s)}catch(f){throw u(),f}},close:s=>" +
+  "{o({message:\"it was closed by this side\"}),s===0?u():t.close(s)},closed:i}}function F(t){let e=Q(t);return e==" +
+  "=void 0?{message:\"the relay closed the connection\"}:{code:e,message:`the relay closed the connection with ${e}" +
+  "`}}var vr=\"static-relay/1\",Ar={maxIdleTimeout:1e4},Cr=\"low-latency\",Oe={transport:\"quic\",carrier:\"udp\",unusabl" +
+  "e:()=>Te()===void 0?\"Deno offers QUIC only with --unstable-net\":void 0,connect:async({host:t,port:e,trust:r},n" +
+  ")=>{let o=Te();if(o===void 0)throw new Error(\"Deno offers QUIC only with --unstable-net\");n.throwIfAborted();l" +
+  "et i=r.certificateHashes.map(s=>({algorithm:\"sha-256\",value:s})),l=Br(o),c=s=>l.close({closeCode:s,reason:\"\"})" +
+  ",u=()=>c(0);n.addEventListener(\"abort\",u);try{let s=await o.connectQuic({hostname:t,port:e,alpnProtocols:[vr]," +
+  "caCerts:r.caCerts,...i.length>0&&{serverCertificateHashes:i},endpoint:l,...Ar,congestionControl:Cr}),{readable" +
+  ":f,writable:C}=await s.createBidirectionalStream().catch(w=>Er(s,w)),x=s.closed.finally(()=>c(0));return Me({r" +
+  "eadable:f,writable:C,closed:x,close:c,after:S})}catch(s){throw c(0),n.aborted?n.reason:s}finally{n.removeEvent" +
+  "Listener(\"abort\",u)}}};async function Er({closed:t},e){let{code:r,message:n}=await t.then(({closeCode:o})=>F(o" +
+  "),()=>F(0));throw r===void 0?e:R(r,n)}function Br({QuicEndpoint:t}){try{return new t({hostname:\"::\"})}catch{re" +
+  "turn new t({hostname:\"0.0.0.0\"})}}function Te(){let{Deno:t}=globalThis;return t?.connectQuic===void 0?void 0:t" +
+  "}var q=class{#e=new Map;offer(e,r){this.#e.delete(e),this.#e.set(e,r)}take(e){for(let[r,n]of this.#e)if(!(n.le" +
+  "ngth>e))return this.#e.delete(r),n}};var _r=2e3;function Re(t,e){let r,n,o=0,i=new q,l=s=>{t.post({kind:\"writt" +
+  "en\",takenBytes:o-s.pendingBytes,counts:s.counts})},c=async({transport:s,target:f,isTapped:C})=>{let x=e.connec" +
+  "tors.find(v=>v.transport===s);if(x===void 0)throw new Error(`no way to connect by ${s} in a thread of its own`" +
+  ");let w=r=await x.connect(f,new AbortController().signal),N=n=new T({cellBytes:g.cellBytes,write:(v,le)=>(C&&t" +
+  ".post({kind:\"sent\",cells:v.slice(),cellBytes:le}),w.write(v,le)),after:e.after,nowMs:e.nowMs,random:()=>new Da" +
+  "taView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:v=>i.take(v),onWritten:()=>l(N),onFailed:()=>t.post({" +
+  "kind:\"failed\"})});w.closed.then(v=>t.post({kind:\"closed\",end:v})),t.post({kind:\"connected\"})},u=async()=>{let " +
+  "s=await r?.read();t.post({kind:\"chunk\",bytes:s?.slice()})};t.listen(s=>{switch(s.kind){case\"connect\":return vo" +
+  "id c(s).catch(f=>t.post({kind:\"refused\",message:k(f)}));case\"push\":return o+=s.envelope.length+y,n?.push(s.lan" +
+  "e,s.envelope);case\"offer\":return i.offer(s.key,s.envelope);case\"cellBytes\":return n?.setCellBytes(s.cellBytes)" +
+  ";case\"configure\":return n?.configure(s.mode,s.intervalMs);case\"covering\":return n?.setCovering(s.covering);cas" +
+  "e\"flush\":return void n?.flush(s.timeoutMs).then(f=>{t.post({kind:\"flushed\",id:s.id,flushed:f})});case\"read\":re" +
+  "turn void u();case\"stop\":return n?.stop();case\"close\":return r?.close(s.closeCode),void e.after(_r,e.exit)}})}" +
+  "function Ie(t){let e=globalThis;Re({post:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connec" +
+  "tors:t,nowMs:Ue,after:S,randomBytes:$,exit:()=>e.close()})}Ie([Oe,Pe]);\n";

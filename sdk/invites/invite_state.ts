@@ -3,14 +3,14 @@
 /** How long, and how often, an invite is good, and whom it replaces. */
 export interface InviteOptions {
   /** How long the token is good; one day when not given. */
-  readonly expiresInMs?: number;
+  readonly expiresInMs?: number | undefined;
   /** How many agents may join with it; one when not given. */
-  readonly uses?: number;
+  readonly uses?: number | undefined;
   /**
    * The agent id of a member that is removed when an agent joins with it, whatever that agent calls itself: for a member whose
    * keys are lost. For owners, and for one agent.
    */
-  readonly replaces?: string;
+  readonly replaces?: string | undefined;
 }
 
 /** An invite that this agent has given out, without its secret. */

@@ -9,11 +9,11 @@ import type { Pass } from "./pass_notes.ts";
 /** The rights that a link gives to its holder, and its form. */
 export interface LinkOptions extends InviteOptions {
   /** Never in a link, which is passed on and may be opened by anybody: use `invite`. */
-  readonly replaces?: never;
+  readonly replaces?: never | undefined;
   /** With a pass to use the service on this agent's account, for one agent that has none. */
-  readonly guest?: boolean | GuestOptions;
+  readonly guest?: boolean | GuestOptions | undefined;
   /** As an https address of the service, for people without a program; otherwise it begins with `static://`. */
-  readonly web?: boolean;
+  readonly web?: boolean | undefined;
 }
 
 /** Limits for a guest of this agent's account. */
@@ -70,7 +70,7 @@ export async function createLink(
   try {
     const invited = await book.create(channel, options, given && { pass });
     const key = made?.apiKey ?? given?.pass;
-    const link = { ...invited, ...place, ...(key !== undefined && { pass: key }) };
+    const link = { ...invited, ...place, pass: key };
     return formatJoinLink(link, { web });
   } catch (error) {
     if (made !== undefined) await service.revokePass(made.id).catch(() => {}); // it expires

@@ -31,7 +31,7 @@ function send(
 ): Promise<Response> {
   const sent = typeof body === "string" ? new TextEncoder().encode(body) : undefined;
   const options: RequestOptions = {
-    ...(method !== undefined && { method }),
+    method,
     headers: {
       ...Object.fromEntries(new Headers(headers)),
       ...(sent !== undefined && { "content-length": String(sent.length) }),

@@ -95,8 +95,8 @@ export interface SettingsOptions {
 
 /** `STATIC_API_KEY`, `STATIC_API_URL`, `STATIC_RELAY_URL`, `STATIC_CA_FILE`, each before the file that the CLI wrote. */
 export interface PlatformSettings {
-  readonly apiKey?: string;
-  readonly apiUrl?: string;
+  readonly apiKey?: string | undefined;
+  readonly apiUrl?: string | undefined;
   readonly relayUrl?: string;
   /** Whether the relay is that of the file, for which the CLI has settled whom to trust. */
   readonly isRelaySaved?: boolean;

@@ -39,7 +39,7 @@ export interface ConnectionDeps {
 
 export interface RequestOptions<Name extends CallName> {
   /** The caller has lost interest: its promise rejects with the signal's reason, a late reply is ignored. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called before anything that arrived behind the reply is read. An exception ends the connection. */
   readonly onReply?: (body: ReplyBody<Name>) => void;
 }

@@ -14,17 +14,17 @@ const coverProfiles: Readonly<Record<CoverProfile, Cover>> = {
 /** Cover traffic in detail: a profile, or mode and interval, and how much it may use. */
 export interface CoverOptions {
   /** `standard` when neither it nor a mode is given. */
-  readonly profile?: CoverProfile;
+  readonly profile?: CoverProfile | undefined;
   /** Instead of a profile. */
-  readonly mode?: CoverMode;
+  readonly mode?: CoverMode | undefined;
   /** Mean (`poisson`, 10 s when not given) or tick (`constant`, 250 ms). */
-  readonly intervalMs?: number;
+  readonly intervalMs?: number | undefined;
   /** For cover of both directions; when it is used up there is no cover until the period ends, and messages go on. */
-  readonly budget?: CoverBudgetOptions;
+  readonly budget?: CoverBudgetOptions | undefined;
   /**
    * Called when a budget, the client's or the relay's, is used up. An exception ends the session with `listener_died`.
    */
-  readonly onStopped?: (stop: CoverStop) => void;
+  readonly onStopped?: ((stop: CoverStop) => void) | undefined;
 }
 
 /** There is no cover for a while; messages go on. */

@@ -19,29 +19,29 @@ export interface RelayOptions extends TokenOptions {
    * A link that a member has given: it says where the service is and whom to trust, and its guest pass stands in for a key. A key
    * of one's own is used instead when it is given, or saved, together with the link's `apiUrl`.
    */
-  readonly link?: string;
+  readonly link?: string | undefined;
   /**
    * Where the relay is. Several relays of one service are separated by commas: one is taken by chance, and another one when it
    * ends or refuses. When not given, `STATIC_RELAY_URL`, the credentials file if it is of the same API, or what the API at `apiUrl`
    * tells. Of a relay that this API names, the API also tells the TCP address and, without `tls`, whom to trust.
    */
-  readonly endpoint?: string;
+  readonly endpoint?: string | undefined;
   /** `auto` when not given: what the runtime has, in the order in which it serves best. */
-  readonly transport?: TransportChoice;
+  readonly transport?: TransportChoice | undefined;
   /** Whom to trust as the relay and the API beside the authorities that the runtime trusts; `{}` for nobody. */
-  readonly tls?: TlsOptions;
+  readonly tls?: TlsOptions | undefined;
   /** Cover traffic, `standard` when not given: a profile by name, or in detail. */
-  readonly cover?: CoverProfile | CoverOptions;
+  readonly cover?: CoverProfile | CoverOptions | undefined;
   /** Is shown every cell that goes to the relay, as the relay sees it, and what comes from it. For demonstrations and tests. */
-  readonly tap?: CellTap;
+  readonly tap?: CellTap | undefined;
   /**
    * In browsers: the address of `static-sdk/browser_worker.js`, of this version, on the page's own origin. With constant cover a
    * worker schedules the cells. Without this option it is started from a `blob:` address, which many security policies refuse;
    * with it `worker-src 'self'` is enough. Other runtimes ignore it.
    */
-  readonly workerUrl?: string;
+  readonly workerUrl?: string | undefined;
   /** Gives up connecting when it is aborted; `connect` then rejects with its reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -70,12 +70,7 @@ export async function openRelaySession(
   }, platform);
   const { transport, cover, tap, workerUrl } = options;
   const connectors = platform.connectors.map((connector) => withOptions(connector, { tap, workerUrl }));
-  return createRelaySession({
-    ...agent,
-    ...place,
-    ...(transport !== undefined && { transport }),
-    ...(cover !== undefined && { cover }),
-  }, {
+  return createRelaySession({ ...agent, ...place, transport, cover }, {
     connectors,
     tokens,
     nowMs,
@@ -146,10 +141,10 @@ async function settingsFor(
 /** Options of the user are never mixed with stored ones: a stored key belongs to the stored address, not to another. */
 function credentialsOf(
   { apiKey, apiUrl, token }: TokenOptions,
-  stored: { readonly apiKey?: string; readonly apiUrl?: string },
+  stored: Pick<PlatformSettings, "apiKey" | "apiUrl">,
 ): TokenOptions {
   if (token !== undefined) return { token };
   const url = apiUrl ?? stored.apiUrl;
   const key = apiKey ?? (apiUrl === undefined || isSameApi(apiUrl, stored.apiUrl) ? stored.apiKey : undefined);
-  return { ...(key !== undefined && { apiKey: key }), ...(url !== undefined && { apiUrl: url }) };
+  return { apiKey: key, apiUrl: url };
 }

@@ -11,14 +11,14 @@ export interface SessionOptions {
   readonly endpoints: readonly Endpoint[];
   /** Added to the error when none of them leads to a relay. */
   readonly note?: string;
-  readonly transport?: TransportChoice;
+  readonly transport?: TransportChoice | undefined;
   readonly identity: Uint8Array;
   /** Ed25519, 32 bytes. */
   readonly publicKey: Uint8Array;
   /** With the private half of it. */
   readonly sign: (message: Uint8Array) => Uint8Array;
   /** Cover traffic, both ways; the profile `standard` when not given. */
-  readonly cover?: CoverProfile | CoverOptions;
+  readonly cover?: CoverProfile | CoverOptions | undefined;
   readonly timing?: Partial<SessionTiming>;
   /** `connect` waits for the first connection, for a busy service until then; not given: nobody does, and it is tried for ever. */
   readonly untilMs?: number;

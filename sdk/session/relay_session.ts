@@ -29,7 +29,7 @@ export interface RelaySession {
   call<Name extends CallName>(
     operation: Name,
     body: RequestBody<Name>,
-    options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
+    options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal | undefined },
   ): Promise<ReplyBody<Name>>;
   /** An acknowledgement. Lost with the connection: after `online` the sender repeats those that still count. */
   acknowledge(body: RequestBody<"Acknowledge">): void;

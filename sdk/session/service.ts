@@ -84,7 +84,7 @@ export function createService(parts: ServiceParts & Pick<Platform, "randomBytes"
       const authority = authorityOf(apiUrl, found, trust);
       // A link has room for some of them; by chance, so that guests spread too.
       const some = someRelays(relayUrls, { max: maxLinkRelays, random: () => uniform({ randomBytes }) });
-      return { apiUrl, relayUrls: some, ...(authority !== undefined && { authority }) };
+      return { apiUrl, relayUrls: some, authority };
     },
     createPass: ({ name, channelId, expiresAtMs, messages }) => {
       const traits = {

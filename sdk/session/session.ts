@@ -121,7 +121,10 @@ class ReconnectingSession implements RelaySession {
   async call<Name extends CallName>(
     operation: Name,
     body: RequestBody<Name>,
-    { timeoutMs = this.#timing.callMs, signal }: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
+    { timeoutMs = this.#timing.callMs, signal }: {
+      readonly timeoutMs?: number;
+      readonly signal?: AbortSignal | undefined;
+    } = {},
   ): Promise<ReplyBody<Name>> {
     signal?.throwIfAborted();
     const controller = new AbortController();

@@ -5,13 +5,13 @@ import type { Trust } from "../transport/transport.ts";
 /** Certificates to trust beyond those that the runtime trusts. */
 export interface TlsOptions {
   /** A file with certificates in PEM form. */
-  readonly caFile?: string;
+  readonly caFile?: string | undefined;
   /** Certificates in PEM form. */
-  readonly caCerts?: readonly string[];
+  readonly caCerts?: readonly string[] | undefined;
   /** Certificates in PEM form that are good for the relay alone, and not for the API. */
-  readonly relayCaCerts?: readonly string[];
+  readonly relayCaCerts?: readonly string[] | undefined;
   /** SHA-256 of the relay's own certificate: 32 bytes, or 64 hexadecimal digits with or without colons. */
-  readonly certificateHashes?: readonly (string | Uint8Array)[];
+  readonly certificateHashes?: readonly (string | Uint8Array)[] | undefined;
 }
 
 /** Whom to trust as the API. Throws `invalid_request`. */

@@ -23,11 +23,11 @@ export interface TokenSource {
 /** Credentials for the relay: an API key, or a token. */
 export interface TokenOptions {
   /** Exchanged for tokens at the API; `STATIC_API_KEY` or the credentials file when neither it nor `token` is given. */
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /** Address of the API. Needed with `apiKey`. */
-  readonly apiUrl?: string;
+  readonly apiUrl?: string | undefined;
   /** Instead of a key: a token, or a function that fetches one. */
-  readonly token?: string | (() => string | Promise<string>);
+  readonly token?: (string | (() => string | Promise<string>)) | undefined;
 }
 
 /** With less than this left, a new token is had if possible. */

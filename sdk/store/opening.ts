@@ -61,12 +61,12 @@ export function destroyTools({ gcm, indexGcm, periodGcm }: Tools): void {
  * intact, or `accept` the loss and go on. A record whose content is damaged never prevents opening.
  */
 export interface StoreOptions {
-  readonly passphrase?: string;
-  readonly cost?: PassphraseCost;
-  readonly damaged?: "refuse" | "read" | "accept";
+  readonly passphrase?: string | undefined;
+  readonly cost?: PassphraseCost | undefined;
+  readonly damaged?: "refuse" | "read" | "accept" | undefined;
   /** Rebuild the database's own index from its data files first, where there are files. */
-  readonly repair?: boolean;
-  readonly migrations?: readonly StoreMigration[];
+  readonly repair?: boolean | undefined;
+  readonly migrations?: readonly StoreMigration[] | undefined;
 }
 
 export async function openParts(parts: StoreParts, options: StoreOptions): Promise<Opened> {

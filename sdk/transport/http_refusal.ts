@@ -48,7 +48,7 @@ export function busyEndOf(status: unknown, retryAfter: unknown, { message, ...kn
 function endOfDetail(bytes: () => Uint8Array): StreamEnd | undefined {
   try {
     const { code, message, retryAfterMs } = decodeErrorDetail(bytes());
-    return isErrorCode(code) ? { code, message, ...(retryAfterMs !== undefined && { retryAfterMs }) } : undefined;
+    return isErrorCode(code) ? { code, message, retryAfterMs } : undefined;
   } catch {
     return undefined;
   }

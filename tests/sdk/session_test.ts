@@ -25,7 +25,7 @@ function targetOf(
   more: Pick<SessionTarget, "endpoint" | "transport" | "tls" | "expected">,
 ): SessionTarget {
   const { apiKey } = stack.account;
-  const scheme = more.endpoint.split(":")[0];
+  const scheme = more.endpoint?.split(":")[0];
   const wrongTls = more.tls?.certificateHashes === undefined ? {} : { certificateHashes: ["00".repeat(32)] };
   return { ...more, apiKey, apiUrl: stack.api.url, deadEndpoint: `${scheme}://127.0.0.1:9`, wrongTls };
 }

@@ -61,7 +61,7 @@ export class NodeTransport implements Transport {
     const name = tlsName || hostname;
     // The certificate must be for it. An address is not told to the node in the handshake.
     const identity = isIP(name) === 0 ? { servername: name } : { host: name };
-    const encrypted = this.#own(connectTls({ socket: plain, ...identity, ...(ca !== undefined && { ca }) }));
+    const encrypted = this.#own(connectTls({ socket: plain, ...identity, ca }));
     await this.#untilSecure(encrypted);
     encrypted.on("data", this.#take);
     this.#isEncrypted = true;

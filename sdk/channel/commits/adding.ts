@@ -29,7 +29,7 @@ import type { Applicant } from "./plan.ts";
 /** Whom an agent that is added replaces. */
 export interface AddOptions {
   /** The agent id of a member that is removed with the addition, whatever the new one calls itself. For owners. */
-  readonly replaces?: string;
+  readonly replaces?: string | undefined;
 }
 
 /** Throws `StaticError` with `key_package_invalid` for bytes that are no KeyPackage, or one that does not verify. */

@@ -24,7 +24,7 @@ export function requestOf(
     added: [...added],
     removed: [...removed],
     welcomes: welcome === undefined ? [] : [{ recipients: [...added], welcome }],
-    ...(owners !== undefined && { owners: { agentIds: [...owners] } }),
+    owners: owners && { agentIds: [...owners] },
     answers: [...answers],
     signature: signatures.sign(identity.signingSeed, commitStatement(declared)),
     generation,

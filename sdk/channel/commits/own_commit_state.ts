@@ -106,7 +106,7 @@ export interface Refused {
   /** The relay could not do it now; it may have done it all the same. */
   readonly isBusy?: boolean;
   /** Of an `epoch_conflict`: where the log is. */
-  readonly epoch?: number;
+  readonly epoch?: number | undefined;
   readonly error?: StaticError;
 }
 

@@ -28,5 +28,5 @@ export function leaveRequest(
   const signature = signatures.sign(identity.signingSeed, statement);
   // Where its membership began, if that is known.
   const joinedSequence = isNamed ? storeAge.joinedSequence({ isTold }) : undefined;
-  return { channelId, leafHash, signature, ...(joinedSequence !== undefined && { joinedSequence }) };
+  return { channelId, leafHash, signature, joinedSequence };
 }

@@ -37,9 +37,9 @@ export function keptCommitOf({ declared, signature }: SignedCommit, commit: Uint
     added: [...added],
     removed: [...removed],
     welcomes: [],
-    ...(owners !== undefined && { owners: { agentIds: [...owners] } }),
+    owners: owners && { agentIds: [...owners] },
     answers: [],
-    ...(author !== undefined && { author: credentialOf(author.node) }),
+    author: author && credentialOf(author.node),
   };
 }
 

@@ -8,9 +8,9 @@ import type { Choice } from "./recovery_state.ts";
 /** Whom a recovery leaves out beside the sender of the bad commit. Give one of both, or none. */
 export interface RecoveryChoice {
   /** Exactly these members: agent ids, or names that you gave. An empty list leaves out nobody else. */
-  readonly without?: readonly string[];
+  readonly without?: readonly string[] | undefined;
   /** Those that `previewRecovery()` lists, but not these. */
-  readonly keep?: readonly string[];
+  readonly keep?: readonly string[] | undefined;
 }
 
 /** A member that would be out. */

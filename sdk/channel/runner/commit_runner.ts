@@ -428,5 +428,5 @@ function shownOf({ epoch, hash, summary, next }: PreparedCommit, removesLeavers 
 
 function refusalOf(error: StaticError): Refused {
   const { code, epoch } = error;
-  return { code, error, isBusy: error instanceof UnavailableError, ...(epoch !== undefined && { epoch }) };
+  return { code, error, isBusy: error instanceof UnavailableError, epoch };
 }

@@ -45,18 +45,18 @@ export interface InboxItem {
 /** Which messages a loop gets, and how it acknowledges them. */
 export interface EnvelopeOptions {
   /** Ends the loop quietly. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Also what is for others: messages, requests and replies with another addressee, and of members whose key is not trusted. */
-  readonly all?: boolean;
+  readonly all?: boolean | undefined;
   /** `auto` when not given: asking for the next message acknowledges the one before. `manual`: `envelope.ack()` does. */
-  readonly ack?: "auto" | "manual";
+  readonly ack?: "auto" | "manual" | undefined;
   /**
    * With a host: the durable reader, `default` when not given. Each reader has a position of its own and sees every message; of
    * several programs that read as one, each message goes to one of them.
    */
-  readonly as?: string;
+  readonly as?: string | undefined;
   /** With a host: from now on, without a position; it holds nothing back for others and misses what comes meanwhile. */
-  readonly tail?: boolean;
+  readonly tail?: boolean | undefined;
 }
 
 /** A loop over a channel's messages that can also be ended by hand. */
@@ -75,9 +75,9 @@ export interface InboxReader extends AsyncIterableIterator<Envelope, undefined> 
 /** How long to wait for one message. */
 export interface ReceiveOptions {
   /** Until it is over; for ever when not given. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Gives up; the call then rejects with its reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 type Next = IteratorResult<Envelope, undefined>;

@@ -178,7 +178,7 @@ export class KeyPackages {
     const last = known ? keyPackageOf(known) : made.find(({ purpose }) => purpose === "last_resort");
     await session.call("UploadKeyPackage", {
       keyPackages: made.filter(({ purpose }) => purpose === "pool").map(({ own }) => own.message),
-      ...(last !== undefined && { lastResort: last.own.message }),
+      lastResort: last?.own.message,
       replace,
     });
   }

@@ -283,7 +283,7 @@ export class LinkRunner {
     const [after, { log }] = [facts.received, this.#state];
     const reply = await this.#deps.session.call("Subscribe", {
       channelId,
-      ...(after !== undefined && { after }),
+      after,
       ...(after !== undefined && log !== undefined && { log }),
       windowBytes,
       tag,

@@ -84,10 +84,7 @@ type Summary = ReplyBody<"ListChannels">["channels"][number];
 async function summaryAtRelay(name: ChannelName, session: Asking): Promise<Summary | undefined> {
   let after: ChannelId | undefined;
   for (let page = 0; page < maxPages; page++) {
-    const { channels, more } = await session.call("ListChannels", {
-      ...(after !== undefined && { after }),
-      limit: limits.channelsPerPage,
-    });
+    const { channels, more } = await session.call("ListChannels", { after, limit: limits.channelsPerPage });
     const found = channels.find((channel) => channel.name === name && channel.owned);
     if (found !== undefined) return found;
     after = channels.at(-1)?.channelId;
