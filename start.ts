@@ -173,7 +173,8 @@ async function hasConsole(building: Promise<unknown>, asked: Promise<void>): Pro
     await showProgress("Console", building, asked);
     return true;
   } catch (error) {
-    console.log(`The console cannot be built: ${error instanceof Error ? error.message : error}`);
+    const why = error instanceof Error ? error.message : error;
+    console.log(`Cannot build the console: ${why}. Everything else works. To try again: ${denoOfUser()} task build`);
     return false;
   }
 }
