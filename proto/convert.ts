@@ -11,9 +11,17 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import type { CborMap, CborValue } from "./cbor.ts";
+import {
+  type Delivery,
+  DeliverySchema,
+  type ErrorDetail,
+  ErrorDetailSchema,
+  methodOf,
+  paddingField,
+  uncapitalize,
+} from "./descriptors.ts";
 import type { NoticeEnvelope } from "./envelope.ts";
 import { WireError } from "./errors.ts";
-import { type Delivery, DeliverySchema, type ErrorDetail, ErrorDetailSchema, Relay } from "./gen/relay_pb.ts";
 import {
   type CallName,
   calls,
@@ -26,39 +34,26 @@ import {
 } from "./operations.ts";
 import type { AnyStruct } from "./schema.ts";
 
-type Methods = typeof Relay.method;
-export type RequestMessage<Name extends CallName> = MessageShape<Methods[Uncapitalize<Name>]["input"]>;
-export type ReplyMessage<Name extends CallName> = MessageShape<Methods[Uncapitalize<Name>]["output"]>;
-
-/** Field 15 of every request, reply and delivery: bytes without meaning. */
-export const paddingField = 15;
-
 /** Throws `WireError` when a value breaks the limits of the contract, as decoding an envelope would. */
-export function requestFromMessage<Name extends CallName>(
-  name: Name,
-  message: RequestMessage<Name>,
-): RequestBody<Name> {
+export function requestFromMessage<Name extends CallName>(name: Name, message: Message): RequestBody<Name> {
   const body = parse(calls[name].request, methodOf(name).input, message, name);
   return body as RequestBody<Name>; // cast: parsed by this operation's own schema
 }
 
-export function requestToMessage<Name extends CallName>(name: Name, body: RequestBody<Name>): RequestMessage<Name> {
-  const message = encode(calls[name].request, methodOf(name).input, body);
-  return message as RequestMessage<Name>; // cast: made from this operation's own descriptor
+export function requestToMessage<Name extends CallName>(name: Name, body: RequestBody<Name>): Message {
+  return encode(calls[name].request, methodOf(name).input, body);
 }
 
-export function replyFromMessage<Name extends CallName>(name: Name, message: ReplyMessage<Name>): ReplyBody<Name> {
+export function replyFromMessage<Name extends CallName>(name: Name, message: Message): ReplyBody<Name> {
   const body = parse(calls[name].reply, methodOf(name).output, message, name);
   return body as ReplyBody<Name>; // cast: parsed by this operation's own schema
 }
 
-export function replyToMessage<Name extends CallName>(name: Name, body: ReplyBody<Name>): ReplyMessage<Name> {
-  const message = encode(calls[name].reply, methodOf(name).output, body);
-  return message as ReplyMessage<Name>; // cast: made from this operation's own descriptor
+export function replyToMessage<Name extends CallName>(name: Name, body: ReplyBody<Name>): Message {
+  return encode(calls[name].reply, methodOf(name).output, body);
 }
 
-export function noticeFromDelivery(delivery: Delivery): NoticeEnvelope {
-  const { case: caseName, value } = delivery.notice;
+export function noticeFromDelivery({ notice: { case: caseName, value } }: Delivery): NoticeEnvelope {
   const name = noticeNameByCase.get(caseName ?? "");
   if (name === undefined || value === undefined) {
     throw new WireError("invalid_request", "A Delivery carries a notice that this version does not know");
@@ -69,8 +64,7 @@ export function noticeFromDelivery(delivery: Delivery): NoticeEnvelope {
 
 export function noticeToDelivery({ operation, body }: NoticeEnvelope): Delivery {
   const value = encode(notices[operation].body, noticeDescriptor(operation), body);
-  const notice = { case: uncapitalize(operation), value } as Delivery["notice"]; // cast: case and value belong together
-  return create(DeliverySchema, { notice });
+  return create(DeliverySchema, { notice: { case: uncapitalize(operation), value } });
 }
 
 export function errorFromDetail(detail: ErrorDetail): ErrorBody {
@@ -128,12 +122,8 @@ function toField(field: DescField, value: CborValue): unknown {
   return typeof value === "number" && field.scalar === ScalarType.UINT64 ? BigInt(value) : value;
 }
 
-function methodOf(name: CallName): { readonly input: DescMessage; readonly output: DescMessage } {
-  return Relay.method[uncapitalize(name)];
-}
-
 function noticeDescriptor(name: NoticeName): DescMessage {
-  const descriptor = DeliverySchema.field[uncapitalize(name)].message;
+  const descriptor = DeliverySchema.field[uncapitalize(name)]?.message;
   if (descriptor === undefined) throw new TypeError(`Delivery.${name} is not a message`);
   return descriptor;
 }
@@ -141,7 +131,3 @@ function noticeDescriptor(name: NoticeName): DescMessage {
 const noticeNameByCase: ReadonlyMap<string, NoticeName> = new Map(
   Object.keys(notices).map((name) => [uncapitalize(name), name as NoticeName]), // cast: keys of the table
 );
-
-function uncapitalize<Name extends string>(name: Name): Uncapitalize<Name> {
-  return name.charAt(0).toLowerCase() + name.slice(1) as Uncapitalize<Name>; // cast: what the type says
-}

@@ -24,7 +24,7 @@ import { decodeContent } from "./content.ts";
 import { decodeCreatorWelcome } from "./creator_welcome.ts";
 import { decodeClientEnvelope, decodeRelayEnvelope, encodeNotice, encodeReply, encodeRequest } from "./envelope.ts";
 import { WireError } from "./errors.ts";
-import { DeliverySchema, Relay } from "./gen/relay_pb.ts";
+import { DeliverySchema, Relay } from "./descriptors.ts";
 import { formatInviteToken, parseInviteToken } from "./invite_token.ts";
 import { binaryIdFromBytes, type MessageId, parseAgentId, parseChannelId, parseChannelName } from "./ids.ts";
 import { formatJoinLink, parseJoinLink } from "./join_link.ts";

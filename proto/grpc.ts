@@ -8,10 +8,8 @@ export {
   noticeFromDelivery,
   noticeToDelivery,
   replyFromMessage,
-  type ReplyMessage,
   replyToMessage,
   requestFromMessage,
-  type RequestMessage,
   requestToMessage,
 } from "./convert.ts";
-export { ErrorDetailSchema, Relay } from "./gen/relay_pb.ts";
+export { ErrorDetailSchema, messages, Relay } from "./descriptors.ts";

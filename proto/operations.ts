@@ -1,6 +1,7 @@
 /**
- * Every operation of the relay, its request, reply and notices. `docs/protocol_fields.md` is generated from this table, and a
- * test compares both with `relay.proto` field by field. Long because it is one table, and a reader wants all of it in one place.
+ * Every operation of the relay, its request, reply and notices. From this table come the descriptors of the gRPC service
+ * and, for others, `relay.proto`, with the comments of fields, and `docs/protocol_fields.md`. Numbers are frozen, and
+ * `testdata/protobuf.json` holds them. Long because it is one table, and a reader wants all of it in one place.
  */
 import {
   type AgentId,
@@ -61,10 +62,11 @@ const digest = fixedBytes(32);
 /** SHA-256 of a member's present LeafNode. */
 const leafHash = digest;
 
-/** When cover cells go out: never, at random moments beside messages, or one at every tick in place of a message. */
 export type CoverMode = "off" | "poisson" | "constant";
+/** When cover cells go out: never, at random moments beside messages, or one at every tick in place of a message. */
 export const coverModes: readonly CoverMode[] = ["off", "poisson", "constant"];
 export const gapReasons = ["age", "size"] as const;
+/** Recovered: an owner has begun a new generation of the channel without this agent. */
 export const channelEndReasons = ["closed", "removed", "left", "lapsed", "recovered"] as const;
 
 const none = struct({});
@@ -79,29 +81,39 @@ const relayLimits = struct({
   queueBytesPerChannel: [6, uint()],
   queueAgeMs: [7, uint()],
   keyPackagesPerAgent: [8, uint32],
+  /** A session without a byte for this long is ended. */
   idleTimeoutMs: [9, uint32],
+  /** The longest a join request waits for its answer. */
   joinRequestMs: [10, uint32],
+  /** A member absent for this long, or for this many commits, lapses. */
   lapseAgeMs: [11, uint()],
   lapseCommits: [12, uint32],
-});
+}, [13]);
 
 const channelSummary = struct({
   channelId: [1, channelId],
   name: [2, channelName],
   epoch: [3, epoch],
+  /** Sequence of the last entry in the log. */
   head: [4, sequence],
   members: [5, uint32],
+  /** This agent is a member. */
   member: [6, bool()],
+  /** This account created the channel and may close it. */
   owned: [7, bool()],
   createdAtMs: [8, timeMs],
+  /** Last entry that this agent has acknowledged. */
   consumed: [9, optional(sequence)],
+  /** A Welcome waits for this agent. */
   welcomePending: [10, bool()],
 });
 
 const member = struct({
   agentId: [1, agentId],
+  /** The commit that added it; 0 for the creator. */
   joinedSequence: [2, sequence],
   online: [3, bool()],
+  /** Has left or lapsed; waits for a member's commit that removes it. */
   leaving: [4, bool()],
   owner: [5, bool()],
 });
@@ -113,24 +125,32 @@ const welcomeFor = struct({
 
 const ownerList = struct({ agentIds: [1, agentIds] });
 
-/** How an owner begins a new generation; see `foundingStatement`. */
+/** An owner's word that it begins a new generation; its signature is over the founding statement, `state` included. */
 const founding = struct({
+  /** The new one. */
   generation: [1, generation],
+  /** The last epoch that members share, and its confirmed transcript hash. */
   baseEpoch: [2, epoch],
   transcriptHash: [3, digest],
+  /** SHA-256 of the commit that ended it, and the agent that sent it. */
   badCommit: [4, digest],
   blamed: [5, agentId],
+  /** Of the founder. */
   signatureKey: [6, fixedBytes(32)],
   identity: [7, bytes(limits.identityBytes, 1)],
+  /** Those of the base without the blamed and those that it leaves out beside it, ascending. */
   members: [8, agentIds],
   owners: [9, list(agentId, limits.ownersPerChannel)],
+  /** The cipher suite's number. */
   suite: [10, uint(0xffff)],
+  /** Of the first epoch that the new generation's members share. */
   state: [11, digest],
   signature: [12, signature],
+  /** Those that it leaves out beside the blamed, ascending. */
   without: [13, agentIds],
 });
 
-/** The statement that the sender of a commit signed about it, with the key. */
+/** The fields of the statement that the sender of a commit signed about it, with the key that verifies it. */
 const commitProof = struct({
   signatureKey: [1, fixedBytes(32)],
   identity: [2, bytes(limits.identityBytes, 1)],
@@ -157,15 +177,17 @@ const claimedKeyPackage = struct({ agentId: [1, agentId], keyPackage: [2, keyPac
 const sentEntry = struct({
   sequence: [1, sequence],
   epoch: [2, epoch],
-  /** The highest of its messages. */
+  /** The highest counter of its messages; 0 without messages. */
   counter: [3, uint()],
+  /** SHA-256 of the entry if it is a commit. */
   commitHash: [4, optional(digest)],
-  /** The highest of its messages in this epoch; see `MessageAad`. */
+  /** The highest number of a key by which it sealed a message in this epoch; see `MessageAad` in docs/protocol.md. */
   keyNumber: [6, optional(uint32)],
-});
+}, [5]);
 
 const ownMessage = struct({ epoch: [1, epoch], messageId: [2, messageId], ciphertext: [3, ciphertext] });
 
+/** With what its sender declared and signed. */
 const ownCommit = struct({
   epoch: [1, epoch],
   commit: [2, commit],
@@ -186,7 +208,11 @@ const commitRecord = struct({
 });
 
 /** One member's word about an epoch that its page names; see `epochStatement`. */
-const confirmation = struct({ agentId: [1, agentId], signature: [2, signature] });
+const confirmation = struct({
+  agentId: [1, agentId],
+  /** Over the epoch statement, with the key of the member's leaf. */
+  signature: [2, signature],
+});
 
 /** On the stream, urgent small things and bulk travel in separate lanes; see `cell.ts`. */
 export type Lane = "control" | "data";
@@ -221,13 +247,20 @@ function call<Request extends AnyStruct, Reply extends AnyStruct>(
 export const calls = {
   GetChallenge: call(
     1,
-    struct({ versions: [1, list(uint32, 16, 1)], features: [2, features] }),
+    struct({
+      /** Versions of this protocol that the client speaks. */
+      versions: [1, list(uint32, 16, 1)],
+      /** Additions that the client knows, by their numbers; unknown ones are ignored. 3: bundles of messages. */
+      features: [2, features],
+    }),
     struct({
       version: [1, uint32],
+      /** Single use. */
       nonce: [2, digest],
       expiresInMs: [3, uint32],
       relayTimeMs: [4, timeMs],
       cellBytes: [5, uint(limits.maxCellBytes, limits.minCellBytes)],
+      /** Those of the client's features that this session has. */
       features: [6, features],
     }),
     { open: true },
@@ -235,21 +268,28 @@ export const calls = {
   Authenticate: call(
     2,
     struct({
+      /** The JWT from POST /v1/tokens. */
       token: [1, token],
+      /** Ed25519. */
       publicKey: [2, fixedBytes(32)],
       identity: [3, bytes(limits.identityBytes, 1)],
       clientNonce: [4, fixedBytes(32)],
       relayNonce: [5, fixedBytes(32)],
+      /** As dialled: scheme, host and port. */
       origin: [6, text(limits.originBytes, 1)],
+      /** Ed25519 over the authentication statement. */
       signature: [7, signature],
     }),
     struct({
       agentId: [1, agentId],
       expiresAtMs: [2, timeMs],
       relayTimeMs: [3, timeMs],
+      /** For the metadata of typed calls; empty inside a cell session. */
       sessionToken: [4, bytes(limits.sessionTokenBytes)],
+      /** KeyPackages that the relay holds for this agent. */
       keyPackages: [5, uint32],
       limits: [6, nested(relayLimits)],
+      /** The relay holds a KeyPackage of last resort for this agent. */
       hasLastResort: [7, bool()],
     }),
     { open: true },
@@ -270,9 +310,16 @@ export const calls = {
 
   CreateChannel: call(
     10,
-    struct({ name: [1, channelName], nonce: [2, fixedBytes(16)] }),
     struct({
+      /** As organisation/namespace/service. */
+      name: [1, channelName],
+      /** The same nonce gets the same answer. */
+      nonce: [2, fixedBytes(16)],
+    }),
+    struct({
+      /** The MLS group id. */
       channelId: [1, channelId],
+      /** Public parameters only: the relay never holds a group secret. */
       welcome: [2, bytes(limits.creatorWelcomeBytes, 1)],
       duplicate: [3, bool()],
     }),
@@ -292,26 +339,41 @@ export const calls = {
     14,
     struct({
       channelId: [1, channelId],
+      /** Ed25519 over the leave statement. */
       signature: [3, signature],
+      /** SHA-256 of this agent's present LeafNode. */
       leafHash: [4, leafHash],
+      /** Where the membership began that this agent leaves. Another one has begun since: `state_conflict`. */
       joinedSequence: [5, optional(sequence)],
-    }),
+    }, [2]),
     struct({ sequence: [1, sequence] }),
   ),
 
   UploadKeyPackage: call(
     20,
     struct({
+      /** Each an MLSMessage with a KeyPackage of this agent. */
       keyPackages: [1, list(keyPackage, limits.keyPackagesPerUpload)],
+      /** Served, marked as such, when the pool is empty. */
       lastResort: [2, optional(keyPackage)],
+      /** Drop what the relay holds first: the private keys of those are gone. */
       replace: [3, bool()],
     }),
-    struct({ stored: [1, uint32], hasLastResort: [2, bool()] }),
+    struct({
+      /** Single-use KeyPackages that the relay now holds. */
+      stored: [1, uint32],
+      hasLastResort: [2, bool()],
+    }),
     { lane: "data" },
   ),
   AddMember: call(
     21,
-    struct({ channelId: [1, channelId], agentId: [2, agentId], nonce: [3, fixedBytes(16)] }),
+    struct({
+      channelId: [1, channelId],
+      agentId: [2, agentId],
+      /** The same nonce gets the same KeyPackage. */
+      nonce: [3, fixedBytes(16)],
+    }),
     struct({ keyPackage: [1, keyPackage], lastResort: [2, bool()] }),
   ),
 
@@ -320,34 +382,52 @@ export const calls = {
     struct({
       channelId: [1, channelId],
       epoch: [2, epoch],
+      /** The same for every retry. */
       messageId: [3, messageId],
+      /** An MLSMessage with a PrivateMessage of content type application. */
       ciphertext: [4, ciphertext],
       /** When one is refused for its account's quota, so are those of the same run that follow: none overtakes it. */
       run: [5, optional(uint32)],
     }),
-    struct({ sequence: [1, sequence], timeMs: [2, timeMs], duplicate: [3, bool()] }),
+    struct({
+      sequence: [1, sequence],
+      timeMs: [2, timeMs],
+      /** The message had been accepted before; this is the original answer. */
+      duplicate: [3, bool()],
+    }),
     { lane: "data" },
   ),
   SendCommit: call(
     31,
     struct({
       channelId: [1, channelId],
+      /** The epoch in which the commit was made. */
       epoch: [2, epoch],
+      /** An MLSMessage with a PrivateMessage of content type commit. */
       commit: [3, commit],
+      /** Its effects as its sender declares them; members compare. */
       added: [4, agentIds],
       removed: [5, agentIds],
       welcomes: [6, list(nested(welcomeFor), limits.welcomesPerCommit)],
+      /** The owners from the next epoch on, when the commit changes them. */
       owners: [7, optional(nested(ownerList))],
+      /** Join and rejoin requests that this commit answers. */
       answers: [8, list(joinRequestId, limits.answersPerCommit)],
+      /** Ed25519 over the commit statement: the sender stands for the commit and for the lists above. */
       signature: [11, signature],
+      /** Of the MLS group, as the epoch tells too. */
       generation: [12, generation],
+      /** SHA-256 of confirmed transcript hash and confirmation tag, of the epoch before and after the commit. */
       state: [13, digest],
       nextState: [14, digest],
+      /** Its maker, when another member puts it back into a log that was set back. No welcomes and answers then. */
       author: [16, optional(nested(commitAuthor))],
-    }),
+    }, [9, 10]),
     struct({
       sequence: [1, sequence],
+      /** The epoch that the commit began. */
       epoch: [2, epoch],
+      /** SHA-256 of the commit's bytes. */
       commitHash: [3, digest],
       timeMs: [4, timeMs],
       duplicate: [5, bool()],
@@ -356,24 +436,46 @@ export const calls = {
   ),
   SendWelcome: call(
     32,
-    struct({ channelId: [1, channelId], epoch: [2, epoch], recipients: [3, agentIds], welcome: [4, welcome] }),
+    struct({
+      channelId: [1, channelId],
+      /** The epoch into which it welcomes. */
+      epoch: [2, epoch],
+      recipients: [3, agentIds],
+      welcome: [4, welcome],
+    }),
     struct({ sequence: [1, sequence], duplicate: [2, bool()] }),
     { lane: "data" },
   ),
   FindCommit: call(
     33,
-    struct({ channelId: [1, channelId], epoch: [2, epoch], generation: [3, generation] }),
-    struct({ epoch: [1, epoch], commit: [2, optional(nested(commitRecord))] }),
+    struct({
+      channelId: [1, channelId],
+      /** The epoch in which the commit was made. */
+      epoch: [2, epoch],
+      generation: [3, generation],
+    }),
+    struct({
+      /** The current epoch. */
+      epoch: [1, epoch],
+      /** Absent when nobody has committed in that epoch. */
+      commit: [2, optional(nested(commitRecord))],
+    }),
   ),
 
+  /** For a new generation of a channel that nobody can go on in. By owners only. */
   ClaimForFounding: call(
     34,
     struct({
       channelId: [1, channelId],
+      /** Members of the channel. */
       agentIds: [2, list(agentId, limits.claimsForFounding, 1)],
+      /** The same again gets the same KeyPackages. */
       nonce: [3, fixedBytes(16)],
     }),
-    struct({ keyPackages: [1, list(nested(claimedKeyPackage), limits.claimsForFounding)] }),
+    struct({
+      /** Members of which the relay holds none are missing. */
+      keyPackages: [1, list(nested(claimedKeyPackage), limits.claimsForFounding)],
+    }),
   ),
   FoundGeneration: call(
     35,
@@ -381,11 +483,19 @@ export const calls = {
       channelId: [1, channelId],
       founding: [2, nested(founding)],
       proof: [3, nested(commitProof)],
+      /** The change of the owners that it makes, encoded. */
       change: [4, bytes(limits.ownersChangeBytes, 1)],
+      /** Members that are not in the group yet, ascending. */
       absent: [5, agentIds],
       welcomes: [6, list(nested(welcomeFor), 1)],
     }),
-    struct({ sequence: [1, sequence], epoch: [2, epoch], timeMs: [3, timeMs], duplicate: [4, bool()] }),
+    struct({
+      sequence: [1, sequence],
+      /** The first epoch that the members share. */
+      epoch: [2, epoch],
+      timeMs: [3, timeMs],
+      duplicate: [4, bool()],
+    }),
     { lane: "data" },
   ),
 
@@ -393,9 +503,13 @@ export const calls = {
     40,
     struct({
       channelId: [1, channelId],
+      /** Deliver what follows this entry; without it, what follows the last acknowledged one. */
       after: [2, optional(sequence)],
+      /** Bytes delivered but not yet received (see Acknowledge) that may be under way. */
       windowBytes: [3, uint(limits.windowBytes, 1)],
+      /** Chosen by the client; DeliverStart repeats it before the first entry of this subscription. */
       tag: [4, uint32],
+      /** The log that `after` is of, as an earlier reply named it; another one is cursor_invalid. Without it, any. */
       log: [5, optional(logId)],
     }),
     struct({
@@ -404,29 +518,47 @@ export const calls = {
       epoch: [3, epoch],
       consumed: [4, sequence],
       generation: [5, generation],
+      /** The commit that added this agent; 0 for the creator. */
       joinedSequence: [6, sequence],
+      /** The last of this agent in this membership, also when it was trimmed. Absent when that is nothing, or not known. */
       sent: [7, optional(nested(sentEntry))],
+      /** The highest position that this agent itself acknowledged; below joined_sequence when none in this membership. */
       acknowledged: [8, sequence],
+      /** Another one after the relay was put back from a backup: then positions of the one before are void. */
       log: [9, optional(logId)],
     }),
   ),
   Unsubscribe: call(41, struct({ channelId: [1, channelId] }), none),
   Acknowledge: call(
     42,
-    struct({ channelId: [1, channelId], consumed: [2, sequence], received: [3, sequence] }),
+    struct({
+      channelId: [1, channelId],
+      /** The application is done with everything up to here: never delivered again. */
+      consumed: [2, sequence],
+      /** The client holds everything up to here: makes room in the window, promises nothing. */
+      received: [3, sequence],
+    }),
     struct({ consumed: [1, sequence] }),
     { quiet: true },
   ),
+  /** The reply has neither, when the entry is not of this agent or the log holds it no more. */
   ReadOwn: call(
     43,
     struct({ channelId: [1, channelId], sequence: [2, sequence] }),
     struct({ message: [1, optional(nested(ownMessage))], commit: [2, optional(nested(ownCommit))] }),
     { lane: "data" },
   ),
-  /** As a notice it rides in cells that leave anyway, and is never answered. */
+  /** A member's word about an epoch. As a notice it rides in cells that leave anyway, and is never answered. */
   Confirm: call(
     44,
-    struct({ channelId: [1, channelId], epoch: [2, epoch], state: [3, digest], signature: [4, signature] }),
+    struct({
+      channelId: [1, channelId],
+      epoch: [2, epoch],
+      /** SHA-256 of the epoch's confirmed transcript hash and confirmation tag. */
+      state: [3, digest],
+      /** Over the epoch statement, with the key of the member's leaf. */
+      signature: [4, signature],
+    }),
     none,
     { quiet: true },
   ),
@@ -435,6 +567,7 @@ export const calls = {
     50,
     struct({
       channelId: [1, channelId],
+      /** Derived from the invite's secret. */
       inviteId: [2, inviteId],
       expiresAtMs: [3, timeMs],
       uses: [4, uint(limits.inviteUses, 1)],
@@ -448,6 +581,7 @@ export const calls = {
       channelId: [1, channelId],
       inviteId: [2, inviteId],
       keyPackage: [3, keyPackage],
+      /** HMAC-SHA-256 over the join statement under a key derived from the invite's secret. */
       mac: [4, digest],
       ttlMs: [5, uint(limits.joinRequestMs, 1)],
     }),
@@ -468,10 +602,15 @@ export const calls = {
     struct({
       channelId: [1, channelId],
       keyPackage: [2, keyPackage],
+      /** Ed25519 over the rejoin statement by the old leaf's key. */
       signature: [3, signature],
+      /** The asker's epoch: a hint, by which those that it has met answer first. */
       epoch: [4, epoch],
+      /** SHA-256 of the asker's present LeafNode. */
       leafHash: [5, leafHash],
+      /** The only member that shall answer. */
       answerer: [6, optional(agentId)],
+      /** Into which it wants. */
       generation: [7, generation],
     }),
     struct({ requestId: [1, joinRequestId], expiresAtMs: [2, timeMs] }),
@@ -480,8 +619,10 @@ export const calls = {
     55,
     struct({
       channelId: [1, channelId],
+      /** The request to rejoin that this answers. */
       requestId: [2, joinRequestId],
       leafIndex: [3, uint32],
+      /** The asker's present LeafNode. */
       leafNode: [4, leafNode],
     }),
     none,
@@ -490,18 +631,26 @@ export const calls = {
 
 interface Notice<Body extends AnyStruct> {
   readonly number: number;
+  /** Its field in the `Delivery` of typed sessions. */
+  readonly delivery: number;
   readonly body: Body;
   readonly lane: Lane;
 }
 
-function notice<Body extends AnyStruct>(number: number, body: Body, lane: Lane = "data"): Notice<Body> {
-  return { number, body, lane };
+function notice<Body extends AnyStruct>(
+  number: number,
+  delivery: number,
+  body: Body,
+  lane: Lane = "data",
+): Notice<Body> {
+  return { number, delivery, body, lane };
 }
 
 /** Notices that the relay sends unasked. Numbers are frozen and apart from those of the calls. */
 export const notices = {
   DeliverMessage: notice(
     64,
+    1,
     struct({
       channelId: [1, channelId],
       sequence: [2, sequence],
@@ -514,9 +663,11 @@ export const notices = {
   ),
   DeliverCommit: notice(
     65,
+    2,
     struct({
       channelId: [1, channelId],
       sequence: [2, sequence],
+      /** The epoch in which the commit was made. */
       epoch: [3, epoch],
       sender: [4, agentId],
       timeMs: [5, timeMs],
@@ -524,23 +675,28 @@ export const notices = {
       added: [7, agentIds],
       removed: [8, agentIds],
       owners: [9, optional(nested(ownerList))],
+      /** The sender's, over the commit statement. Absent in entries from before version 2, as are both states. */
       signature: [12, optional(signature)],
       generation: [13, generation],
       state: [14, optional(digest)],
       nextState: [16, optional(digest)],
-    }),
+    }, [10, 11]),
   ),
   DeliverWelcome: notice(
     66,
+    3,
     struct({
       channelId: [1, channelId],
       sequence: [2, sequence],
+      /** The epoch into which it welcomes. */
       epoch: [3, epoch],
       sender: [4, agentId],
       timeMs: [5, timeMs],
       welcome: [6, welcome],
       name: [7, channelName],
+      /** The join or rejoin request that it answers. */
       requestId: [8, optional(joinRequestId)],
+      /** The joining commit. Acknowledging it (consumed) acknowledges the Welcome and skips nothing that follows. */
       joinedSequence: [9, sequence],
       generation: [10, generation],
       /** Of the epoch into which it welcomes, as the commit declares that carries it. */
@@ -549,6 +705,7 @@ export const notices = {
   ),
   DeliverLeave: notice(
     67,
+    4,
     struct({
       channelId: [1, channelId],
       sequence: [2, sequence],
@@ -556,11 +713,14 @@ export const notices = {
       sender: [4, agentId],
       timeMs: [5, timeMs],
       signature: [6, signature],
+      /** SHA-256 of the LeafNode that the statement is about. */
       leafHash: [7, leafHash],
     }),
   ),
+  /** Application messages that were dropped from the queue before this member had acknowledged them. */
   DeliverGap: notice(
     68,
+    5,
     struct({
       channelId: [1, channelId],
       firstSequence: [2, sequence],
@@ -569,8 +729,10 @@ export const notices = {
       reason: [5, choice(gapReasons)],
     }),
   ),
+  /** Nothing more of this channel will be delivered to this agent. */
   DeliverChannelEnd: notice(
     69,
+    6,
     struct({
       channelId: [1, channelId],
       sequence: [2, sequence],
@@ -580,6 +742,7 @@ export const notices = {
   ),
   DeliverJoinRequest: notice(
     70,
+    7,
     struct({
       channelId: [1, channelId],
       requestId: [2, joinRequestId],
@@ -592,6 +755,7 @@ export const notices = {
   ),
   DeliverJoinRejected: notice(
     71,
+    8,
     struct({
       channelId: [1, channelId],
       requestId: [2, joinRequestId],
@@ -601,6 +765,7 @@ export const notices = {
   ),
   DeliverRejoinRequest: notice(
     72,
+    9,
     struct({
       channelId: [1, channelId],
       requestId: [2, joinRequestId],
@@ -608,23 +773,30 @@ export const notices = {
       keyPackage: [4, keyPackage],
       signature: [5, signature],
       expiresAtMs: [6, timeMs],
+      /** The asker's; a hint. */
       epoch: [7, epoch],
       leafHash: [8, leafHash],
+      /** The only member that shall answer. */
       answerer: [9, optional(agentId)],
     }),
   ),
+  /** A member's answer to a request to rejoin that names an older leaf than the group has. */
   DeliverLeaf: notice(
     78,
+    16,
     struct({
       channelId: [1, channelId],
       requestId: [2, joinRequestId],
       sender: [3, agentId],
       leafIndex: [4, uint32],
+      /** A LeafNode of RFC 9420 section 7.2. */
       leafNode: [5, leafNode],
     }),
   ),
+  /** A member was absent for too long; the relay holds its place no more and it must rejoin. */
   DeliverLapse: notice(
     76,
+    10,
     struct({
       channelId: [1, channelId],
       sequence: [2, sequence],
@@ -633,13 +805,18 @@ export const notices = {
       timeMs: [5, timeMs],
     }),
   ),
-  /** In the data lane, so that it stands before the first entry that a Subscribe of this tag delivers. */
-  DeliverStart: notice(77, struct({ channelId: [1, channelId], tag: [2, uint32], after: [3, sequence] })),
+  /**
+   * All that follows in this channel belongs to the subscription of this tag; what came before it does not. In the data
+   * lane, so that it stands before the first entry.
+   */
+  DeliverStart: notice(77, 14, struct({ channelId: [1, channelId], tag: [2, uint32], after: [3, sequence] })),
   DeliverFounding: notice(
     79,
+    17,
     struct({
       channelId: [1, channelId],
       sequence: [2, sequence],
+      /** The founder's own epoch of the new generation; the next one is common. */
       epoch: [3, epoch],
       sender: [4, agentId],
       timeMs: [5, timeMs],
@@ -650,9 +827,10 @@ export const notices = {
       welcomes: [10, list(nested(welcomeFor), 1)],
     }),
   ),
-  /** Rides in cells that leave anyway: members that confirmed one epoch with one state. */
+  /** Members that confirmed one epoch with one state. Rides in cells that leave anyway; typed sessions get none. */
   DeliverConfirmations: notice(
     80,
+    18,
     struct({
       channelId: [1, channelId],
       epoch: [2, epoch],
@@ -661,9 +839,10 @@ export const notices = {
     }),
     "control",
   ),
-  /** Rides likewise: members that are connected, and of which the relay has no confirmation of this epoch or a later one. */
+  /** Members that are connected, and of which the relay has no confirmation of this epoch or a later one. Rides likewise. */
   DeliverUnconfirmed: notice(
     81,
+    19,
     struct({
       channelId: [1, channelId],
       epoch: [2, epoch],
@@ -673,21 +852,30 @@ export const notices = {
   ),
   KeyPackagesLow: notice(
     73,
+    11,
     struct({ remaining: [1, uint32], wanted: [2, uint32], hasLastResort: [3, bool()] }),
     "control",
   ),
-  CoverStopped: notice(74, struct({ message: [1, errorText], untilMs: [2, optional(timeMs)] }), "control"),
+  CoverStopped: notice(74, 12, struct({ message: [1, errorText], untilMs: [2, optional(timeMs)] }), "control"),
   SessionEnding: notice(
     75,
-    struct({ code: [1, errorCode], message: [2, errorText], retryAfterMs: [3, optional(uint())] }),
+    13,
+    struct({
+      code: [1, errorCode],
+      message: [2, errorText],
+      /** Reconnect after a random part of this time. */
+      retryAfterMs: [3, optional(uint())],
+    }),
     "control",
   ),
 } as const;
 
 /** The body of an error reply. `code` is text on the wire: a newer relay may know codes that we do not. */
 export const errorBody = struct({
+  /** From the list in errors.ts. */
   code: [1, errorCode],
   message: [2, errorText],
+  /** With epoch_conflict: the current epoch. */
   epoch: [3, optional(epoch)],
   retryAfterMs: [4, optional(uint())],
 });
@@ -722,6 +910,9 @@ export const records = {
   ErrorDetail: errorBody,
   CreatorWelcome: creatorWelcome,
 } as const;
+
+/** Closed sets of words, by their names in `relay.proto`. */
+export const wordSets = { CoverMode: coverModes, GapReason: gapReasons, ChannelEndReason: channelEndReasons } as const;
 
 export type CallName = keyof typeof calls;
 export type NoticeName = keyof typeof notices;

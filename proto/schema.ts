@@ -9,7 +9,7 @@ import { type BinaryId, binaryIdBytes, binaryIdFromBytes, binaryIdToBytes } from
 
 /** Type of a field, for code that compares schemas, generates samples or writes documentation. */
 export type FieldType =
-  | { readonly kind: "uint"; readonly min: number; readonly max: number }
+  | { readonly kind: "uint"; readonly min: number; readonly max: number; readonly fixed?: true }
   | { readonly kind: "bool" }
   | { readonly kind: "bytes"; readonly min: number; readonly max: number }
   | { readonly kind: "text"; readonly min: number; readonly max: number; readonly format?: string }
@@ -34,6 +34,7 @@ interface AnyField {
 }
 export interface AnyStruct extends AnyField {
   readonly shape: Shape;
+  readonly gone: readonly number[];
   readonly encode: (value: never) => CborMap;
 }
 
@@ -53,6 +54,8 @@ type StructValue<S extends Shape> = Flatten<
 export interface Struct<S extends Shape> {
   readonly type: FieldType;
   readonly shape: S;
+  /** Keys of fields that it had once; no new field may take one. */
+  readonly gone: readonly number[];
   readonly parse: (value: CborValue | undefined, where: string) => StructValue<S>;
   readonly encode: (value: StructValue<S>) => CborMap;
 }
@@ -60,7 +63,7 @@ export interface Struct<S extends Shape> {
 /** The TypeScript type that a schema describes. */
 export type Infer<Schema extends AnyStruct> = ReturnType<Schema["parse"]>;
 
-export function struct<const S extends Shape>(shape: S): Struct<S> {
+export function struct<const S extends Shape>(shape: S, gone: readonly number[] = []): Struct<S> {
   const fields = Object.entries(shape).map(([name, [key, field]]) => ({ name, key, field }))
     .sort((a, b) => a.key - b.key);
 
@@ -88,7 +91,7 @@ export function struct<const S extends Shape>(shape: S): Struct<S> {
     }
     return map;
   };
-  return { type: { kind: "struct", shape }, shape, parse, encode };
+  return { type: { kind: "struct", shape }, shape, gone, parse, encode };
 }
 
 export function optional<T>(field: Field<T>): Field<T> & { readonly optional: true } {

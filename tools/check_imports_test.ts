@@ -28,7 +28,7 @@ const violations: readonly [rule: string, path: string, text: string][] = [
   ["layer", "server/http2/frame.ts", 'import { Relay } from "../../relay/mod.ts";'],
   ["direction", "sdk/transport/cells.ts", 'import { Relay } from "../../proto/grpc.ts";'],
   ["direction", "cli/main.ts", 'import { Relay } from "../proto/grpc.ts";'],
-  ["direction", "proto/mod.ts", 'export { Relay } from "./gen/relay_pb.ts";'],
+  ["direction", "proto/mod.ts", 'export { Relay } from "./descriptors.ts";'],
   ["direction", "api/domain/keys.ts", 'import { createLog } from "../../server/mod.ts";'],
   ["direction", "server/http2/frame.ts", 'import { createLog } from "../log.ts";'],
   ["direction", "server/limits/buckets.ts", 'import { createLog } from "../log.ts";'],

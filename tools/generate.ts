@@ -1,30 +1,28 @@
 /**
- * Regenerates what is checked in: the messages of `proto/relay.proto` and of gRPC's own services, the page of the protocol's
- * fields, the pages of errors, limits, variables and SDK, the modules of `wasm/assembly`, the threads of the SDK, the
- * CLI's reference and the table of benchmarks.
+ * Regenerates what is checked in: `proto/relay.proto`, the page of the protocol's fields, the pages of errors, limits, variables
+ * and SDK, the modules of `wasm/assembly`, the threads of the SDK, the CLI's reference and the table of benchmarks.
  * With `--check` it writes nothing and fails when what is checked in differs. Everything it needs comes from npm; no network is
  * used by the generators themselves.
  */
 import { dirname } from "node:path";
 import { describe, newestResults, tableOf } from "../bench/table.ts";
 import { commands, renderReference } from "../cli/mod.ts";
-import { renderContract } from "./contract.ts";
 import { createWasmGenerator, wasmModules } from "./generate_wasm.ts";
 import { createWorkerGenerator } from "./generate_workers.ts";
-import { npmProjectFlags } from "./npm.ts";
 import { renderConfiguration } from "./pages/configuration_page.ts";
 import { renderErrors } from "./pages/errors_page.ts";
+import { renderFields } from "./pages/fields_page.ts";
 import { renderLimits } from "./pages/limits_page.ts";
+import { renderRelayProto } from "./pages/relay_proto.ts";
 import { renderSdk } from "./pages/sdk_page.ts";
 
 const generateWasm = createWasmGenerator();
 const generateWorker = createWorkerGenerator();
 const targets = [
-  { path: "proto/gen/relay_pb.ts", source: "proto/relay.proto", generate: () => generateProto("proto", "relay") },
   {
-    path: "relay/grpc/health/gen/health_pb.ts",
-    source: "relay/grpc/health/health.proto",
-    generate: () => generateProto("relay/grpc/health", "health"),
+    path: "proto/relay.proto",
+    source: "proto/operations.ts",
+    generate: () => renderRelayProto((file) => Deno.readTextFileSync(file)),
   },
   ...wasmModules.map((name) => ({
     path: `wasm/gen/${name}.ts`,
@@ -34,7 +32,7 @@ const targets = [
   {
     path: "docs/protocol_fields.md",
     source: "proto/operations.ts",
-    generate: () => format(renderContract()),
+    generate: () => format(renderFields()),
   },
   { path: "docs/errors.md", source: "proto/errors.ts", generate: () => format(renderErrors()) },
   {
@@ -56,50 +54,6 @@ const targets = [
     generate: () => generateWorker(runtime),
   })),
 ];
-
-/** By folder: one run of the generator makes the code of all its files. */
-const generatedProtos = new Map<string, Promise<ReadonlyMap<string, string>>>();
-
-async function generateProto(folder: string, name: string): Promise<string> {
-  const made = generatedProtos.get(folder) ?? generateProtos(folder);
-  generatedProtos.set(folder, made);
-  const text = (await made).get(`${name}_pb.ts`);
-  if (text === undefined) throw new Error(`Nothing was generated from ${folder}/${name}.proto`);
-  return text;
-}
-
-async function generateProtos(folder: string): Promise<ReadonlyMap<string, string>> {
-  const out = await Deno.makeTempDir();
-  try {
-    const template = {
-      version: "v2",
-      plugins: [{
-        local: [Deno.execPath(), "run", "-A", ...npmProjectFlags, "@bufbuild/protoc-gen-es"],
-        out,
-        opt: ["target=ts", "import_extension=ts"],
-      }],
-    };
-    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        "-A",
-        ...npmProjectFlags,
-        "@bufbuild/buf",
-        "generate",
-        folder,
-        "--template",
-        JSON.stringify(template),
-      ],
-    }).output();
-    if (!success) throw new Error(`Cannot generate from the files of ${folder}: ${new TextDecoder().decode(stderr)}`);
-    const files = (await Array.fromAsync(Deno.readDir(out))).filter(({ isFile }) => isFile);
-    return new Map(
-      await Promise.all(files.map(async ({ name }) => [name, await Deno.readTextFile(`${out}/${name}`)] as const)),
-    );
-  } finally {
-    await Deno.remove(out, { recursive: true });
-  }
-}
 
 /** The text before the reference is written by hand. */
 async function generateCliReference(): Promise<string> {

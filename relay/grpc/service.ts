@@ -9,7 +9,7 @@ import {
   type MethodImpl,
 } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
-import { noticeToDelivery, Relay, replyToMessage, requestFromMessage, type RequestMessage } from "../../proto/grpc.ts";
+import { noticeToDelivery, Relay, replyToMessage, requestFromMessage } from "../../proto/grpc.ts";
 import { type CallName, calls, limits, type ReplyBody, type RequestBody, WireError } from "../../proto/mod.ts";
 import { remoteAddressKey, vouchKey } from "../../server/http2/mod.ts";
 import type { Caller } from "./caller.ts";
@@ -101,8 +101,7 @@ function addCall<Name extends CallName>(router: ConnectRouter, name: Name, { ses
     try {
       // The caller is checked before the content.
       const call = route(sessions, name, context);
-      // cast: Connect decoded it by this operation's own descriptor
-      const reply = await call(requestFromMessage(name, message as RequestMessage<Name>));
+      const reply = await call(requestFromMessage(name, message));
       const padded = padMessage(method.output, replyToMessage(name, reply), cellBytes);
       return padded as MessageInitShape<typeof method.output>; // cast: a message is an initialiser of its own type
     } catch (error) {

@@ -36,7 +36,7 @@ function cut(bytes: Uint8Array): Uint8Array[] {
   return chunks;
 }
 
-Deno.test("messages are those of the generated protobuf code, byte for byte", () => {
+Deno.test("messages are those of protobuf-es, byte for byte", () => {
   for (const cellBytes of [limits.minCellBytes, limits.cellBytes, limits.maxCellBytes]) {
     const [cell, link] = [random.bytes(cellBytes), random.bytes(32)];
     assertEquals(

@@ -7,9 +7,9 @@ const maxSampleBytes = 2000;
 const maxSampleItems = 4;
 
 /** The CBOR form of a body; `schema.parse` turns it into the typed one. */
-export function sampleBody(schema: AnyStruct, random: Random): CborMap {
+export function sampleBody({ shape }: Pick<AnyStruct, "shape">, random: Random): CborMap {
   const map: CborMap = new Map();
-  const fields = Object.values(schema.shape).sort(([a], [b]) => a - b);
+  const fields = Object.values(shape).sort(([a], [b]) => a - b);
   for (const [key, field] of fields) {
     if (field.optional === true && random.chance(0.5)) continue;
     map.set(key, sampleValue(field.type, random));
@@ -35,7 +35,7 @@ function sampleValue(type: FieldType, random: Random): CborValue {
         () => sampleValue(type.item, random),
       );
     case "struct":
-      return sampleBody({ type, shape: type.shape, parse: () => undefined, encode: () => new Map() }, random);
+      return sampleBody(type, random);
   }
 }
 

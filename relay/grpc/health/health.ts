@@ -1,7 +1,7 @@
 /** The health checking protocol of gRPC, for load balancers that speak nothing else. It says what `GET /ready` says. */
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { Relay } from "../../../proto/grpc.ts";
-import { Health, HealthCheckResponse_ServingStatus as Status } from "./gen/health_pb.ts";
+import { Health, Status } from "./descriptors.ts";
 
 export interface HealthOptions {
   readonly isServing: () => boolean;

@@ -2,7 +2,7 @@
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { assertEquals, assertRejects } from "@std/assert";
 import { openTestRelay } from "../../testing/open_relay.ts";
-import { Health, HealthCheckResponse_ServingStatus as Status } from "./gen/health_pb.ts";
+import { Health, Status } from "./descriptors.ts";
 import { createCertificate } from "../../../tests/support/mod.ts";
 import { connectTransport } from "../../../tests/support/relay/deno_clients.ts";
 import { startTestRelay } from "../../../tests/support/relay/test_relay.ts";

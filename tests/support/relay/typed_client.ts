@@ -1,4 +1,5 @@
 /** A client that uses the typed gRPC calls and the `Deliver` stream, over any Connect transport. */
+import type { Message } from "@bufbuild/protobuf";
 import { ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import {
   ErrorDetailSchema,
@@ -6,13 +7,12 @@ import {
   noticeFromDelivery,
   Relay,
   replyFromMessage,
-  type ReplyMessage,
   requestToMessage,
 } from "../../../proto/grpc.ts";
 import { type CallName, encodeBase64url, type ReplyBody, type RequestBody } from "../../../proto/mod.ts";
 import { CallFailed, deferred, NoticeLog, type RelayClient } from "./relay_client.ts";
 
-type Unary = (message: unknown, options: { headers?: Record<string, string> }) => Promise<unknown>;
+type Unary = (message: Message, options: { headers?: Record<string, string> }) => Promise<Message>;
 
 export class TypedClient implements RelayClient {
   readonly notices = new NoticeLog();
@@ -36,7 +36,7 @@ export class TypedClient implements RelayClient {
     if (method === undefined) throw new Error(`no method ${name}`);
     try {
       const message = await method(requestToMessage(operation, body), { headers: this.#headers });
-      const reply = replyFromMessage(operation, message as ReplyMessage<Name>);
+      const reply = replyFromMessage(operation, message);
       if (operation === "Authenticate") await this.#authenticated(reply as ReplyBody<"Authenticate">);
       return reply;
     } catch (error) {
