@@ -81,11 +81,19 @@ const selfContained: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Only these may know ts-mls and HTTP/2's neighbours: everything else goes through their own modules. */
-const onlyIn: readonly { readonly dependency: RegExp; readonly places: readonly string[] }[] = [
-  { dependency: /^(npm:)?ts-mls\b/, places: ["sdk/mls/"] },
+const onlyIn: readonly OnlyIn[] = [
+  // Another version is a change of these two files.
+  { dependency: /^(npm:)?ts-mls\b/, places: ["sdk/mls/ts_mls.ts", "sdk/mls/testing/ts_mls.ts"], tests: true },
   // In Deno it can abort the process; these files are loaded in Node only.
   { dependency: /^node:http2$/, places: ["sdk/platform/node_grpc.ts", "bench/relay/grpc_load.ts"] },
 ];
+
+interface OnlyIn {
+  readonly dependency: RegExp;
+  readonly places: readonly string[];
+  /** Whether it binds tests as well. */
+  readonly tests?: true;
+}
 
 /** A folder of `tests/` other than `support/` is one suite: nothing outside it may build on its files. */
 const suiteFolder = /^tests\/(?!support\/)[^/]+\//;
@@ -199,12 +207,12 @@ function circlesAmong(imports: readonly Import[], placeOf: (path: string) => str
 function importFaults(path: string, specifier: string, test: boolean): { rule: string; what: string }[] {
   const target = resolveImport(path, specifier);
   if (target === undefined) {
-    const faults = onlyIn.filter(({ dependency, places }) =>
-      dependency.test(specifier) && !places.some((place) => path.startsWith(place))
+    const faults = onlyIn.filter(({ dependency, places, tests }) =>
+      (!test || tests === true) && dependency.test(specifier) && !places.some((place) => path.startsWith(place))
     );
     const pure = pureZone.test(path) && !pureExempt.test(path) && !test && specifier.startsWith("node:");
     return [
-      ...faults.filter(() => !test).map(({ places }) => ({
+      ...faults.map(({ places }) => ({
         rule: "dependency",
         what: `${specifier} may be imported only in ${places.join(" and ")}`,
       })),

@@ -2,7 +2,6 @@
  * How members came in, as the GroupInfo of a Welcome shows it. A member that comes back and knows nobody in the group any more judges
  * by that whether its members let the Welcome's maker in, or the relay made it up.
  */
-import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
 import {
   type Admission,
   admissionStatement,
@@ -22,6 +21,7 @@ import {
 import type { Signatures } from "./crypto/signatures.ts";
 import type { MlsIdentity } from "./identity.ts";
 import { admissionsExtension, type MemberCredential } from "./leaf.ts";
+import { type Extension, extensionTypeToNumber } from "./ts_mls.ts";
 
 /** How this agent came in. It stays the same until the agent comes back, or joins again. */
 export interface Entry {

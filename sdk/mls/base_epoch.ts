@@ -2,7 +2,6 @@
  * The rest of an epoch on which a new generation may be founded: enough to judge the founding, but no keys to read or
  * send with.
  */
-import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import type { AgentId, ChannelPolicy, OwnersVersion } from "../../proto/mod.ts";
@@ -12,6 +11,7 @@ import type { SuiteId } from "./crypto/suite.ts";
 import type { Epoch } from "./epoch.ts";
 import { type AbsentMember, identityHashOf } from "./generation.ts";
 import { credentialOf } from "./leaf.ts";
+import type { PreSharedKeyID } from "./ts_mls.ts";
 
 /**
  * The part that a member keeps of the epoch before its present one, until the next commit: a new generation may be

@@ -1,11 +1,10 @@
 /** A change that a member wants to make to its group, and the proposals for it. */
-import type { KeyPackage } from "ts-mls/keyPackage.js";
-import type { Proposal } from "ts-mls/proposal.js";
 import type { AgentId, ChannelPolicy, MemberProof } from "../../proto/mod.ts";
 import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
 import { membersOf } from "./members.ts";
+import type { KeyPackage, Proposal } from "./ts_mls.ts";
 
 export interface Change {
   readonly add?: readonly KeyPackage[];

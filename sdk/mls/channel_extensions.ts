@@ -2,8 +2,6 @@
  * The data that a channel binds into its MLS group, as extensions of the GroupContext: its name, its owners, a later
  * generation, its policy, its guests.
  */
-import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
-import type { GroupContext } from "ts-mls/groupContext.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import {
   type AgentId,
@@ -29,6 +27,7 @@ import {
   ownersExtension,
   policyExtension,
 } from "./leaf.ts";
+import { type Extension, extensionTypeToNumber, type GroupContext } from "./ts_mls.ts";
 
 export interface ChannelBinding {
   readonly name: ChannelName;

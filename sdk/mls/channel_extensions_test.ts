@@ -1,9 +1,9 @@
-import type { Extension } from "ts-mls/extension.js";
 import { assertEquals, assertThrows } from "@std/assert";
 import { agentIdOf, binaryIdFromBytes, type ChannelId, parseChannelName } from "../../proto/mod.ts";
 import { toStaticError } from "../channel/faults.ts";
 import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { MlsFault, MlsVersionFault } from "./codec.ts";
+import type { Extension } from "./ts_mls.ts";
 
 const owners = [1, 2].map((seed) => agentIdOf(new Uint8Array(32).fill(seed), Uint8Array.of(seed))).sort();
 const versioned: ChannelBinding = {

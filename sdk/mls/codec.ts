@@ -3,9 +3,9 @@
  * wrapper around ts-mls' decoders, which ignore trailing bytes and answer bad input in three different ways.
  */
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import type { Decoder } from "ts-mls/codec/tlsDecoder.js";
 import { encodeVectorLength, equalBytes, WireError } from "../../proto/mod.ts";
 import { CipherError } from "../../wasm/mod.ts";
+import type { Decoder } from "./ts_mls.ts";
 
 export { equalBytes };
 

@@ -2,9 +2,6 @@
  * Commits (RFC 9420 section 12.4): ours made, others' processed. Both give a new epoch beside the old one, which stays as it
  * was: a commit that loses its race, or does not verify, has changed nothing.
  */
-import { type Commit, encodeCommit } from "ts-mls/commit.js";
-import type { Extension } from "ts-mls/extension.js";
-import type { Proposal } from "ts-mls/proposal.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import type { Parts } from "../base/parts.ts";
 import { equalBytes, MlsFault, vector } from "./codec.ts";
@@ -25,6 +22,7 @@ import type { MlsIdentity } from "./identity.ts";
 import { type AppliedProposals, applyProposals, type ProposalFrom, type VerifiedParts } from "./proposals.ts";
 import type { RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";
+import { type Commit, encodeCommit, type Extension, type Proposal } from "./ts_mls.ts";
 import { applyPath, type CreatedPath, createPath, openPath } from "./update_path.ts";
 import { createWelcome } from "./welcome.ts";
 

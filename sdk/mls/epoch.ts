@@ -1,9 +1,6 @@
 /**
  * A member's knowledge of one epoch. Everything but the secret tree is immutable; a commit makes a new one beside it.
  */
-import type { Extension } from "ts-mls/extension.js";
-import { encodeGroupContext, type GroupContext } from "ts-mls/groupContext.js";
-import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
 import { epochState } from "../../proto/mod.ts";
 import type { KeyPair } from "./crypto/hpke.ts";
 import type { Signatures } from "./crypto/signatures.ts";
@@ -12,6 +9,7 @@ import type { EpochSecrets } from "./key_schedule.ts";
 import type { CredentialPolicy } from "./leaf.ts";
 import type { RatchetTree } from "./ratchet_tree.ts";
 import type { SecretTree } from "./secret_tree.ts";
+import { encodeGroupContext, type Extension, type GroupContext, type PreSharedKeyID } from "./ts_mls.ts";
 
 export interface Epoch {
   readonly suiteId: SuiteId;

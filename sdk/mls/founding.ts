@@ -3,8 +3,6 @@
  * members come in by its Welcome. A pre-shared key of the base, the last epoch that they had in common, takes part in it, so
  * that only its members can.
  */
-import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
-import type { ProposalAdd } from "ts-mls/proposal.js";
 import { type ChannelId, foundingEpoch, groupIdOf, limits, type OwnersChange } from "../../proto/mod.ts";
 import type { Parts } from "../base/parts.ts";
 import { type BaseEpoch, pskOf } from "./base_epoch.ts";
@@ -16,6 +14,7 @@ import { Group, type MemberDeps } from "./group.ts";
 import { type KeyPackage, type OwnKeyPackage, signedKeyPackage } from "./key_package.ts";
 import { applyProposals } from "./proposals.ts";
 import { encodeShownChanges } from "./shown_owners.ts";
+import type { PreSharedKeyID, ProposalAdd } from "./ts_mls.ts";
 
 export interface FoundingPlan {
   readonly channelId: ChannelId;

@@ -6,7 +6,6 @@
  * commit in parts, which leave the group as it is up to the last.
  * Long because every way into an epoch, and out of it, is here.
  */
-import type { Extension } from "ts-mls/extension.js";
 import {
   type AgentId,
   agentIdOf,
@@ -78,6 +77,7 @@ import {
 import { createLeaf, RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";
 import { believeOwners, encodeShownChanges } from "./shown_owners.ts";
+import type { Extension } from "./ts_mls.ts";
 import { decodeWelcomeMessage, joinGroup } from "./welcome.ts";
 
 export interface MemberDeps extends GroupDeps {

@@ -1,8 +1,5 @@
 /** Members with a modified client: whatever they sign and seal, the others refuse it and go on. */
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import { encodeCommit } from "ts-mls/commit.js";
-import type { KeyPackage } from "ts-mls/keyPackage.js";
-import { encodeProposal, type Proposal } from "ts-mls/proposal.js";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { limits, parseChannelName } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
@@ -22,6 +19,7 @@ import { applyProposals } from "./proposals.ts";
 import { createLeaf } from "./ratchet_tree.ts";
 import { encodeShownChanges } from "./shown_owners.ts";
 import { type Agent, name, World } from "./testing/world.ts";
+import { encodeCommit, encodeProposal, type KeyPackage, type Proposal } from "./ts_mls.ts";
 
 const hello = utf8ToBytes("hello");
 const anything = (): undefined => undefined;

@@ -4,7 +4,6 @@
  */
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals } from "@std/assert";
-import type { Proposal } from "ts-mls";
 import { inCampaign, tried } from "../../tests/support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
 import type { OwnersChange } from "../../proto/mod.ts";
@@ -15,6 +14,7 @@ import type { OwnKeyPackage } from "./key_package.ts";
 import { policyOf } from "./policy_rules.ts";
 import { leafOf, TsMlsPeer } from "./testing/ts_mls_peer.ts";
 import { type Agent, name, World } from "./testing/world.ts";
+import type { Proposal } from "./ts_mls.ts";
 
 const anything = (): undefined => undefined;
 const suites: readonly { readonly suiteId: SuiteId; readonly whose: string }[] = [

@@ -2,9 +2,6 @@
  * KeyPackages (RFC 9420 section 10): ours made, and restored with their private keys from disk; those of others read, and
  * checked when we add them.
  */
-import type { Extension } from "ts-mls/extension.js";
-import { encodeKeyPackage, encodeKeyPackageTBS, type KeyPackage } from "ts-mls/keyPackage.js";
-import { decodeMlsMessage, encodeMlsMessage } from "ts-mls/message.js";
 import { isUsablePublicKey, limits } from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
 import { decodeExactly, label, MlsFault } from "./codec.ts";
@@ -14,6 +11,14 @@ import type { Signatures } from "./crypto/signatures.ts";
 import { type SuiteId, suiteIdOf, suiteNames } from "./crypto/suite.ts";
 import type { MlsIdentity } from "./identity.ts";
 import { createKeyPackageLeaf, lastResortExtension, signedLeaf } from "./leaf.ts";
+import {
+  decodeMlsMessage,
+  encodeKeyPackage,
+  encodeKeyPackageTBS,
+  encodeMlsMessage,
+  type Extension,
+  type KeyPackage,
+} from "./ts_mls.ts";
 
 export type { KeyPackage };
 

@@ -1,10 +1,10 @@
 /** The key schedule of RFC 9420 section 8, one epoch at a time. */
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { encodePskId, encodePskLabel, type PreSharedKeyID } from "ts-mls/presharedkey.js";
 import { hmacSha256, sha256 } from "../../wasm/mod.ts";
 import { label, MlsFault, vector } from "./codec.ts";
 import { deriveSecret, expandWithLabel } from "./crypto/labelled.ts";
 import { extract, hashBytes } from "./crypto/suite.ts";
+import { encodePskId, encodePskLabel, type PreSharedKeyID } from "./ts_mls.ts";
 
 const names = {
   joiner: label("joiner"),

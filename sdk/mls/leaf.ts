@@ -1,16 +1,4 @@
 /** Leaf nodes (RFC 9420 sections 7.2 and 7.3): how ours are made, and when another's is believed. */
-import type { Capabilities } from "ts-mls/capabilities.js";
-import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
-import {
-  decodeLeafNode,
-  encodeLeafNode,
-  encodeLeafNodeTBS,
-  type LeafNode,
-  type LeafNodeCommit,
-  type LeafNodeKeyPackage,
-  type LeafNodeTBS,
-} from "ts-mls/leafNode.js";
-import type { Lifetime } from "ts-mls/lifetime.js";
 import { type AgentId, agentIdOf, isUsablePublicKey, leafExtensions, limits } from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
 import { decodeExactly, equalBytes, label, MlsFault, MlsVersionFault } from "./codec.ts";
@@ -18,6 +6,19 @@ import { signContent } from "./crypto/labelled.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import { type SuiteId, suiteNames } from "./crypto/suite.ts";
 import type { MlsIdentity } from "./identity.ts";
+import {
+  type Capabilities,
+  decodeLeafNode,
+  encodeLeafNode,
+  encodeLeafNodeTBS,
+  type Extension,
+  extensionTypeToNumber,
+  type LeafNode,
+  type LeafNodeCommit,
+  type LeafNodeKeyPackage,
+  type LeafNodeTBS,
+  type Lifetime,
+} from "./ts_mls.ts";
 
 /** A member's identity and signature key. */
 export interface MemberCredential {

@@ -1,5 +1,4 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
-import type { LeafNode } from "ts-mls/leafNode.js";
 import { assert, assertThrows } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
 import { MlsFault } from "./codec.ts";
@@ -7,6 +6,7 @@ import { deriveKeyPair } from "./crypto/hpke.ts";
 import { portableSignatures } from "./crypto/signatures.ts";
 import { checkLeaf, createKeyPackageLeaf, encodeLeaf, isOwnLeaf } from "./leaf.ts";
 import { World } from "./testing/world.ts";
+import type { LeafNode } from "./ts_mls.ts";
 
 const random = createRandom(3);
 const rules = { suiteId: 3, extensions: [], policy: () => undefined } as const;

@@ -1,6 +1,5 @@
 /** Members and commits in the terms of a channel: agents instead of leaves. */
 import { bytesToHex } from "@noble/hashes/utils.js";
-import type { GroupContext } from "ts-mls/groupContext.js";
 import { type AgentId, agentIdOf, binaryIdToBytes, generationOf, groupIdOf } from "../../proto/mod.ts";
 import { sha256 } from "../../wasm/mod.ts";
 import { type ChannelBinding, decodeBinding } from "./channel_extensions.ts";
@@ -12,6 +11,7 @@ import { identityHashOf } from "./generation.ts";
 import { agentOf, credentialOf, type MemberCredential } from "./leaf.ts";
 import { encodeKeyPackageMessage } from "./key_package.ts";
 import { type Rights, rightsOf } from "./policy_rules.ts";
+import type { GroupContext } from "./ts_mls.ts";
 
 export { agentOf };
 

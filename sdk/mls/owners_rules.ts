@@ -3,8 +3,6 @@
  * owners and policy with its own signature; a member that owns nothing only strikes owners that leave, with what those signed. The
  * GroupContext after a commit is exactly the result of its changes, but for the guests, for which a commit has a choice.
  */
-import type { Extension } from "ts-mls/extension.js";
-import type { KeyPackage } from "ts-mls/keyPackage.js";
 import {
   type AgentId,
   type ChannelPolicy,
@@ -28,6 +26,7 @@ import { type CommitSummary, type Member, memberAt } from "./members.ts";
 import { followChanges, leaveChange, signChange, versionOf } from "./owners_chain.ts";
 import { policyOf } from "./policy_rules.ts";
 import { leafHashOf } from "./ratchet_tree.ts";
+import type { Extension, KeyPackage } from "./ts_mls.ts";
 
 /** The part of our commit that may concern the owners. */
 export interface OwnersIntent {

@@ -1,6 +1,5 @@
 /** Commits and the owners of a channel, by real groups: what each member may change, and what the others refuse. */
 import { assert, assertEquals } from "@std/assert";
-import type { Extension } from "ts-mls/extension.js";
 import {
   type AgentId,
   channelExtensions,
@@ -22,6 +21,7 @@ import { isChainOf, leaveChange, signChange, versionOf } from "./owners_chain.ts
 import { versionIn } from "./owners_rules.ts";
 import { createLeaf } from "./ratchet_tree.ts";
 import { type Agent, World, type WorldOptions } from "./testing/world.ts";
+import type { Extension } from "./ts_mls.ts";
 
 interface Members {
   readonly world: World;

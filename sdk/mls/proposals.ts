@@ -3,11 +3,6 @@
  * pre-shared keys and GroupContext extensions. Refuses reinitialisation and external joins, which a channel does not
  * use.
  */
-import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
-import type { KeyPackage } from "ts-mls/keyPackage.js";
-import type { LeafNode, LeafNodeUpdate } from "ts-mls/leafNode.js";
-import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
-import type { Proposal } from "ts-mls/proposal.js";
 import type { SignedBytes } from "../../wasm/mod.ts";
 import type { Parts } from "../base/parts.ts";
 import { equalBytes, KeySet, MlsFault } from "./codec.ts";
@@ -17,6 +12,15 @@ import { checkPskIds } from "./key_schedule.ts";
 import { checkKeyPackage, signedKeyPackage } from "./key_package.ts";
 import { checkLeaf, type CredentialPolicy, listsExtension, sameCredential, signedLeaf } from "./leaf.ts";
 import { createLeaf, type RatchetTree } from "./ratchet_tree.ts";
+import {
+  type Extension,
+  extensionTypeToNumber,
+  type KeyPackage,
+  type LeafNode,
+  type LeafNodeUpdate,
+  type PreSharedKeyID,
+  type Proposal,
+} from "./ts_mls.ts";
 import type { NewLeaves } from "./update_path.ts";
 import { nodeOfLeaf } from "./tree_math.ts";
 

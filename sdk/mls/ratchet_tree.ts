@@ -3,10 +3,6 @@
  * hashes between the change and the root, so the tree hash after a commit costs a path and not the tree.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
-import { encodeLeafNode, type LeafNode } from "ts-mls/leafNode.js";
-import { decodeOptional } from "ts-mls/codec/optional.js";
-import { decodeVarLenData } from "ts-mls/codec/variableLength.js";
-import { decodeNode, type Node } from "ts-mls/ratchetTree.js";
 import { type AgentId, limits } from "../../proto/mod.ts";
 import { sha256 } from "../../wasm/mod.ts";
 import type { Parts } from "../base/parts.ts";
@@ -14,6 +10,7 @@ import { decodeExactly, decodeFirst, MlsFault, optional, uint32, uint8, vector }
 import { agentOf } from "./leaf.ts";
 import { directPathOf, isBelow, isLeafNode, leafOfNode, leafRangeOf, leftOf, nodeOfLeaf } from "./tree_math.ts";
 import { parentOf, rightOf, rootOf, siblingOf } from "./tree_math.ts";
+import { decodeNode, decodeOptional, decodeVarLenData, encodeLeafNode, type LeafNode, type Node } from "./ts_mls.ts";
 
 export interface Leaf {
   readonly kind: "leaf";

@@ -1,10 +1,5 @@
 /** The one way for bytes into a group: routed by group id and epoch, opened, signature verified, and only then acted on. */
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { type Commit, decodeCommit } from "ts-mls/commit.js";
-import type { Extension } from "ts-mls/extension.js";
-import type { KeyPackage } from "ts-mls/keyPackage.js";
-import type { LeafNode } from "ts-mls/leafNode.js";
-import { decodeProposal, type Proposal } from "ts-mls/proposal.js";
 import { type AgentId, binaryIdToBytes, generationOf, groupIdOf, limits, WireError } from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
 import { atOnce, type Parts } from "../base/parts.ts";
@@ -39,6 +34,15 @@ import {
 import type { PastEpoch, PastEpochs } from "./past_epochs.ts";
 import type { ProposalFrom } from "./proposals.ts";
 import { maxSkippedGenerations, type MessageKey, type ReceivedKey } from "./secret_tree.ts";
+import {
+  type Commit,
+  decodeCommit,
+  decodeProposal,
+  type Extension,
+  type KeyPackage,
+  type LeafNode,
+  type Proposal,
+} from "./ts_mls.ts";
 
 export type Outcome =
   | {

@@ -2,7 +2,6 @@
  * How the owners and the policy of a channel came to be, as the GroupInfo of a Welcome shows it: the latest changes. They are not in the
  * GroupContext, which is hashed with every message.
  */
-import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
 import { decodeOwnersChanges, encodeOwnersChanges, MlsReader, type OwnersChange, WireError } from "../../proto/mod.ts";
 import { channelIdOf, decodeBinding } from "./channel_extensions.ts";
 import { MlsFault, vector } from "./codec.ts";
@@ -10,6 +9,7 @@ import type { Signatures } from "./crypto/signatures.ts";
 import { ownersExtension } from "./leaf.ts";
 import { checkChain, checkContinuation, type KnownOwners } from "./owners_chain.ts";
 import { versionIn } from "./owners_rules.ts";
+import { type Extension, extensionTypeToNumber } from "./ts_mls.ts";
 import type { Joined } from "./welcome.ts";
 
 export function encodeShownChanges(changes: readonly OwnersChange[]): Extension[] {

@@ -1,6 +1,5 @@
 /** Which Welcomes a joiner and a returning member believe, by real groups and a member that writes its own. */
 import { assert, assertEquals } from "@std/assert";
-import type { Extension } from "ts-mls/extension.js";
 import { encodeOwnersChange, encodeOwnersChanges, limits, type OwnersChange } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { atOnce } from "../base/parts.ts";
@@ -14,6 +13,7 @@ import { noVersion, signChange, versionOf } from "./owners_chain.ts";
 import { versionIn } from "./owners_rules.ts";
 import { encodeShownChanges } from "./shown_owners.ts";
 import { type Agent, name, World, type WorldOptions } from "./testing/world.ts";
+import type { Extension } from "./ts_mls.ts";
 
 interface Members {
   readonly world: World;

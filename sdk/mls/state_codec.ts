@@ -3,8 +3,6 @@
  * (when somebody speaks for the first time), one sender's ratchets (with every message: about a hundred bytes). The store
  * encrypts a record, binds its name, and brings an older one to the newest format (`store/formats.ts`).
  */
-import { decodeGroupContext } from "ts-mls/groupContext.js";
-import { decodeProposal, encodeProposal } from "ts-mls/proposal.js";
 import {
   type AgentId,
   type CborValue,
@@ -31,6 +29,7 @@ import type { PastEpoch } from "./past_epochs.ts";
 import { Roster } from "./roster.ts";
 import type { ProposalFrom } from "./proposals.ts";
 import { type LeafRatchets, type Ratchet, SecretTree } from "./secret_tree.ts";
+import { decodeGroupContext, decodeProposal, encodeProposal } from "./ts_mls.ts";
 
 /** Everything of an epoch but its secret tree. */
 export type EpochWithoutTree = Omit<Epoch, "secretTree">;

@@ -1,6 +1,4 @@
 /** TreeKEM (RFC 9420 sections 7.4 to 7.6): fresh keys on the way from a committer's leaf to the root, told to the others. */
-import type { LeafNodeCommit } from "ts-mls/leafNode.js";
-import type { UpdatePath, UpdatePathNode } from "ts-mls/updatePath.js";
 import { isUsablePublicKey } from "../../proto/mod.ts";
 import type { Parts } from "../base/parts.ts";
 import { equalBytes, KeySet, label, MlsFault } from "./codec.ts";
@@ -10,6 +8,7 @@ import { createEncryptor, decryptWithLabel, deriveSecret } from "./crypto/labell
 import type { Aead } from "./crypto/suite.ts";
 import { createLeaf, type Parent, type PathStep, type RatchetTree } from "./ratchet_tree.ts";
 import { isBelow, nodeOfLeaf } from "./tree_math.ts";
+import type { LeafNodeCommit, UpdatePath, UpdatePathNode } from "./ts_mls.ts";
 
 const pathLabel = label("path");
 const nodeLabel = label("node");

@@ -1,19 +1,5 @@
 /** The MLS working group's test vectors, for suites 1 and 3, through our own layers. */
 import { bytesToHex, concatBytes, hexToBytes } from "@noble/hashes/utils.js";
-import {
-  type AuthenticatedContent,
-  decodeAuthenticatedContent,
-  encodeAuthenticatedContent,
-} from "ts-mls/authenticatedContent.js";
-import { decodeCommit } from "ts-mls/commit.js";
-import { encodeGroupContext } from "ts-mls/groupContext.js";
-import { encodeFramedContent } from "ts-mls/framedContent.js";
-import { decodeMlsMessage, encodeMlsMessage } from "ts-mls/message.js";
-import { unprotectPublicMessage } from "ts-mls/messageProtectionPublic.js";
-import { decodeProposal } from "ts-mls/proposal.js";
-import { decodeRatchetTree } from "ts-mls/ratchetTree.js";
-import { decodeUpdatePath } from "ts-mls/updatePath.js";
-import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { readVectors, testWhen, vectors } from "../../tests/support/mod.ts";
@@ -47,6 +33,15 @@ import {
 } from "./key_schedule.ts";
 import { createLeaf, RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";
+import {
+  type AuthenticatedContent,
+  decodeAuthenticatedContent,
+  decodeRatchetTree,
+  decodeUpdatePath,
+  encodeAuthenticatedContent,
+  encodeFramedContent,
+  unprotectPublicMessage,
+} from "./testing/ts_mls.ts";
 import { leftOf, levelOf, parentOf, rightOf, rootOf, siblingOf } from "./tree_math.ts";
 import { validateTree } from "./tree_validation.ts";
 import { MlsReader } from "../../proto/mod.ts";
@@ -55,6 +50,14 @@ import { processCommit } from "./commit.ts";
 import { createTsMlsSuite } from "./testing/ts_mls_suite.ts";
 import { keyPackageReference, type OwnKeyPackage } from "./key_package.ts";
 import type { ProposalFrom } from "./proposals.ts";
+import {
+  decodeCommit,
+  decodeMlsMessage,
+  decodeProposal,
+  encodeGroupContext,
+  encodeMlsMessage,
+  type PreSharedKeyID,
+} from "./ts_mls.ts";
 import { applyPath, openPath } from "./update_path.ts";
 import { decodeWelcomeMessage, joinGroup, openWelcome, signedGroupInfo } from "./welcome.ts";
 

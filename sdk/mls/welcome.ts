@@ -1,9 +1,4 @@
 /** Welcomes (RFC 9420 section 12.4.3): how a committer lets somebody in, and how one joins. */
-import type { Extension } from "ts-mls/extension.js";
-import { decodeGroupInfo, encodeGroupInfo, encodeGroupInfoTBS, type GroupInfo } from "ts-mls/groupInfo.js";
-import { decodeGroupSecrets, encodeGroupSecrets, type GroupSecrets } from "ts-mls/groupSecrets.js";
-import { decodeMlsMessage, encodeMlsMessage } from "ts-mls/message.js";
-import type { Welcome } from "ts-mls/welcome.js";
 import type { SignedBytes } from "../../wasm/mod.ts";
 import type { Parts } from "../base/parts.ts";
 import { decodeExactly, equalBytes, isRefusal, label, MlsFault } from "./codec.ts";
@@ -27,6 +22,19 @@ import type { AppliedProposals } from "./proposals.ts";
 import { commonAncestor, RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";
 import { validateTree } from "./tree_validation.ts";
+import {
+  decodeGroupInfo,
+  decodeGroupSecrets,
+  decodeMlsMessage,
+  encodeGroupInfo,
+  encodeGroupInfoTBS,
+  encodeGroupSecrets,
+  encodeMlsMessage,
+  type Extension,
+  type GroupInfo,
+  type GroupSecrets,
+  type Welcome,
+} from "./ts_mls.ts";
 import { deriveAbove } from "./update_path.ts";
 
 const groupInfoLabel = label("GroupInfoTBS");

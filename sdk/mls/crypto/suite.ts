@@ -5,7 +5,6 @@
  */
 import { gcm } from "@noble/ciphers/aes.js";
 import { concatBytes } from "@noble/hashes/utils.js";
-import { type CiphersuiteName, ciphersuites } from "ts-mls/crypto/ciphersuite.js";
 import {
   CipherError,
   hkdfExpandSha256,
@@ -14,6 +13,7 @@ import {
   sealChaCha20Poly1305,
 } from "../../../wasm/mod.ts";
 import { isMachineFault } from "../codec.ts";
+import type { CiphersuiteName } from "../ts_mls.ts";
 
 /** RFC 9420 section 17.1; both with X25519, SHA-256 and Ed25519. */
 export type SuiteId = 1 | 3;
@@ -29,8 +29,7 @@ export const suiteNames: Readonly<Record<SuiteId, CiphersuiteName>> = {
 
 /** The suite of that name, if it is one of ours. */
 export function suiteIdOf(name: CiphersuiteName): SuiteId | undefined {
-  const id = ciphersuites[name];
-  return id === 1 || id === 3 ? id : undefined;
+  return name === suiteNames[1] ? 1 : name === suiteNames[3] ? 3 : undefined;
 }
 
 export interface Aead {

@@ -2,15 +2,21 @@ import { ed25519, x25519 } from "@noble/curves/ed25519.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { refhash } from "ts-mls/crypto/hash.js";
-import { decryptWithLabel, encryptWithLabel } from "ts-mls/crypto/hpke.js";
-import { deriveSecret, deriveTreeSecret, expandWithLabel } from "ts-mls/crypto/kdf.js";
-import { signWithLabel, verifyWithLabel } from "ts-mls/crypto/signature.js";
 import { isUsablePublicKey } from "../../../proto/mod.ts";
 import { readVectors, testWhen, vectors } from "../../../tests/support/mod.ts";
 import { createNodeEd25519 } from "../../platform/node_ed25519.ts";
 import { nodeSha256 } from "../../platform/node_sha256.ts";
 import { createNodeX25519 } from "../../platform/node_x25519.ts";
+import {
+  decryptWithLabel,
+  deriveSecret,
+  deriveTreeSecret,
+  encryptWithLabel,
+  expandWithLabel,
+  refhash,
+  signWithLabel,
+  verifyWithLabel,
+} from "../testing/ts_mls.ts";
 import { deriveKeyPair, open, receiveExport, seal, sendExport } from "./hpke.ts";
 import { chooseKeyAgreement, portableKeyAgreement } from "./key_agreement.ts";
 import type { LongHash } from "./long_hash.ts";

@@ -1,6 +1,5 @@
 /** Commits as a member with a modified program could make them, and an honest reader's verdict on each. */
 import { assert } from "@std/assert";
-import type { Extension } from "ts-mls/extension.js";
 import {
   emptyCommitAad,
   encodeCommitAad,
@@ -14,6 +13,7 @@ import { createRules } from "../channel_rules.ts";
 import { createCommit } from "../commit.ts";
 import { portableSignatures } from "../crypto/signatures.ts";
 import { stateOf } from "../epoch.ts";
+import type { Extension } from "../ts_mls.ts";
 import type { Agent } from "./world.ts";
 
 /** Fields that a member with a modified program could write. */

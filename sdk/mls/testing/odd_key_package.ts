@@ -1,7 +1,5 @@
 /** KeyPackages as an honest agent of this version would not make them, properly signed. */
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { encodeKeyPackageTBS } from "ts-mls/keyPackage.js";
-import type { LeafNodeKeyPackage } from "ts-mls/leafNode.js";
 import { label } from "../codec.ts";
 import { signContent } from "../crypto/labelled.ts";
 import type { MlsIdentity } from "../identity.ts";
@@ -13,6 +11,7 @@ import {
   leafToVerify,
   ownersExtension,
 } from "../leaf.ts";
+import { encodeKeyPackageTBS, type LeafNodeKeyPackage } from "../ts_mls.ts";
 
 export interface KeyPackageChange {
   readonly leafNode?: Partial<LeafNodeKeyPackage>;

@@ -2,22 +2,6 @@
  * A member that runs ts-mls as published: its group logic, its codecs and, in suite 1, its cryptography too (WebCrypto and
  * `@hpke/core`). Only keys and extensions are ours. It is the second judge of this folder, beside the working group's vectors.
  */
-import {
-  type CiphersuiteImpl,
-  defaultCryptoProvider,
-  emptyPskIndex,
-  generateKeyPackageWithKey,
-  getCiphersuiteFromName,
-  type PrivateKeyPackage,
-  type Proposal,
-} from "ts-mls";
-import { defaultClientConfig } from "ts-mls/clientConfig.js";
-import { type ClientState, createGroup, joinGroup } from "ts-mls/clientState.js";
-import { createCommit } from "ts-mls/createCommit.js";
-import { createApplicationMessage, createProposal } from "ts-mls/createMessage.js";
-import type { Extension } from "ts-mls/extension.js";
-import { decodeMlsMessage, encodeMlsMessage } from "ts-mls/message.js";
-import { processPrivateMessage } from "ts-mls/processMessages.js";
 import { type AgentId, agentIdOf, binaryIdToBytes, leafExtensions, type OwnersChange } from "../../../proto/mod.ts";
 import { encodeBinding } from "../channel_extensions.ts";
 import { portableSignatures } from "../crypto/signatures.ts";
@@ -26,7 +10,24 @@ import type { MlsIdentity } from "../identity.ts";
 import type { KeyPackage } from "../key_package.ts";
 import { noVersion, signChange, versionOf } from "../owners_chain.ts";
 import { encodeShownChanges } from "../shown_owners.ts";
+import { decodeMlsMessage, encodeMlsMessage, type Extension, type Proposal } from "../ts_mls.ts";
 import { decodeWelcomeMessage } from "../welcome.ts";
+import {
+  type CiphersuiteImpl,
+  type ClientState,
+  createApplicationMessage,
+  createCommit,
+  createGroup,
+  createProposal,
+  defaultClientConfig,
+  defaultCryptoProvider,
+  emptyPskIndex,
+  generateKeyPackageWithKey,
+  getCiphersuiteFromName,
+  joinGroup,
+  type PrivateKeyPackage,
+  processPrivateMessage,
+} from "./ts_mls.ts";
 import { createTsMlsSuite } from "./ts_mls_suite.ts";
 import { name, type World, worldMs } from "./world.ts";
 

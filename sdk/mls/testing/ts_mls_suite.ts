@@ -1,11 +1,11 @@
 /** Our cipher suites in the shape that ts-mls expects, to run its own functions against ours. Signatures are always strict. */
-import type { CiphersuiteImpl, PrivateKey, PublicKey } from "ts-mls";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { deriveKeyPair, open, receiveExport, seal, sendExport } from "../crypto/hpke.ts";
 import type { Signatures } from "../crypto/signatures.ts";
 import { aeadOf, expand, extract, hashBytes, type SuiteId, suiteNames } from "../crypto/suite.ts";
+import type { CiphersuiteImpl, PrivateKey, PublicKey } from "./ts_mls.ts";
 
 export interface SuiteDeps {
   readonly randomBytes: (length: number) => Uint8Array<ArrayBuffer>;
