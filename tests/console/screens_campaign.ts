@@ -1,5 +1,5 @@
 // Every page of the console in every size and scheme: nothing is wider than the screen, axe finds nothing serious, and pictures
-// are kept where `STATIC_TEST_SCREENSHOTS` says. And the time to the first paint. A campaign, because it takes minutes.
+// are kept in `dist/screens`. And the time to the first paint. A campaign, because it takes minutes.
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { tried } from "../support/campaign.ts";
 import { testWhen } from "../support/mod.ts";
@@ -10,7 +10,7 @@ import { judge, readAxe } from "./accessibility.ts";
 import { choose, hears, makeLink, openChannel, ownAgent, say, untilConnected } from "./live_visitor.ts";
 import { assertClean, newVisitor, shows, signUp, titled } from "./visitor.ts";
 
-const folder = Deno.env.get("STATIC_TEST_SCREENSHOTS");
+const folder = new URL("../../dist/screens/", import.meta.url);
 const sizes = [[360, 800], [768, 1024], [1440, 900], [3840, 2160]] as const;
 const room = "acme/ops/hello";
 const firstPaintMs = 1_000;
@@ -34,8 +34,8 @@ function page(tab: Tab, name: string, prefix = ""): Screen {
 }
 
 async function photograph({ name, tab }: Screen, width: number, scheme: string): Promise<void> {
-  if (folder === undefined) return;
-  await tab.screenshot(`${folder}/${name}-${width}-${scheme}.png`);
+  await Deno.mkdir(folder, { recursive: true });
+  await tab.screenshot(new URL(`${name}-${width}-${scheme}.png`, folder).pathname);
 }
 
 /** As tall as its content, so that a picture has all of it. */

@@ -37,9 +37,9 @@ export class FaultRun {
     this.#path = path;
   }
 
-  /** `STATIC_FAULTS` are wanted, `STATIC_CAMPAIGN_FILE` is the file. */
+  /** `STATIC_CAMPAIGN_FILE` is the file. */
   static fromEnvironment(wanted: number): FaultRun {
-    return new FaultRun({ wanted: numberFrom("STATIC_FAULTS") ?? wanted, path: Deno.env.get("STATIC_CAMPAIGN_FILE") });
+    return new FaultRun({ wanted, path: Deno.env.get("STATIC_CAMPAIGN_FILE") });
   }
 
   /** Wanted faults that no audit has come after. Throws when the campaign has failed. */
@@ -104,12 +104,6 @@ export function faultNamed<T>(all: Readonly<Record<string, T>>, kind: string): T
     throw new RangeError(`There is no fault "${kind}". There are: ${Object.keys(all).join(", ")}`);
   }
   return fault;
-}
-
-function numberFrom(variable: string): number | undefined {
-  const text = Deno.env.get(variable);
-  if (text !== undefined && !/^\d+$/.test(text)) throw new RangeError(`${variable} is no number: ${text}`);
-  return text === undefined ? undefined : Number(text);
 }
 
 async function readLines(path: string): Promise<Line[]> {
