@@ -4,12 +4,15 @@
  * With `--relays` there are several relays, and three NATS nodes that keep their log.
  */
 import * as api from "./api/config.ts";
+import { faultsOfNames } from "./proto/variables.ts";
 import * as relay from "./relay/config.ts";
 import {
   after,
   ConfigError,
   explain,
   openDevelopmentCertificate,
+  ownNames,
+  ownVariable,
   readVariables,
   StartFailed,
   untilAskedToStop,
@@ -320,7 +323,7 @@ function natsProgram(): string {
 
 /** Faults of both parts are reported together. */
 function readConfigs({ relays, isPublic }: StartArguments): Configs {
-  const faults: string[] = [];
+  const faults = [...faultsOfNames(ownNames())];
   const read = <Config>(from: () => Config): Config | undefined => {
     try {
       return from();
@@ -348,7 +351,7 @@ function readConfigs({ relays, isPublic }: StartArguments): Configs {
 }
 
 function readNodes(): readonly NatsNode[] {
-  return readVariables("Static", (name) => Deno.env.get(name), (read) => {
+  return readVariables({ what: "Static", variable: ownVariable }, (read) => {
     const port = read.integer("STATIC_NATS_PORT", 4222, { min: 1024, max: 65_000 });
     return placeNodes(port, read.text("STATIC_DATA_DIR", ".static"));
   });

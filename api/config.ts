@@ -8,6 +8,8 @@ import {
   type CertificateFiles,
   isLoopback,
   isPair,
+  ownNames,
+  ownVariable,
   parseWebOrigin,
   readAdminAddress,
   readCertificateFiles,
@@ -76,8 +78,8 @@ export interface Config {
 }
 
 /** Reads files that variables name (certificates). Throws `ConfigError`. */
-export function readConfig(variable: ReadVariable): Config {
-  return readVariables("the API", variable, readAll);
+export function readConfig(variable: ReadVariable, names: readonly string[] = []): Config {
+  return readVariables({ what: "the API", variable, names }, readAll);
 }
 
 function readAll(read: VariableReader): Config {
@@ -146,7 +148,7 @@ function readRates(read: VariableReader): Config["rateLimits"] {
 
 /** The process's own environment. */
 export function configFromEnvironment(): Config {
-  return readConfig((name) => Deno.env.get(name));
+  return readConfig(ownVariable, ownNames());
 }
 
 /** Settings that are allowed and probably not meant, for the log. */

@@ -4,6 +4,7 @@
  * (`deno task bench aes mls`) it runs only those and renews their rows in today's file, if there is one.
  */
 import { resultsVariable, type StoredComparison, type Unmatched } from "./ratio.ts";
+import { refuseUnknownVariables } from "../tools/refuse_variables.ts";
 import { describe, type Machine, type Results, tableOf } from "./table.ts";
 
 const benchmarks: Readonly<Record<string, readonly string[]>> = {
@@ -71,6 +72,7 @@ async function save(found: Results): Promise<void> {
   await Deno.writeTextFile(file, `${JSON.stringify(results, undefined, 2)}\n`);
 }
 
+refuseUnknownVariables();
 const unknown = Deno.args.filter((name) => !(name in benchmarks));
 if (unknown.length > 0) {
   console.error(`There is no benchmark ${unknown.join(", ")}; there are ${Object.keys(benchmarks).join(", ")}`);

@@ -1,9 +1,10 @@
 /** One run of the CLI: words in, exit code out. Whatever goes wrong is told in words; a stack trace only when asked for. */
 import { version } from "../proto/mod.ts";
+import { faultsOfNames } from "../proto/variables.ts";
 import { parseArguments, type Parsed } from "./arguments/parse_arguments.ts";
 import { commands } from "./command_table.ts";
 import { exitCodes } from "./exit_codes.ts";
-import { interrupted, toFailure } from "./failure.ts";
+import { badInput, interrupted, toFailure } from "./failure.ts";
 import { commandHelp, groupHelp, overview } from "./help/help.ts";
 import { framed, Output } from "./output.ts";
 import type { Platform } from "./platform/platform.ts";
@@ -51,6 +52,8 @@ async function perform({ words, command, given, exposed }: Parsed, platform: Pla
     await output.text({ ...describe(command) }, commandHelp(command, program));
     return "done";
   }
+  const faults = faultsOfNames(platform.variableNames);
+  if (faults.length > 0) throw badInput(faults.join("; "));
   for (const name of exposed) {
     await output.warn(
       `${name} is on the command line, where other users of this machine and your shell history can see it`,

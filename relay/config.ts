@@ -9,6 +9,8 @@ import {
   type AdminAddress,
   type CertificateFiles,
   isLoopback,
+  ownNames,
+  ownVariable,
   parseWebOrigin,
   readAdminAddress,
   readCertificateFiles,
@@ -110,8 +112,8 @@ const queueAge: Limit<Numeric<RelayLimits>> = {
 const { origins: _, ...coreDefaults } = defaultCoreConfig;
 
 /** Throws `ConfigError`. */
-export function readConfig(variable: ReadVariable): RelayConfig {
-  return readVariables("the relay", variable, readAll);
+export function readConfig(variable: ReadVariable, names: readonly string[] = []): RelayConfig {
+  return readVariables({ what: "the relay", variable, names }, readAll);
 }
 
 function readAll(read: VariableReader): RelayConfig {
@@ -192,7 +194,7 @@ function readName(read: VariableReader, name: string): string | undefined {
 
 /** The process's own environment. */
 export function configFromEnvironment(): RelayConfig {
-  return readConfig((name) => Deno.env.get(name));
+  return readConfig(ownVariable, ownNames());
 }
 
 function readApi(read: VariableReader): Pick<RelayConfig, "apiUrl" | "apiInternalUrl" | "relaySecret"> {

@@ -48,7 +48,10 @@ Deno.test("the admin port answers to addresses and to names that it was told, wh
 
 Deno.test("the admin port is on loopback unless told, and can be off", () => {
   const read = (variables: Readonly<Record<string, string>>): unknown =>
-    readVariables("the server", (name) => variables[name], (reader) => readAdminAddress(reader, 9464));
+    readVariables(
+      { what: "the server", variable: (name) => variables[name] },
+      (reader) => readAdminAddress(reader, 9464),
+    );
   assertEquals(read({}), { host: "127.0.0.1", port: 9464, names: [] });
   const given = { STATIC_ADMIN_HOST: "::1", STATIC_ADMIN_PORT: "1", STATIC_ADMIN_NAMES: "relay, Relay.ns.svc" };
   assertEquals(read(given), { host: "::1", port: 1, names: ["relay", "relay.ns.svc"] });

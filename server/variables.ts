@@ -3,6 +3,7 @@
  * and a usable value returned, so that reading goes on and finds the other faults; the start then fails with all of them.
  * Faults never repeat a value: it may be a secret in the wrong place.
  */
+import { faultsOfNames } from "../proto/variables.ts";
 import { Secret } from "./secret.ts";
 import { StartFailed } from "./start_failed.ts";
 
@@ -18,15 +19,23 @@ export class ConfigError extends StartFailed {
   }
 }
 
-/** The configuration of `what`. Throws `ConfigError` with every fault that `read` met. */
+export interface Variables {
+  /** The part that reads them. */
+  readonly what: string;
+  readonly variable: ReadVariable;
+  /** Of all variables that there are; those that no part knows are faults. */
+  readonly names?: readonly string[];
+}
+
+/** The configuration of a part. Throws `ConfigError` with every fault that `read` met. */
 export function readVariables<Config>(
-  what: string,
-  variable: ReadVariable,
+  { what, variable, names = [] }: Variables,
   read: (reader: VariableReader) => Config,
 ): Config {
   const reader = new VariableReader(variable);
   const config = read(reader);
-  if (reader.faults.length > 0) throw new ConfigError(what, reader.faults);
+  const faults = [...faultsOfNames(names), ...reader.faults];
+  if (faults.length > 0) throw new ConfigError(what, faults);
   return config;
 }
 

@@ -5,7 +5,7 @@ function readFrom<Config>(
   variables: Readonly<Record<string, string>>,
   read: (reader: VariableReader) => Config,
 ): Config {
-  return readVariables("the server", (name) => variables[name], read);
+  return readVariables({ what: "the server", variable: (name) => variables[name] }, read);
 }
 
 const readAll = (read: VariableReader): unknown => ({
@@ -73,4 +73,12 @@ Deno.test("while faults are looked for, reading goes on with usable values", () 
       seen.push(read.list("LIST", () => undefined, "nothing"));
     }), ConfigError);
   assertEquals(seen, [3, undefined, undefined]);
+});
+
+Deno.test("a name that no part knows is one of the faults", () => {
+  const names = ["STATIC_API_URL", ["STATIC", "API_ULR"].join("_")];
+  const read = (): unknown => readVariables({ what: "the server", variable: () => "canary", names }, () => undefined);
+  const { faults } = assertThrows(read, ConfigError, "Cannot start the server: 1 fault(s)");
+  assertEquals(faults.length, 1);
+  assertStringIncludes(faults[0] ?? "", "is not a variable of Static. The nearest is STATIC_API_URL.");
 });

@@ -116,7 +116,7 @@ const browserEntries = [
 
 const environment = /\b(?:Deno\.(?:env|exit|exitCode)|process\.(?:env|exit|exitCode))\b/g;
 const environmentExempt =
-  /(^|\/)(main|config)\.ts$|^sdk\/platform\/|^cli\/platform\/|^start\.ts$|^bench\/|^examples\/|^tools\//;
+  /(^|\/)(main|config)\.ts$|^sdk\/platform\/|^cli\/platform\/|^start\.ts$|^server\/environment\.ts$|^bench\/|^examples\/|^tools\//;
 
 const moduleState = /^(?:export )?(?:let|var) /gm;
 

@@ -5,6 +5,7 @@
  */
 import { type Campaign, campaigns } from "./campaigns.ts";
 import { exitCodeOf, exitCodes, type Verdict } from "./exit_code.ts";
+import { refuseUnknownVariables } from "./refuse_variables.ts";
 import { makeRunFolder, removeRunFolder } from "./run_folder.ts";
 import { root, runTests } from "./suite_run.ts";
 import { findTestFiles } from "./test_files.ts";
@@ -12,6 +13,7 @@ import { findTestFiles } from "./test_files.ts";
 /** A night. */
 const maxMinutes = 10 * 60;
 
+refuseUnknownVariables();
 const unknown = Deno.args.filter((name) => name !== "all" && !campaigns.some((campaign) => campaign.name === name));
 if (Deno.args.length === 0 || unknown.length > 0) {
   if (unknown.length > 0) console.error(`No campaign named ${unknown.join(", ")}`);

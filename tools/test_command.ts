@@ -16,6 +16,7 @@ import { exitCodeOf, exitCodes } from "./exit_code.ts";
 import { slowestOf, type SuiteResult } from "./junit.ts";
 import { childProcessorTime } from "./processor_time.ts";
 import { makeRunFolder, removeRunFolder } from "./run_folder.ts";
+import { refuseUnknownVariables } from "./refuse_variables.ts";
 import { type Suite, suites } from "./suites.ts";
 import { parseTestArguments } from "./test_arguments.ts";
 
@@ -28,6 +29,7 @@ interface Finished {
   readonly output: string;
 }
 
+refuseUnknownVariables();
 const given = parseTestArguments(Deno.args, suites.map(({ name }) => name));
 if ("problem" in given) {
   console.error(given.problem);

@@ -24,6 +24,7 @@ export function openHost(): Host {
     program: programName(),
     hasHosts: process.platform !== "win32",
     variable,
+    variableNames: variableNames(),
     stdin: openInput(interrupt, interruption.signal),
     stdout: openSink(process.stdout, interrupt),
     stderr: openSink(process.stderr, interrupt),
@@ -70,6 +71,15 @@ export function exit(code: number): never {
 
 function variable(name: string): string | undefined {
   return process.env[name] || undefined;
+}
+
+/** None where Deno lets this program read only some. */
+function variableNames(): readonly string[] {
+  try {
+    return Object.keys(process.env);
+  } catch {
+    return [];
+  }
 }
 
 /**

@@ -12,6 +12,8 @@ export interface Platform {
   readonly hasHosts: boolean;
   /** An environment variable; an empty one counts as none. */
   variable(name: string): string | undefined;
+  /** Names of all variables. */
+  readonly variableNames: readonly string[];
   readonly stdin: Input;
   readonly stdout: Sink;
   readonly stderr: Sink;

@@ -40,6 +40,7 @@ export function startCli(argv: readonly string[], options: TestHostOptions): Run
     program: "static",
     hasHosts: true,
     variable: (name) => variables[name] || undefined,
+    variableNames: Object.keys(variables),
     stdin: createInput(input ?? "", terminal),
     stdout: stdout.sink,
     stderr: stderr.sink,

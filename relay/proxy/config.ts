@@ -1,6 +1,8 @@
 /** Configuration of the stand-alone proxy from the environment: everything is checked at once, all faults are told together. */
 import {
   type CertificateFiles,
+  ownNames,
+  ownVariable,
   parseWebOrigin,
   readCertificateFiles,
   type ReadVariable,
@@ -20,8 +22,8 @@ const defaultPort = 5000;
 const defaultRelayPort = 4433;
 
 /** Throws `ConfigError`. */
-export function readProxyConfig(variable: ReadVariable): ProxyConfig {
-  return readVariables("the proxy", variable, (read) => {
+export function readProxyConfig(variable: ReadVariable, names: readonly string[] = []): ProxyConfig {
+  return readVariables({ what: "the proxy", variable, names }, (read) => {
     const caCerts = read.file("STATIC_CA_FILE");
     return {
       relay: { ...readRelay(read), caCerts: caCerts === undefined ? [] : [caCerts] },
@@ -37,7 +39,7 @@ export function readProxyConfig(variable: ReadVariable): ProxyConfig {
 
 /** The process's own environment. */
 export function configFromEnvironment(): ProxyConfig {
-  return readProxyConfig((name) => Deno.env.get(name));
+  return readProxyConfig(ownVariable, ownNames());
 }
 
 function readRelay(read: VariableReader): { readonly hostname: string; readonly port: number } {

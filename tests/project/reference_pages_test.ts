@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { errorAdvice } from "../../proto/error_advice.ts";
 import { errorCodes, isErrorCode } from "../../proto/mod.ts";
+import { variableNames } from "../../proto/variables.ts";
 import { ConfigError } from "../../server/mod.ts";
 import { limitsWith } from "../../tools/pages/limits_page.ts";
 import { isTest, listFiles } from "../../tools/source.ts";
@@ -22,6 +23,16 @@ Deno.test("docs/configuration.md lists the variables that CLI, SDK and Python re
   const [clients = ""] = table.split("\n## ");
   const listed = Array.from(clients.matchAll(/^\| `(\w+)`/gm), ([, name = ""]) => name);
   assertEquals(listed.sort(), [...used].filter((name) => !foreign.includes(name)).sort());
+});
+
+Deno.test("the list of all variables has those that stand in the text of the repository, at most 90", async () => {
+  const files = (await listFiles(root.pathname)).filter((path) =>
+    !["CHANGELOG.md", "proto/variables.ts"].includes(path) && !path.includes("/gen/")
+  );
+  const name = /\bSTATIC_[A-Z0-9_]*[A-Z0-9](?![\w*(])/g;
+  const used = new Set(files.flatMap((path) => read(path).match(name) ?? []));
+  assertEquals([...used].sort(), variableNames.toSorted());
+  assert(used.size <= 90, `${used.size} variables`);
 });
 
 Deno.test("every error code has a meaning and something to do, in sentences", () => {

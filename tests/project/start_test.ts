@@ -76,6 +76,12 @@ Deno.test("deno task start", (t) =>
       );
       await assertRejects(() => Deno.stat(`${folder}/none`), Deno.errors.NotFound);
     });
+    await t.step("refuses a variable that no part knows", async () => {
+      const { code, errors } = await failedStart({ [["STATIC", "API_ULR"].join("_")]: "canary" });
+      assertEquals(code, 1);
+      assertMatch(errors, /1 fault\(s\)[^]*API_ULR is not a variable of Static\. The nearest is STATIC_API_URL\./);
+      assert(!errors.includes("canary"));
+    });
     await t.step("tells faults in the configuration of API and relay together", async () => {
       const { code, errors } = await failedStart({ STATIC_ENVIRONMENT: "production", STATIC_RELAY_ENGINE: "cloud" });
       assertEquals(code, 1);

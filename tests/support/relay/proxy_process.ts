@@ -22,7 +22,7 @@ export async function startProxyProcess(relay: { quicPort: number; ca: string })
   await write(certificate);
   await Deno.writeTextFile(caFile, relay.ca);
   const { tasks } = JSON.parse(await Deno.readTextFile(new URL("../../../deno.json", import.meta.url)));
-  const [, ...args] = String(tasks.proxy).split(" ");
+  const [, ...args] = String(tasks.proxy).split("&& ").at(-1)?.split(" ") ?? [];
   const process = spawnPart(args, {
     STATIC_RELAY_URL: `quic://localhost:${relay.quicPort}`,
     STATIC_CA_FILE: caFile,
