@@ -384,7 +384,6 @@ class ClusterRelay {
       position: this.#shared.position,
       waitingMs: Math.max(this.#writer.waitingMs, this.#live.waitingMs),
       clients: this.#silences.clients,
-      voids: this.#replica.voids,
       resends: this.#writer.resends,
       elections: peers.elections,
       relays: peers.count,

@@ -8,7 +8,6 @@ export interface ClusterStats {
   readonly waitingMs: number;
   /** Clients of the nodes that took the place of a silent one. */
   readonly clients: number;
-  readonly voids: number;
   readonly resends: number;
   readonly elections: number;
   readonly relays: number;

@@ -10,7 +10,6 @@ export interface CoreStats {
   readonly subscriptions: number;
   /** Bytes of application messages in the channels in memory. */
   readonly queueBytes: number;
-  readonly appendsWaiting: number;
   /** Requests, and parts of them, that wait for the turn of their account. */
   readonly requestsWaiting: number;
   readonly joinRequests: number;

@@ -1,8 +1,6 @@
 /** Counters of the core. Plain numbers, so that counting costs nothing; the admin port turns them into metrics. */
 
 export interface Meter {
-  sessionsOpened: number;
-  sessionsAuthenticated: number;
   sessionsRefused: number;
   /** Ended to make room for others. */
   sessionsEvicted: number;
@@ -11,7 +9,6 @@ export interface Meter {
   /** Requests of accounts that have had their share of the work. */
   requestsOverBudget: number;
   messagesAccepted: number;
-  messagesDuplicate: number;
   commitsAccepted: number;
   epochConflicts: number;
   deliveries: number;
@@ -24,7 +21,6 @@ export interface Meter {
   keyPackagesClaimed: number;
   /** Additions of agents that have too much waiting for them. */
   welcomesRefused: number;
-  joinRequests: number;
   /** Requests and connections refused because of load. */
   shed: number;
   quotaRefusals: number;
@@ -36,15 +32,12 @@ export interface Meter {
 
 export function createMeter(): Meter {
   return {
-    sessionsOpened: 0,
-    sessionsAuthenticated: 0,
     sessionsRefused: 0,
     sessionsEvicted: 0,
     requests: 0,
     requestErrors: 0,
     requestsOverBudget: 0,
     messagesAccepted: 0,
-    messagesDuplicate: 0,
     commitsAccepted: 0,
     epochConflicts: 0,
     deliveries: 0,
@@ -54,7 +47,6 @@ export function createMeter(): Meter {
     membersLapsed: 0,
     keyPackagesClaimed: 0,
     welcomesRefused: 0,
-    joinRequests: 0,
     shed: 0,
     quotaRefusals: 0,
     handshakesCharged: 0,

@@ -100,7 +100,7 @@ class LiveCore implements RelayCore, CoreParts {
   }
 
   stats(): CoreStats {
-    const { appends, level, slowTurns, storage, turns } = this.limits;
+    const { level, slowTurns, storage, turns } = this.limits;
     const channels = [...this.channels];
     return {
       sessions: this.sessions.size,
@@ -108,7 +108,6 @@ class LiveCore implements RelayCore, CoreParts {
       channels: channels.length,
       subscriptions: channels.reduce((sum, { subscriptions }) => sum + subscriptions.size, 0),
       queueBytes: channels.reduce((sum, { queueBytes }) => sum + queueBytes, 0),
-      appendsWaiting: appends.underWay,
       requestsWaiting: turns.waiting + slowTurns.waiting,
       joinRequests: this.joins.size,
       sheddingLevel: level,

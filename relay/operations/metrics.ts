@@ -45,11 +45,7 @@ function sessionMetrics({ meter, core, edge }: MetricSources): Metric[] {
     gauge("sessions", "Sessions, authenticated or not.", core.sessions),
     gauge("sessions_authenticated", "Sessions of agents.", core.authenticated),
     gauge("quic_connections", "QUIC connections, WebTransport included.", edge.quic.connections),
-    gauge("quic_connections_unauthenticated", "QUIC connections without a session of an agent.", edge.quic.strangers),
     gauge("grpc_connections", "HTTP/2 connections.", edge.grpc.connections),
-    gauge("grpc_streams", "Calls under way.", edge.grpc.streams),
-    gauge("grpc_typed_sessions", "Sessions of typed calls.", edge.typedSessions),
-    gauge("grpc_cell_sessions", "Sessions of cells over gRPC.", edge.cellStreams + edge.cellLinks),
     counter("quic_refused_total", "QUIC connections that were refused because of a limit.", edge.quic.refused),
     counter(
       "calls_refused_total",
@@ -62,8 +58,6 @@ function sessionMetrics({ meter, core, edge }: MetricSources): Metric[] {
       edge.grpc.peers.refusedSockets,
     ),
     counter("offences_total", "How often an address flooded and was refused for a while.", edge.grpc.peers.offences),
-    counter("sessions_opened_total", "Sessions that were opened.", meter.sessionsOpened),
-    counter("sessions_authenticated_total", "Sessions that authenticated.", meter.sessionsAuthenticated),
     counter("sessions_refused_total", "Sessions that were refused because of a limit or load.", meter.sessionsRefused),
     counter("sessions_evicted_total", "Sessions that ended to make room for others.", meter.sessionsEvicted),
     counter("slow_readers_total", "Sessions that were cut off because they did not read.", meter.slowReaders),
@@ -83,12 +77,8 @@ function sessionMetrics({ meter, core, edge }: MetricSources): Metric[] {
 function channelMetrics({ meter, core }: MetricSources): Metric[] {
   return [
     gauge("channels", "Channels in memory.", core.channels),
-    gauge("subscriptions", "Subscriptions of sessions to channels.", core.subscriptions),
     gauge("queue_bytes", "Application messages that wait in the channels in memory.", core.queueBytes),
-    gauge("appends_waiting", "Entries that wait to be durable.", core.appendsWaiting),
-    gauge("join_requests", "Join and rejoin requests that wait for an answer.", core.joinRequests),
     counter("messages_accepted_total", "Application messages that were accepted.", meter.messagesAccepted),
-    counter("messages_duplicate_total", "Application messages that were sent again.", meter.messagesDuplicate),
     counter("messages_dropped_total", "Application messages that gave way to gaps.", meter.messagesDropped),
     counter("commits_accepted_total", "Commits that were accepted.", meter.commitsAccepted),
     counter("epoch_conflicts_total", "Commits and messages that came too late for their epoch.", meter.epochConflicts),
@@ -113,23 +103,18 @@ function channelMetrics({ meter, core }: MetricSources): Metric[] {
       "Additions that were refused because too much waits for the agent.",
       meter.welcomesRefused,
     ),
-    counter("join_requests_total", "Join and rejoin requests.", meter.joinRequests),
   ];
 }
 
 function quotaMetrics({ meter, quota }: MetricSources): Metric[] {
   return [
-    gauge("quota_accounts", "Accounts that hold leases or have bytes to report.", quota.accounts),
     gauge("quota_leases", "Leases in use.", quota.leases),
     gauge("quota_messages_left", "Messages that the leases still pay for.", quota.messagesLeft),
-    gauge("quota_reservations", "Messages that are being appended.", quota.reservationsUnderWay),
     gauge(
       "quota_leases_unreported",
       "Leases that ended and that the API has not heard of yet.",
       quota.leasesUnreported,
     ),
-    counter("quota_leases_total", "Leases that were taken.", quota.leasesTaken),
-    counter("quota_api_failures_total", "Questions about quota that the API did not answer.", quota.apiFailures),
     counter(
       "handshakes_charged_total",
       "Commits and Welcomes that were paid for as messages.",
@@ -163,11 +148,9 @@ function processMetrics(sources: MetricSources): Metric[] {
 function clusterMetrics(stats: ClusterStats): Metric[] {
   return [
     gauge("cluster_relays", "Relays that are alive, this one included.", stats.relays),
-    gauge("cluster_position", "The last entry of the shared log that this relay has read.", stats.position),
     gauge("cluster_lag", "Entries of the shared log that this relay knows of and has not read.", stats.lag),
     gauge("cluster_verdict_seconds", "How long the oldest command has waited for its verdict.", stats.waitingMs / 1000),
     counter("cluster_clients_total", "Clients of the nodes that took the place of a silent one.", stats.clients),
-    counter("cluster_voids_total", "Batches of the shared log that did not count.", stats.voids),
     counter("cluster_resends_total", "Batches that were sent again.", stats.resends),
     counter("cluster_elections_total", "Leaders of the shared log that were elected.", stats.elections),
     counter("cluster_differences_total", "Copies of other relays that differed from this one.", stats.differences),

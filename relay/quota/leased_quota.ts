@@ -28,11 +28,8 @@ export interface QuotaStats {
   readonly leases: number;
   /** Messages that may be accepted without asking the API. */
   readonly messagesLeft: number;
-  readonly reservationsUnderWay: number;
   /** Leases that ended and whose last report the API has not taken yet. */
   readonly leasesUnreported: number;
-  readonly leasesTaken: number;
-  readonly apiFailures: number;
 }
 
 /** "Exhausted" may change with the plan or when another relay gives back; "unavailable" as soon as the API is back. */
@@ -67,8 +64,6 @@ export class LeasedQuota implements Quota {
   #settling: Promise<void> | undefined;
   #ticking: Promise<void> | undefined;
   #closing = false;
-  #leasesTaken = 0;
-  #apiFailures = 0;
 
   constructor(deps: LeasedQuotaDeps) {
     this.#deps = deps;
@@ -127,10 +122,7 @@ export class LeasedQuota implements Quota {
       accounts: this.#accounts.size,
       leases: leases.length,
       messagesLeft: usable.reduce((sum, { granted, taken }) => sum + granted - taken, 0),
-      reservationsUnderWay: leases.reduce((sum, { underWay }) => sum + underWay, 0),
       leasesUnreported: this.#reports.waiting,
-      leasesTaken: this.#leasesTaken,
-      apiFailures: this.#apiFailures,
     };
   }
 
@@ -208,7 +200,6 @@ export class LeasedQuota implements Quota {
       this.#reports.addUnused(lease);
       throw error;
     }
-    this.#leasesTaken++;
     account.refusal = undefined;
     account.leases.add(lease, nowMs(), answer.left);
     return lease.granted;
@@ -281,7 +272,6 @@ export class LeasedQuota implements Quota {
   }
 
   #failed(action: string, error: unknown): void {
-    this.#apiFailures++;
     this.#deps.log("warn", "quota_api_failed", { action, error: describeFailure(error) });
   }
 }

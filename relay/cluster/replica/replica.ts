@@ -55,8 +55,6 @@ export class Replica {
   #running: Promise<void> | undefined;
   #underWay: Promise<unknown>[] = [];
   #digesting: Promise<void> = Promise.resolve();
-  /** Batches that did not count. */
-  voids = 0;
   #isOver = false;
 
   constructor(store: ReplicaStore, listener: ReplicaListener) {
@@ -180,8 +178,6 @@ export class Replica {
         results.push(result);
         if (isAlone || this.#underWay.length >= mostUnderWay) await this.#settle();
       }
-    } else if (standing !== "counts") {
-      this.voids++;
     }
     this.#chain(position, batch, results);
     this.#own(this.state.save(position));

@@ -44,7 +44,6 @@ export async function requestJoin(
     mac,
   };
   hold(core, request, open);
-  core.deps.meter.joinRequests++;
   core.deps.cluster?.shareJoin(request);
   tellInviter(core, request);
   return { requestId: request.requestId, expiresAtMs: request.expiresAtMs, inviterOnline };

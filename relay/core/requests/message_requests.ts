@@ -66,7 +66,7 @@ async function answerMessage(asker: AgentAsker, body: Message, { release, inRun 
     const channel = await openAsMember(asker, body.channelId);
     count = checkMessage(asker, body).count;
     if (refusal === undefined) return await admit(asker, channel, { body, count, release, failed, inRun });
-    const original = await originalAnswer(asker, channel, { body, count });
+    const original = await originalAnswer(asker, channel, body);
     if (original !== undefined) return original;
   } catch (error) {
     failed(error);
@@ -94,7 +94,7 @@ async function admit(asker: AgentAsker, channel: Channel, admission: Admission):
   const { body, count } = admission;
   if (body.epoch > channel.state.epoch) await reachEpoch(asker.core, channel, body.epoch);
   if (body.epoch !== channel.state.epoch) {
-    return await originalAnswer(asker, channel, { body, count }) ?? fail(asker, epochConflict(channel.state.epoch));
+    return await originalAnswer(asker, channel, body) ?? fail(asker, epochConflict(channel.state.epoch));
   }
   const finding = roomIn(asker.core, channel, asker.agent.account);
   const room = finding instanceof Promise ? await finding : finding;
@@ -103,11 +103,11 @@ async function admit(asker: AgentAsker, channel: Channel, admission: Admission):
     // Possibly only messages that were read already are in the way.
     channel.full = true;
     asker.core.upkeep.touch(channel);
-    return await originalAnswer(asker, channel, { body, count }) ?? fail(asker, refusal);
+    return await originalAnswer(asker, channel, body) ?? fail(asker, refusal);
   }
   const paying = payMessages(asker, { messages: count, payloadBytes: body.ciphertext.length });
   const paid = paying instanceof Promise ? await paying : paying;
-  if (paid instanceof Refusal) return await originalAnswer(asker, channel, { body, count }) ?? fail(asker, paid);
+  if (paid instanceof Refusal) return await originalAnswer(asker, channel, body) ?? fail(asker, paid);
   const appending = append(asker, channel, admission, { paid, room });
   admission.release();
   return await appending;
@@ -147,8 +147,7 @@ async function append(
       room,
     }, { sender: agent.account, checkWanted, failed });
     appended = !duplicate;
-    if (duplicate) meter.messagesDuplicate += charge.messages;
-    else meter.messagesAccepted += charge.messages;
+    if (!duplicate) meter.messagesAccepted += charge.messages;
     return { sequence, timeMs, duplicate };
   } catch (error) {
     if (mayStand(error)) appended = undefined;
@@ -182,12 +181,10 @@ function checkMessage({ core }: AgentAsker, { channelId, epoch, messageId, ciphe
 async function originalAnswer(
   asker: AgentAsker,
   channel: Channel,
-  { body, count }: Pick<Admission, "body" | "count">,
+  body: Message,
 ): Promise<Reply | undefined> {
-  const { engine, meter } = asker.core.deps;
-  const found = await engine.findKey(channel.channelId, keyOf(asker, body));
+  const found = await asker.core.deps.engine.findKey(channel.channelId, keyOf(asker, body));
   if (found === undefined) return undefined;
-  meter.messagesDuplicate += count;
   return { sequence: found.sequence, timeMs: found.timeMs, duplicate: true };
 }
 

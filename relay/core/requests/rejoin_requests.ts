@@ -65,7 +65,6 @@ export async function requestRejoin(
     toldAtMs: 0,
   };
   hold(core, request, open);
-  core.deps.meter.joinRequests++;
   tell(asker, channel, request);
   return { requestId: request.requestId, expiresAtMs: request.expiresAtMs };
 }

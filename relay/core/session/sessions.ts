@@ -81,7 +81,6 @@ export class Sessions implements SessionHost {
     const { meter } = this.deps;
     const session = new Session(link, this);
     this.#all.add(session);
-    meter.sessionsOpened++;
     if (this.#gone !== undefined) {
       session.end({ code: "relay_draining", message: "The relay is going away", retryAfterMs: longestRetryMs });
     } else if (this.#parts.limits.level >= 1) {
@@ -148,7 +147,6 @@ export class Sessions implements SessionHost {
     if (admitted.evicted !== undefined) this.#evict(admitted.evicted);
     session.authenticated(agent);
     this.learnToken(session, agent);
-    meter.sessionsAuthenticated++;
     log({ event: "session_open", agentId: agent.agentId, transport: session.link.transport });
   }
 
