@@ -2,6 +2,8 @@
  * Names of all environment variables of Static, of every part, so that each part refuses one that none knows: a name that is misspelt
  * would leave the default in force without a word. Each part reads its own, and its page says what they mean; a test compares.
  */
+import { byNearness } from "./nearest.ts";
+
 export const variableNames: readonly string[] = [
   // API, relay, proxy and `deno task start`.
   "STATIC_ADMIN_HOST",
@@ -109,25 +111,6 @@ export function faultsOfNames(given: Iterable<string>): readonly string[] {
     const advice = serviceLink.test(name)
       ? "If Kubernetes set it for a Service, give the pod enableServiceLinks: false"
       : "Correct the name, or unset it";
-    return `${name} is not a variable of Static. The nearest is ${nearest(name)}. ${advice}`;
+    return `${name} is not a variable of Static. The nearest is ${byNearness(name, variableNames)[0]?.word}. ${advice}`;
   });
-}
-
-function nearest(name: string): string {
-  const distances = variableNames.map((known) => ({ known, distance: distanceOf(name, known) }));
-  return distances.reduce((one, other) => other.distance < one.distance ? other : one).known;
-}
-
-/** Letters to insert, to remove or to replace (Levenshtein). */
-function distanceOf(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [index, letter] of Array.from(from).entries()) {
-    const next = [index + 1];
-    for (const [column, other] of Array.from(to).entries()) {
-      const [above = 0, right = 0, left = 0] = [row[column], row[column + 1], next[column]];
-      next.push(Math.min(above + (letter === other ? 0 : 1), right + 1, left + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

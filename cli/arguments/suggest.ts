@@ -1,28 +1,8 @@
 /** The nearest of some words to one that was mistyped. */
+import { byNearness } from "../../proto/nearest.ts";
 
 /** Undefined when none is near enough to be meant. */
 export function nearest(word: string, words: readonly string[]): string | undefined {
-  const ranked = words.map((candidate) => ({ candidate, distance: distance(word, candidate) }))
-    .sort((a, b) => a.distance - b.distance);
-  const [best] = ranked;
-  return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.candidate : undefined;
-}
-
-/** Letters to insert, delete, replace or swap with their neighbour (optimal string alignment). */
-function distance(from: string, to: string): number {
-  const rows = Array.from({ length: from.length + 1 }, (_, i) => [i, ...new Array<number>(to.length).fill(0)]);
-  const at = (i: number, j: number): number => rows[i]?.[j] ?? 0;
-  const [first] = rows;
-  if (first !== undefined) { for (let j = 0; j <= to.length; j++) first[j] = j; }
-  for (let i = 1; i <= from.length; i++) {
-    for (let j = 1; j <= to.length; j++) {
-      const same = from[i - 1] === to[j - 1];
-      let best = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (same ? 0 : 1));
-      const swapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
-      if (swapped) best = Math.min(best, at(i - 2, j - 2) + 1);
-      const row = rows[i];
-      if (row !== undefined) row[j] = best;
-    }
-  }
-  return at(from.length, to.length);
+  const [best] = byNearness(word, words);
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.word : undefined;
 }
