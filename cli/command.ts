@@ -8,8 +8,6 @@ export interface FlagSpec {
   /** Placeholder of its value in help; a flag without one is a switch. */
   readonly value?: string;
   readonly summary: string;
-  /** Its value is a secret, which on a command line other users of the machine can see. */
-  readonly secret?: boolean;
 }
 
 export interface ArgumentSpec {
@@ -17,6 +15,7 @@ export interface ArgumentSpec {
   readonly name: string;
   readonly summary: string;
   readonly optional?: boolean;
+  /** Its value is a secret, which on a command line other users of the machine can see. */
   readonly secret?: boolean;
   /** The last one: whatever follows it is taken too. */
   readonly rest?: boolean;
@@ -72,13 +71,6 @@ export const globalFlags: readonly FlagSpec[] = [
       "address of the relay, several with commas (or STATIC_RELAY_URL; then the saved one; then the one that the API names)",
   },
   { name: "ca-file", value: "FILE", summary: "file of certificates to trust (or STATIC_CA_FILE; then the saved one)" },
-  {
-    name: "api-key",
-    value: "KEY",
-    summary: "the API key; better in STATIC_API_KEY, which other users cannot see",
-    secret: true,
-  },
-  { name: "no-color", summary: "print without colours; the variable NO_COLOR does the same" },
   { name: "help", summary: "show help for a command, with examples" },
   { name: "version", summary: "show the version" },
 ];

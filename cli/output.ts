@@ -21,7 +21,6 @@ const patienceFrames = 4;
 
 export interface OutputOptions {
   readonly json: boolean;
-  readonly colour: boolean;
 }
 
 export class Output {
@@ -29,10 +28,10 @@ export class Output {
   readonly #platform: Platform;
   readonly #colour: boolean;
 
-  constructor(platform: Platform, { json, colour }: OutputOptions) {
+  constructor(platform: Platform, { json }: OutputOptions) {
     this.#platform = platform;
     this.json = json;
-    this.#colour = colour && platform.variable("NO_COLOR") === undefined && platform.variable("TERM") !== "dumb";
+    this.#colour = platform.variable("NO_COLOR") === undefined && platform.variable("TERM") !== "dumb";
   }
 
   /** The command's result: an object for `--json`, lines for people. */

@@ -30,18 +30,12 @@ export function checkEmail(text: string): void {
   if (!/^\S+@\S+$/.test(text)) throw badInput(`"${text}" is not an e-mail address`);
 }
 
-/** From the flag (with a warning that was given already), the terminal, or the pipe. */
+/** From the terminal, or the pipe. */
 export async function askPassword(
   context: Context,
-  { again, question = "Password", flag = "password" }: {
-    readonly again: boolean;
-    readonly question?: string;
-    readonly flag?: string;
-  },
+  { again, question = "Password" }: { readonly again: boolean; readonly question?: string },
 ): Promise<string> {
-  const { given, platform } = context;
-  const onCommandLine = given.value(flag);
-  if (onCommandLine !== undefined) return onCommandLine;
+  const { platform } = context;
   const password = await ask(context, question, { hidden: true });
   if (password === "") throw badInput("The password is empty");
   // Before it is typed again; the API decides on everything else.

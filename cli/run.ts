@@ -12,7 +12,7 @@ import type { Platform } from "./platform/platform.ts";
 const graceMs = 2_000;
 
 export async function run(argv: readonly string[], platform: Platform): Promise<number> {
-  const output = new Output(platform, { json: argv.includes("--json"), colour: !argv.includes("--no-color") });
+  const output = new Output(platform, { json: argv.includes("--json") });
   try {
     const exit = await perform(parseArguments(argv, commands), platform, output);
     return exitCodes[exit].code;
@@ -23,7 +23,7 @@ export async function run(argv: readonly string[], platform: Platform): Promise<
 
 /** For what fails where no command waits for it. */
 export async function reportUnexpected(error: unknown, platform: Platform): Promise<number> {
-  return await report(error, platform, new Output(platform, { json: false, colour: true }));
+  return await report(error, platform, new Output(platform, { json: false }));
 }
 
 async function report(error: unknown, platform: Platform, output: Output): Promise<number> {

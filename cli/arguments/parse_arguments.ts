@@ -8,7 +8,7 @@ export interface Parsed {
   readonly words: readonly string[];
   readonly command: Command | undefined;
   readonly given: Given;
-  /** Names of flags and arguments that carried a secret. */
+  /** Names of arguments that carried a secret. */
   readonly exposed: readonly string[];
 }
 
@@ -112,7 +112,6 @@ class Parser {
     if (this.#values.has(flag.name)) throw badInput(`--${flag.name} is given twice`);
     if (text === "") throw badInput(`--${flag.name} is empty`);
     this.#values.set(flag.name, text);
-    if (flag.secret === true) this.#exposed.push(`--${flag.name}`);
   }
 
   #unknownFlag(shown: string, name: string, known: readonly FlagSpec[]): Error {

@@ -20,12 +20,6 @@ export const email: FlagSpec = {
   value: "ADDRESS",
   summary: "the e-mail address; asked for when not given",
 };
-export const password: FlagSpec = {
-  name: "password",
-  value: "PASSWORD",
-  summary: "the password; better typed when asked, or piped in",
-  secret: true,
-};
 export const yes: FlagSpec = { name: "yes", summary: "do not ask for confirmation" };
 
 export const signup: Command = {
@@ -35,7 +29,7 @@ export const signup: Command = {
     "Asks for e-mail and password; the password is not shown. Both can be piped in, one per line.",
     "Saves the key in a file that only you can read. Agents on this machine find it there.",
   ],
-  flags: [email, password, yes],
+  flags: [email, yes],
   examples: [
     { command: "signup", what: "asks for everything" },
     { command: "signup --email you@example.org < password.txt", what: "the password from a file" },
@@ -81,7 +75,6 @@ export const login: Command = {
   ],
   flags: [
     email,
-    password,
     { name: "name", value: "NAME", summary: 'name of the new key; "cli" when not given' },
     { name: "with-key", summary: "save an existing key" },
     yes,
@@ -136,11 +129,7 @@ export const whoami: Command = {
     const { accountId, plan } = await output.progress("asking the API", issued);
     const from = settings.key?.from ?? "file";
     const address = from === "file" ? settings.saved.email : undefined;
-    const source = from === "file"
-      ? platform.folders.credentialsFile
-      : from === "environment"
-      ? "STATIC_API_KEY"
-      : "--api-key";
+    const source = from === "file" ? platform.folders.credentialsFile : "STATIC_API_KEY";
     await output.result(
       {
         account_id: accountId,

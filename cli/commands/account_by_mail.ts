@@ -5,7 +5,7 @@ import { askPassword, askSavedEmail } from "../prompt.ts";
 import { openApi } from "../service/api.ts";
 import { findService } from "../service/discovery.ts";
 import { readSettings, type Settings } from "../service/settings.ts";
-import { email, keepOrReplace, password, save, saveDevice, yes } from "./account.ts";
+import { email, keepOrReplace, save, saveDevice, yes } from "./account.ts";
 import { revokeKeys, tellCode } from "./own_account.ts";
 
 const code = { name: "CODE", summary: "the code from the mail; without it one is sent", optional: true };
@@ -18,7 +18,7 @@ export const reset: Command = {
     "Asks for the password, or reads it from a pipe.",
   ],
   arguments: [code],
-  flags: [email, password, revokeKeys],
+  flags: [email, revokeKeys],
   examples: [
     { command: "account reset --email you@example.org", what: "sends a code" },
     { command: "account reset 7K3M-9Q2T-XW4B --email you@example.org", what: "asks for the new password" },
@@ -48,7 +48,7 @@ export const claim: Command = {
   summary: "create an account with an address that another account uses but has not verified",
   details: ["Without a code it sends one. The other account keeps its keys and channels but loses the address."],
   arguments: [code],
-  flags: [email, password, yes],
+  flags: [email, yes],
   examples: [
     { command: "account claim --email you@example.org", what: "sends a code" },
     { command: "account claim 7K3M-9Q2T-XW4B --email you@example.org", what: "asks for a password" },

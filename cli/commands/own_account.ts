@@ -17,7 +17,7 @@ import { type ApiCaller, callerOf } from "../service/caller.ts";
 import { forgetKey, removeCredentials } from "../service/credentials.ts";
 import { findService } from "../service/discovery.ts";
 import { isoTime, utc } from "../texts/amounts.ts";
-import { password, saveDevice, yes } from "./account.ts";
+import { saveDevice, yes } from "./account.ts";
 
 export const revokeKeys: FlagSpec = {
   name: "revoke-keys",
@@ -72,7 +72,6 @@ export const changeEmail: Command = {
   summary: "change the account's e-mail address; confirm it with account verify",
   details: ["Sends a code to the new address. The old address stays in use until you confirm the new one."],
   arguments: [{ name: "ADDRESS", summary: "the new e-mail address", check: checkEmail }],
-  flags: [password],
   examples: [{ command: "account email you@example.org", what: "asks for the password" }],
   run: async (context) => {
     const { given, output } = context;
@@ -89,13 +88,6 @@ export const setPassword: Command = {
   path: "account password",
   summary: "change the account's password and end all console sessions",
   flags: [
-    { ...password, summary: "the current password; better typed when asked, or piped in" },
-    {
-      name: "new-password",
-      value: "PASSWORD",
-      summary: "the new password; better typed when asked, or piped in",
-      secret: true,
-    },
     revokeKeys,
   ],
   examples: [{ command: "account password", what: "asks for the old one and the new one" }],
@@ -103,7 +95,7 @@ export const setPassword: Command = {
     const { given, output } = context;
     const caller = await callerOf(context);
     const old = await askPassword(context, { again: false });
-    const newPassword = await askPassword(context, { again: true, question: "New password", flag: "new-password" });
+    const newPassword = await askPassword(context, { again: true, question: "New password" });
     const change = { apiKey: caller.apiKey, password: old, newPassword, revokeKeys: given.has("revoke-keys") };
     const ended = await output.progress("asking the API", caller.ask((api) => changePassword(api, change)));
     await output.result({ sessions_ended: ended.sessionsEnded, keys_revoked: ended.keysRevoked }, [
@@ -119,7 +111,7 @@ export const setPassword: Command = {
 export const removeAccount: Command = {
   path: "account delete",
   summary: "delete the account permanently: revoke its keys and close its channels",
-  flags: [password, yes],
+  flags: [yes],
   examples: [{ command: "account delete", what: "asks for confirmation and for the password" }],
   run: async (context) => {
     const { platform, output } = context;

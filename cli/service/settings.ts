@@ -27,7 +27,7 @@ export interface Settings {
 
 export interface SettingsKey {
   readonly apiKey: string;
-  readonly from: "command line" | "environment" | "file";
+  readonly from: "environment" | "file";
 }
 
 const localApi = "http://127.0.0.1:8080";
@@ -56,7 +56,7 @@ export async function readSettings({ given, platform }: Pick<Context, "given" | 
     relayCaCerts: caFile !== undefined || relay_ca_file === undefined
       ? []
       : [await readAuthority(relay_ca_file, platform)],
-    key: findKey({ given, variable, saved, apiUrl }),
+    key: findKey({ variable, saved, apiUrl }),
     keyIsFor: !isNamedFor && platform.variable("STATIC_API_KEY") !== undefined ? named : undefined,
     device,
     saved,
@@ -101,14 +101,12 @@ export function requireRelay({ relayUrl }: Settings): string {
   );
 }
 
-interface KeySources extends Pick<Context, "given">, Pick<Platform, "variable"> {
+interface KeySources extends Pick<Platform, "variable"> {
   readonly saved: Credentials;
   readonly apiUrl: string;
 }
 
-function findKey({ given, variable, saved, apiUrl }: KeySources): SettingsKey | undefined {
-  const onCommandLine = given.value("api-key");
-  if (onCommandLine !== undefined) return { apiKey: onCommandLine, from: "command line" };
+function findKey({ variable, saved, apiUrl }: KeySources): SettingsKey | undefined {
   const inEnvironment = variable("STATIC_API_KEY");
   if (inEnvironment !== undefined) return { apiKey: inEnvironment, from: "environment" };
   const apiKey = savedKeyFor(apiUrl, saved);

@@ -25,9 +25,10 @@ import { memberName, memberRoles } from "./channel_texts.ts";
 function terminal(): { readonly output: Output; readonly platform: Platform; readonly printed: () => string } {
   let text = "";
   const sink = { isTerminal: true, columns: 500, write: (more: string) => Promise.resolve(void (text += more)) };
+  const variable = (name: string): string | undefined => name === "NO_COLOR" ? "1" : undefined;
   // cast: printing needs nothing else
-  const platform = { stdout: sink, stderr: sink, program: "static", variable: () => undefined } as unknown as Platform;
-  return { platform, output: new Output(platform, { json: false, colour: false }), printed: () => text };
+  const platform = { stdout: sink, stderr: sink, program: "static", variable } as unknown as Platform;
+  return { platform, output: new Output(platform, { json: false }), printed: () => text };
 }
 
 async function linesOf(print: (on: ReturnType<typeof terminal>) => Promise<void>): Promise<string[]> {

@@ -148,7 +148,8 @@ async function bytes(user: User): Promise<void> {
   await user.run(["channel", "send", name], { input: "\x1b[2Jclear\nsecond line\n" });
   const binary = await user.run(["channel", "listen", name, "--count", "1", "--json", ...bob]);
   assertEquals(JSON.parse(binary.stdout).base64, "/wA=");
-  const shown = await user.run(["channel", "listen", name, "--count", "1", "--no-color", ...bob], { terminal: true });
+  const plain = { terminal: true, variables: { NO_COLOR: "1" } };
+  const shown = await user.run(["channel", "listen", name, "--count", "1", ...bob], plain);
   assertMatch(
     shown.stdout,
     /^\d\d:\d\d:\d\d [\w-]{22} {2}unverified; calls itself "default-\w{4}" {2}\\u\{1b\}\[2Jclear\n {2}second line\n$/,

@@ -133,7 +133,7 @@ async function beside(user: User): Promise<void> {
   await user.run(["channel", "send", name, "one"]);
   await shown(listening, "one\n");
   assertEquals((await user.json(["channel", "members", name, ...bob])).members.length, 2);
-  const confirmed = await user.run(["channel", "send", name, "two", "--no-color"], { terminal: true });
+  const confirmed = await user.run(["channel", "send", name, "two"], { terminal: true, variables: { NO_COLOR: "1" } });
   assertStringIncludes(confirmed.stdout, `✓ Sent to ${name}`);
   await shown(listening, "two\n");
   await shown(watching, "one\ntwo\n");

@@ -38,12 +38,17 @@ export async function meetImpostors({ alice, home, stack, session }: Stage): Pro
     return closing.adopt(await ChannelManager.connect(options), (each) => each.close());
   };
   const static_ = async (words: readonly string[], input?: string): Promise<string> => {
-    const options = { folder: home.folder, variables: home.env, terminal: input === undefined, columns: 200 };
+    const options = {
+      folder: home.folder,
+      variables: { ...home.env, NO_COLOR: "1" },
+      terminal: input === undefined,
+      columns: 200,
+    };
     const { code, stdout, stderr } = await startCli(words, { ...options, ...(input !== undefined && { input }) }).done;
     assertEquals(code, 0, stderr);
     return stdout;
   };
-  const bot = ["--agent", "bot", "--no-color"];
+  const bot = ["--agent", "bot"];
   const channel = await alice.create(name);
   const enter = async (who: ChannelManager): Promise<void> =>
     void await who.joinWithToken(name, await alice.invite(name));
