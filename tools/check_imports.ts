@@ -25,6 +25,7 @@ const relayFloors: readonly (readonly string[])[] = [
   ["relay/edge.ts"],
   ["relay/operations/", "relay/proxy/"],
   ["relay/config.ts"],
+  ["relay/open_parts.ts"],
   ["relay/start_relay.ts"],
   ["relay/main.ts", "relay/mod.ts", "relay/import/"],
 ];

@@ -175,7 +175,7 @@ export interface EntryHead {
   readonly epoch: number;
   readonly sender: AgentId;
   readonly timeMs: number;
-  /** Of the body's encoding, from 1; the core's own, see `core/entry_body.ts`. */
+  /** Of the body's encoding, from 1; the core's own, see `core/channel/entry_body.ts`. */
   readonly bodyVersion: number;
   /** Not copied, and shared by all listeners: nobody changes it any more. */
   readonly body: Uint8Array;
