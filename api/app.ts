@@ -8,24 +8,12 @@ import { cors } from "./cors.ts";
 import { Fault } from "./domain/fault.ts";
 import { describeError, describeFailure, type Log, type LogFields } from "../server/mod.ts";
 import type { Metrics } from "./metrics.ts";
-import { addOwnAccountRoutes } from "./routes/account.ts";
-import { addAccountRoutes } from "./routes/accounts.ts";
-import { addAddressClaimRoutes } from "./routes/address_claims.ts";
-import { addChangesRoutes } from "./routes/changes.ts";
-import { addConsoleRoutes, type ConsoleDeps } from "./routes/console.ts";
+import type { ConsoleDeps } from "./routes/console.ts";
 import type { ApiContext, AppEnv, RouteDeps } from "./routes/context.ts";
-import { addDiscoveryRoutes } from "./routes/discovery.ts";
-import { addDocumentationRoutes } from "./routes/documentation/documentation.ts";
 import { notFound, refuse } from "./routes/errors.ts";
+import { addPublicRoutes, addRelaysRoutes } from "./routes.ts";
 import { addHealthRoutes } from "./routes/health.ts";
-import { addJoinPageRoutes } from "./routes/join_page.ts";
-import { addKeyRoutes } from "./routes/keys.ts";
-import { addLeaseRoutes } from "./routes/leases.ts";
 import { createRouter, type Router } from "./routes/operation.ts";
-import { addOwnHistoryRoutes } from "./routes/own_history.ts";
-import { addSessionRoutes } from "./routes/sessions.ts";
-import { addTokenRoutes } from "./routes/tokens.ts";
-import { addUsageRoutes } from "./routes/usage.ts";
 
 export interface AppDeps extends RouteDeps, Pick<ConsoleDeps, "consoleFiles"> {
   readonly log: Log;
@@ -63,24 +51,8 @@ export function createApp(deps: AppDeps): App {
     return (request, peer, received) => router.hono.fetch(request, { peer, received });
   };
   return {
-    fetch: serve((router) => {
-      addAccountRoutes(router, deps);
-      addKeyRoutes(router, deps);
-      addTokenRoutes(router, deps);
-      addUsageRoutes(router, deps);
-      addOwnAccountRoutes(router, deps);
-      addOwnHistoryRoutes(router, deps);
-      addAddressClaimRoutes(router, deps);
-      addSessionRoutes(router, deps);
-      addDiscoveryRoutes(router, deps);
-      addDocumentationRoutes(router, deps);
-      addJoinPageRoutes(router, deps);
-      addConsoleRoutes(router, deps);
-    }),
-    fetchInternal: serve((router) => {
-      addLeaseRoutes(router, deps);
-      addChangesRoutes(router, deps);
-    }),
+    fetch: serve((router) => addPublicRoutes(router, deps)),
+    fetchInternal: serve((router) => addRelaysRoutes(router, deps)),
   };
 }
 

@@ -3,13 +3,9 @@
  * uses it as it is); `startApi` adds the listeners and is what `main.ts`, tests and the whole stack's `start.ts` call.
  */
 import {
-  after,
   createLog,
   createOriginCheck,
-  describeFailure,
   every,
-  isLoopback,
-  loadAdminSecret,
   loadRelaySecret,
   type Log,
   needed,
@@ -17,47 +13,25 @@ import {
   serveAdmin,
   waits,
 } from "../server/mod.ts";
-import type { KeyId } from "../proto/mod.ts";
-import { runCommand } from "./admin/commands.ts";
-import { type HealthDeps, readHealth } from "./admin/health.ts";
-import { createOperatorPage } from "./admin/page.ts";
-import { type AdminWay, createAdminPort } from "./admin/port.ts";
-import { rotateJwtKey } from "./admin/run_admin.ts";
-import { readView } from "./admin/views.ts";
-import { type App, type AppDeps, createApp } from "./app.ts";
+import { createAdmin } from "./admin/create_admin.ts";
+import { type App, createApp } from "./app.ts";
 import { createClientAddress } from "./client_address.ts";
-import { createConsoleFiles, createOperatorFiles } from "./console/mod.ts";
+import { createConsoleFiles } from "./console/mod.ts";
 import { type Config, describeConfig, warningsOf } from "./config.ts";
+import { createDomain } from "./create_domain.ts";
 import { createDiscovery } from "./discovery.ts";
-import { createFingerprint, createSign } from "./cryptography.ts";
 import { type KeyRingSource, openKeyRing } from "./key_ring_file.ts";
-import { createAccountLife } from "./domain/account_life.ts";
-import { createAccounts } from "./domain/accounts.ts";
-import { createAttempts } from "./domain/attempts.ts";
-import { createAuthenticator } from "./domain/authentication.ts";
-import { createChanges } from "./domain/changes.ts";
-import { createDevices } from "./domain/devices.ts";
-import { createKeys } from "./domain/keys.ts";
 import { createLastUsed } from "./domain/last_used.ts";
-import { createRateLimiter } from "./domain/rate_limit.ts";
 import type { Clock } from "./domain/deps.ts";
 import type { Store } from "./domain/store.ts";
-import { createMailQueue, type MailQueue } from "./domain/mail/mail_queue.ts";
-import { createResets } from "./domain/resets.ts";
-import { createSessions } from "./domain/sessions.ts";
-import { createTokens } from "./domain/tokens.ts";
-import { createUsage } from "./domain/usage.ts";
-import { createHashingPool, type HashingPool, platformWorker } from "./hashing/pool.ts";
-import { createFileMailer, mailFolder } from "./mail/file_mailer.ts";
-import { createSmtpMailer } from "./mail/smtp_mailer.ts";
+import { createPools } from "./hashing/pools.ts";
+import { createMail } from "./mail/create_mail.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { createPasswordGuesses, createRateLimits, createResetLimits } from "./rate_limits.ts";
 import { connectionLimits, internalLimits, openSockets } from "./sockets.ts";
 import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 export const maxBodyBytes = 64 * 1024;
-const maxWaitingResets = 1000;
 
 export interface ApiOptions {
   /** Receives each line of the log. */
@@ -109,7 +83,7 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
   if (applied.length > 0) log("info", "migrated", { applied });
   await raisePlans(config, { store, clock, log });
 
-  const pools = createPools(config);
+  const pools = createPools(config.hashing);
   const metrics = createMetrics();
   metrics.gauge("static_api_hash_queue", "Jobs that wait for an Argon2 worker.", pools.waiting);
   metrics.counter(
@@ -212,102 +186,6 @@ function logConfig(log: Log, config: Config): void {
   for (const warning of warningsOf(config)) log("warn", "configuration", { warning });
 }
 
-type Domain = Pick<
-  AppDeps,
-  | "accounts"
-  | "life"
-  | "sessions"
-  | "changes"
-  | "keys"
-  | "tokens"
-  | "usage"
-  | "authenticator"
-  | "attempts"
-  | "beginGuess"
-  | "devices"
-  | "resets"
-  | "rateLimits"
->;
-
-interface DomainDeps {
-  readonly config: Config;
-  readonly store: Store;
-  readonly pools: Pools;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly keyRing: KeyRingSource;
-  readonly relaySecret: Secret;
-  readonly onUse: (keyId: KeyId) => void;
-}
-
-function createDomain({ config, store, pools, clock, log, keyRing, relaySecret, onUse }: DomainDeps): Domain {
-  const hasher = pools.keys.hasher(config.hashing.keys);
-  const passwords = pools.passwords.hasher(config.hashing.passwords);
-  const newId = (): string => crypto.randomUUID();
-  const { environment } = config;
-  const randomBytes = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length));
-  const keys = createKeys({ store, hasher, clock, randomBytes, newId, environment, limits: config });
-  const rateLimits = createRateLimits(config, clock);
-  const plan = config.defaultPlan;
-  const devices = createDevices({ secret: relaySecret, store, clock, randomBytes });
-  const resetLimits = createResetLimits(config, clock);
-  const resetMails = resetLimits.mails;
-  const life = createAccountLife({ store, passwords, keys, devices, clock, newId, randomBytes, plan, resetMails });
-  return {
-    accounts: createAccounts({ store, passwords, keys, devices, clock, newId, plan, logIn: life.logIn }),
-    life,
-    sessions: createSessions({ store, clock, newId, randomBytes }),
-    changes: createChanges({ store, clock, after }),
-    keys,
-    tokens: createTokens({ ring: keyRing.ring, createSign, clock }),
-    usage: createUsage({ store, clock, newId }),
-    authenticator: createAuthenticator({
-      store,
-      clock,
-      hasher,
-      environment,
-      fingerprint: createFingerprint(),
-      memorySize: config.keyMemory,
-      onUse,
-    }),
-    attempts: createAttempts(rateLimits.failures),
-    beginGuess: createPasswordGuesses(config, clock),
-    devices,
-    resets: createResets({
-      places: maxWaitingResets,
-      elapsedMs: () => performance.now(),
-      askReset: life.askReset,
-      clients: resetLimits.clients,
-      onDropped: (reason, error) =>
-        log("warn", "reset_not_sent", { reason, ...(error !== undefined && { error: describeFailure(error) }) }),
-    }),
-    rateLimits,
-  };
-}
-
-async function createAdmin(
-  config: Config,
-  deps: HealthDeps & { readonly store: Store; readonly clock: Clock; readonly log: Log },
-): Promise<Api["answerAdmin"]> {
-  const { store, clock, log } = deps;
-  if (config.admin === undefined || !isLoopback(config.admin.host)) return () => Promise.resolve(undefined);
-  const secret = config.adminSecret ??
-    await needed("the operator's secret cannot be read (STATIC_DATA_DIR)", loadAdminSecret(config.dataDir));
-  return createAdminPort({
-    secret,
-    failures: createRateLimiter("admin", config.rateLimits.failures, clock),
-    run: (args, way: AdminWay) =>
-      runCommand(args, {
-        store,
-        act: { atMs: clock(), actor: `admin:${way}` },
-        rotateJwtKey: () => rotateJwtKey(config, clock()),
-      }),
-    view: (query) => readView(query, { store, atMs: clock(), readHealth: () => readHealth(deps) }),
-    page: config.console ? createOperatorPage(createOperatorFiles()) : () => Promise.resolve(undefined),
-    log,
-  });
-}
-
 /** The embedded database is one machine's: what its owner says now holds for accounts that were made before, too. */
 async function raisePlans(
   { database, defaultPlan }: Config,
@@ -316,39 +194,6 @@ async function raisePlans(
   if (database !== undefined || defaultPlan === "free") return;
   const accounts = await store.movePlan("free", defaultPlan, { atMs: clock(), actor: "start" });
   if (accounts > 0) log("info", "plans_raised", { accounts, plan: defaultPlan });
-}
-
-function createMail(
-  { mail, dataDir }: Config,
-  { store, clock, log }: { store: Store; clock: Clock; log: Log },
-): MailQueue {
-  const mailer = mail.server === undefined
-    ? createFileMailer(mailFolder(dataDir), clock)
-    : createSmtpMailer(mail.server, mail.from);
-  const onFailure = (attempts: number, error?: unknown): void =>
-    error === undefined
-      ? log("warn", "mail_given_up", { attempts })
-      : log("warn", "mail_not_sent", { attempts, error: describeFailure(error) });
-  return createMailQueue({ store, mailer, clock, onFailure });
-}
-
-interface Pools {
-  readonly passwords: HashingPool;
-  readonly keys: HashingPool;
-  waiting(): number;
-  close(): void;
-}
-
-/** Keys have workers of their own: passwords take six times as long, and anybody may send as many of them as there is room. */
-function createPools({ hashing: { workers, queueLimit } }: Config): Pools {
-  const create = (): HashingPool => createHashingPool({ workers, queueLimit, createWorker: platformWorker() });
-  const [passwords, keys] = [create(), create()];
-  return {
-    passwords,
-    keys,
-    waiting: () => passwords.waiting() + keys.waiting(),
-    close: () => [passwords, keys].forEach((pool) => pool.close()),
-  };
 }
 
 async function openSecrets({ jwtKeys, relaySecret, dataDir }: Config): Promise<Secrets> {
