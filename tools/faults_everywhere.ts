@@ -80,7 +80,7 @@ export const faultsEverywhere: readonly Fault[] = [
   },
   {
     name: "header-limit-for-each-frame-alone",
-    path: "server/http2/header_block.ts",
+    path: "proto/http2/header_block.ts",
     from: "checkBlockBytes(this.#bytes += end - start, this.#budgets);",
     to: "checkBlockBytes(end - start, this.#budgets);\n    this.#bytes += end - start;",
   },

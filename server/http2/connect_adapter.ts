@@ -4,9 +4,10 @@
  */
 import { Code, ConnectError, cors, createContextKey, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { ErrorCode } from "../../proto/http2/mod.ts";
 import type { CorsPolicy } from "./cors.ts";
-import { ErrorCode, StreamAborted } from "./errors.ts";
 import type { Handler, ServerRequest, ServerResponse } from "./handler.ts";
+import { StreamAborted } from "./stream_aborted.ts";
 
 /** `handlers` of a `ConnectRouter`; whatever they do not serve goes to `otherwise`. */
 export function createConnectHandler(handlers: readonly UniversalHandler[], otherwise: Handler): Handler {

@@ -3,20 +3,36 @@
  * no socket and no timer: bytes, drains, ticks and the close are told to it, and it writes to a `Transport`. So a test can
  * play any peer, frame by frame, on simulated time.
  */
+import {
+  checkBlockBytes,
+  clientPreface,
+  ConnectionError,
+  defaultWindowBytes,
+  ErrorCode,
+  errorCodeName,
+  Flag,
+  type Frame,
+  FrameReader,
+  FrameType,
+  HeaderBlock,
+  HpackDecoder,
+  HpackEncoder,
+  largestStreamId,
+  readSettings,
+  readUint31,
+  readUint32,
+  Setting,
+  settingBytes,
+  unpad,
+} from "../../proto/http2/mod.ts";
 import type { Budgets } from "./budgets.ts";
-import { ConnectionError, ErrorCode, errorCodeName } from "./errors.ts";
 import { FloodGuard } from "./flood_guard.ts";
-import { type Frame, FrameReader } from "./frame_reader.ts";
 import { FrameWriter } from "./frame_writer.ts";
-import { defaultWindowBytes, Flag, FrameType, largestStreamId, readUint31, readUint32, Setting } from "./frames.ts";
 import type { Handler, StandingOf } from "./handler.ts";
-import { checkBlockBytes, HeaderBlock } from "./header_block.ts";
-import { HpackDecoder } from "./hpack/decoder.ts";
-import { HpackEncoder } from "./hpack/encoder.ts";
 import { Outbox, type Transport } from "./outbox.ts";
 import type { PeerBudget } from "./peer_budgets.ts";
 import type { SocketPlace } from "./socket_places.ts";
-import { announcedSettings, readSettings, settingBytes } from "./settings.ts";
+import { announcedSettings } from "./settings.ts";
 import { Streams } from "./streams.ts";
 import { Watch } from "./watch.ts";
 
@@ -72,7 +88,7 @@ export class Connection {
     this.#budgets = budgets;
     this.#guard = new FloodGuard(budgets, deps.peer, deps.now);
     this.#outbox = new Outbox(transport, deps.defer);
-    this.#reader = new FrameReader((frame) => this.#frame(frame));
+    this.#reader = new FrameReader((frame) => this.#frame(frame), clientPreface);
     this.#writer = new FrameWriter(this.#outbox);
     this.#decoder = new HpackDecoder(budgets.headerListBytes);
     this.#streams = new Streams({
@@ -354,19 +370,6 @@ export class Connection {
     this.#reader.stop();
     this.#outbox.end();
   }
-}
-
-/** The payload without padding (§6.1) and without the `skip` bytes of priority fields before it. */
-function unpad(frame: Frame, skip: number): { start: number; end: number } {
-  if ((frame.flags & Flag.padded) === 0) {
-    if (frame.end - frame.start < skip) throw frameSizeError("HEADERS");
-    return { start: frame.start + skip, end: frame.end };
-  }
-  const length = frame.end - frame.start;
-  if (length < 1 + skip) throw frameSizeError("A padded frame");
-  const padding = frame.bytes[frame.start] ?? 0;
-  if (padding > length - 1 - skip) throw protocolError("Padding is longer than its frame");
-  return { start: frame.start + 1 + skip, end: frame.end - padding };
 }
 
 function protocolError(message: string): ConnectionError {

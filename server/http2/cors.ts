@@ -1,5 +1,5 @@
 /** Lets scripts of chosen origins call a handler (the CORS protocol of the Fetch standard); everybody else is untouched. */
-import type { HeaderPairs } from "./field.ts";
+import type { HeaderPairs } from "../../proto/http2/mod.ts";
 import { type Handler, headerValue, type ServerRequest, type ServerResponse } from "./handler.ts";
 
 export interface CorsPolicy {

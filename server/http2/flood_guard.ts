@@ -3,8 +3,8 @@
  * ConnectionError that ends a flood.
  */
 import { Bucket } from "../limits/mod.ts";
+import { ConnectionError, ErrorCode } from "../../proto/http2/mod.ts";
 import type { Budgets } from "./budgets.ts";
-import { ConnectionError, ErrorCode } from "./errors.ts";
 import type { Standing } from "./handler.ts";
 import type { Begun, PeerBudget } from "./peer_budgets.ts";
 

@@ -15,8 +15,8 @@ import {
   settings,
   windowUpdate,
 } from "../../tests/support/http2/wire.ts";
-import { StreamAborted } from "./errors.ts";
 import type { Handler, ServerRequest, ServerResponse } from "./handler.ts";
+import { StreamAborted } from "./stream_aborted.ts";
 
 const open = flag.END_HEADERS;
 const [maxFrameSize, initialWindow] = [5, 4];

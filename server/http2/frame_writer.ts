@@ -1,5 +1,5 @@
-/** Writes frames into the outbox; the only place that knows how a frame looks on its way out. */
-import { Flag, frameHeaderBytes, FrameType } from "./frames.ts";
+/** Writes frames into the outbox. */
+import { Flag, frameHeaderBytes, FrameType, writeFrameHead, writeUint32 } from "../../proto/http2/mod.ts";
 import type { Outbox } from "./outbox.ts";
 
 const nothing = new Uint8Array(0);
@@ -73,20 +73,6 @@ export class FrameWriter {
   /** Room for a whole frame with its header written; returns where the payload goes. */
   #header(length: number, type: number, flags: number, streamId: number): number {
     const at = this.#outbox.reserve(frameHeaderBytes + length);
-    const slab = this.#outbox.slab;
-    slab[at] = length >> 16;
-    slab[at + 1] = length >> 8;
-    slab[at + 2] = length;
-    slab[at + 3] = type;
-    slab[at + 4] = flags;
-    writeUint32(slab, at + 5, streamId);
-    return at + frameHeaderBytes;
+    return writeFrameHead(this.#outbox.slab, at, { length, type, flags, streamId });
   }
-}
-
-function writeUint32(out: Uint8Array, at: number, value: number): void {
-  out[at] = value >>> 24;
-  out[at + 1] = value >>> 16;
-  out[at + 2] = value >>> 8;
-  out[at + 3] = value;
 }

@@ -1,5 +1,5 @@
 /** The function that a server calls for each request, in any version of HTTP. */
-import type { Field, HeaderPairs } from "./field.ts";
+import type { Field, HeaderPairs } from "../../proto/http2/mod.ts";
 import type { SessionSockets } from "./socket_places.ts";
 
 export interface ServerRequest {

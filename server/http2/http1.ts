@@ -1,12 +1,12 @@
 /** Serves the requests of HTTP/1.1 clients (health checks, browsers without HTTP/2) with the same handler. */
 import type { IncomingMessage, ServerResponse as NodeResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
-import { ErrorCode, StreamAborted } from "./errors.ts";
-import type { HeaderPairs } from "./field.ts";
+import { ErrorCode, type HeaderPairs } from "../../proto/http2/mod.ts";
 import type { Client } from "./door.ts";
 import type { Handler, HeaderField, ServerRequest, ServerRequestBody, ServerResponse, StandingOf } from "./handler.ts";
 import { discardBody, quietly } from "./sender.ts";
 import { retryAfter } from "./streams.ts";
+import { StreamAborted } from "./stream_aborted.ts";
 
 const lingerMs = 1_000;
 

@@ -4,8 +4,6 @@ export { connectCors, createConnectHandler, remoteAddressKey, vouchKey } from ".
 export { Connection, type ConnectionDeps } from "./connection.ts";
 export { type CorsPolicy, withCors } from "./cors.ts";
 export { connectionKey } from "./door.ts";
-export { ErrorCode, errorCodeName, StreamAborted } from "./errors.ts";
-export type { HeaderPairs } from "./field.ts";
 export {
   type Handler,
   type HeaderField,
@@ -16,9 +14,6 @@ export {
   type Standing,
   type StandingOf,
 } from "./handler.ts";
-export { HpackDecoder } from "./hpack/decoder.ts";
-export { HpackEncoder } from "./hpack/encoder.ts";
-export { huffmanDecode } from "./hpack/huffman.ts";
 export {
   addressesOf,
   backlog,
@@ -33,3 +28,4 @@ export type { Transport } from "./outbox.ts";
 export { type PeerBudget, PeerBudgets, type PeerStats } from "./peer_budgets.ts";
 export { serve, type Server, type ServerOptions, type ServerStats } from "./server.ts";
 export { SessionSockets, type SocketPlace, SocketPlaces } from "./socket_places.ts";
+export { StreamAborted } from "./stream_aborted.ts";

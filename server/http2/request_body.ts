@@ -3,7 +3,7 @@
  * were taken become window for the peer: a handler that does not read holds its client back. Frames that arrived
  * together are taken together, because each step of an async pipeline costs more than copying some kilobytes.
  */
-import type { Field } from "./field.ts";
+import type { Field } from "../../proto/http2/mod.ts";
 import type { ServerRequestBody } from "./handler.ts";
 
 /** The receiver of reports about the bytes. */

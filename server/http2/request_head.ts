@@ -1,5 +1,5 @@
 /** Decides whether a field list is a request or trailers as RFC 9113 §8 defines them; everything else is malformed. */
-import { createField, type Field, FieldKind } from "./field.ts";
+import { createField, type Field, FieldKind } from "../../proto/http2/mod.ts";
 
 export interface RequestHead {
   readonly method: string;

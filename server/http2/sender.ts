@@ -3,10 +3,14 @@
  * back. A response waits for its own window (`WINDOW_UPDATE` on its stream) or, in turn with the others that do, for what
  * they share: the connection's window and the socket.
  */
+import {
+  defaultMaxFrameBytes,
+  defaultWindowBytes,
+  type HpackEncoder,
+  largestWindowBytes,
+} from "../../proto/http2/mod.ts";
 import type { FrameWriter } from "./frame_writer.ts";
-import { defaultMaxFrameBytes, defaultWindowBytes, largestWindowBytes } from "./frames.ts";
 import type { ServerResponse } from "./handler.ts";
-import type { HpackEncoder } from "./hpack/encoder.ts";
 import type { Outbox } from "./outbox.ts";
 
 /** The sending half of a stream. */
@@ -59,7 +63,7 @@ export class Sender {
     if (!(status >= 200 && status <= 599)) throw new TypeError(`Cannot answer with status ${status}`);
     const body = withBody && hasBody(response) ? response.body : undefined;
     const ends = body === undefined && trailers === undefined;
-    const block = this.#encoder.encode(response.headers ?? noHeaders, status);
+    const block = this.#encoder.encode(response.headers ?? noHeaders, [[":status", String(status)]]);
     this.#writer.headers(stream.id, ends, block, this.maxFrameBytes);
     stream.response = response;
     if (body === undefined) {

@@ -3,14 +3,14 @@
  * see. `open` is neither flag, `half-closed (remote)` is `remoteEnded`; a stream whose response is complete is closed at
  * once, because we ask the peer to stop sending.
  */
-import { ErrorCode, StreamAborted } from "./errors.ts";
-import type { Field } from "./field.ts";
+import { ErrorCode, type Field } from "../../proto/http2/mod.ts";
 import type { ServerRequest, ServerResponse, Standing } from "./handler.ts";
 import type { StrangerCall } from "./peer_budgets.ts";
 import { type BodyOwner, RequestBody } from "./request_body.ts";
 import type { RequestHead } from "./request_head.ts";
 import type { Outgoing } from "./sender.ts";
 import type { SessionSockets } from "./socket_places.ts";
+import { StreamAborted } from "./stream_aborted.ts";
 
 /** The parts of a connection that a stream uses. */
 export interface StreamHost {

@@ -2,20 +2,26 @@
  * All streams of one connection: opening them, serving them, ending them, and answering frames for streams that are not
  * open (RFC 9113 §5.1). Every method that handles a frame throws a ConnectionError where the whole connection must end.
  */
+import {
+  ConnectionError,
+  defaultWindowBytes,
+  ErrorCode,
+  errorCodeName,
+  type FieldList,
+  type HpackEncoder,
+  largestStreamId,
+} from "../../proto/http2/mod.ts";
 import type { Budgets } from "./budgets.ts";
 import { ClosedStreams, StreamEnd } from "./closed_streams.ts";
-import { ConnectionError, ErrorCode, errorCodeName, StreamAborted } from "./errors.ts";
 import type { FloodGuard } from "./flood_guard.ts";
 import type { FrameWriter } from "./frame_writer.ts";
-import { defaultWindowBytes, largestStreamId } from "./frames.ts";
 import type { Handler, ServerResponse, StandingOf } from "./handler.ts";
-import type { FieldList } from "./hpack/decoder.ts";
-import type { HpackEncoder } from "./hpack/encoder.ts";
 import type { Outbox } from "./outbox.ts";
 import { areTrailers, parseRequestHead } from "./request_head.ts";
 import { discardBody, type Outgoing, Sender, type SenderEvents } from "./sender.ts";
 import type { SessionSockets, SocketPlace } from "./socket_places.ts";
 import { Stream, type StreamHost } from "./stream.ts";
+import { StreamAborted } from "./stream_aborted.ts";
 
 export interface StreamsParts {
   readonly handler: Handler;
@@ -270,7 +276,12 @@ export class Streams implements StreamHost, SenderEvents {
   #answerShortly(id: number, endStream: boolean, status: 403 | 429 | 431): void {
     this.#guard.reset();
     const fields = status === 429 ? retryAfter : [];
-    this.#writer.headers(id, true, this.#parts.encoder.encode(fields, status), this.sender.maxFrameBytes);
+    this.#writer.headers(
+      id,
+      true,
+      this.#parts.encoder.encode(fields, [[":status", String(status)]]),
+      this.sender.maxFrameBytes,
+    );
     if (!endStream) this.#stopRequest(id);
   }
 

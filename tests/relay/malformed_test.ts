@@ -1,6 +1,6 @@
 // Calls whose bytes are wrong, in each dialect of the gRPC port, over real HTTP/2: who is told what, in which words.
 import { assert, assertEquals } from "@std/assert";
-import { HpackDecoder } from "../../server/http2/mod.ts";
+import { HpackDecoder } from "../../proto/http2/mod.ts";
 import { RawClient } from "../support/http2/raw_client.ts";
 import {
   block,

@@ -2,7 +2,7 @@
  * QPACK (RFC 9204) without a dynamic table: our settings forbid one, so a field is an index into the static table or a
  * literal. Only the entries that a WebTransport request can need are named; others are read and dropped.
  */
-import { huffmanDecode } from "../../../server/http2/mod.ts";
+import { huffmanDecode } from "../../../proto/http2/mod.ts";
 import { Http3Error } from "./byte_source.ts";
 
 /** Appendix A, as far as it matters here. An empty value is one that a request gives itself. */

@@ -1,10 +1,10 @@
 /** Plays a client against one connection in memory, frame by frame, on simulated time. */
+import { HpackDecoder } from "../../../proto/http2/mod.ts";
 import {
   type Budgets,
   Connection,
   defaultBudgets,
   type Handler,
-  HpackDecoder,
   type PeerBudget,
   PeerBudgets,
   type ServerRequest,

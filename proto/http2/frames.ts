@@ -48,6 +48,32 @@ export function readUint32(bytes: Uint8Array, at: number): number {
   return ((bytes[at] ?? 0) << 24 | (bytes[at + 1] ?? 0) << 16 | (bytes[at + 2] ?? 0) << 8 | (bytes[at + 3] ?? 0)) >>> 0;
 }
 
+export function writeUint32(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value >>> 24;
+  bytes[at + 1] = value >>> 16;
+  bytes[at + 2] = value >>> 8;
+  bytes[at + 3] = value;
+}
+
+export interface FrameHead {
+  /** Of the payload. */
+  readonly length: number;
+  readonly type: number;
+  readonly flags: number;
+  readonly streamId: number;
+}
+
+/** Returns where the payload goes. */
+export function writeFrameHead(bytes: Uint8Array, at: number, { length, type, flags, streamId }: FrameHead): number {
+  bytes[at] = length >> 16;
+  bytes[at + 1] = length >> 8;
+  bytes[at + 2] = length;
+  bytes[at + 3] = type;
+  bytes[at + 4] = flags;
+  writeUint32(bytes, at + 5, streamId);
+  return at + frameHeaderBytes;
+}
+
 /** A 31-bit number; the reserved first bit is ignored on receipt (§4.1). */
 export function readUint31(bytes: Uint8Array, at: number): number {
   return readUint32(bytes, at) & 0x7fffffff;

@@ -1,16 +1,21 @@
 /** Gathers a header block that is split over HEADERS and CONTINUATION frames (RFC 9113 §4.3), within its two budgets. */
-import type { Budgets } from "./budgets.ts";
 import { ConnectionError, ErrorCode } from "./errors.ts";
+
+/** What a block may need. */
+export interface HeaderBudgets {
+  readonly headerBlockBytes: number;
+  readonly headerBlockFrames: number;
+}
 
 export class HeaderBlock {
   readonly streamId: number;
   readonly endStream: boolean;
-  readonly #budgets: Budgets;
+  readonly #budgets: HeaderBudgets;
   readonly #parts: Uint8Array[] = [];
   #bytes = 0;
   #frames = 0;
 
-  constructor(stream: { id: number; endStream: boolean }, budgets: Budgets) {
+  constructor(stream: { id: number; endStream: boolean }, budgets: HeaderBudgets) {
     this.streamId = stream.id;
     this.endStream = stream.endStream;
     this.#budgets = budgets;
@@ -39,7 +44,7 @@ export class HeaderBlock {
   }
 }
 
-export function checkBlockBytes(bytes: number, budgets: Budgets): void {
+export function checkBlockBytes(bytes: number, budgets: HeaderBudgets): void {
   if (bytes > budgets.headerBlockBytes) {
     throw new ConnectionError(
       ErrorCode.enhanceYourCalm,

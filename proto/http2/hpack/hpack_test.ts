@@ -7,6 +7,7 @@ import { HpackEncoder } from "./encoder.ts";
 import { huffmanDecode, huffmanEncode, huffmanLength } from "./huffman.ts";
 
 type Pair = [name: string, value: string];
+const ok: readonly Pair[] = [[":status", "200"]];
 
 function hex(text: string): Uint8Array {
   return Uint8Array.from(text.replaceAll(" ", "").match(/../g) ?? [], (byte) => parseInt(byte, 16));
@@ -137,12 +138,12 @@ Deno.test("RFC 7541 C.1 integers: 10 and 1337 in a 5-bit prefix, 42 in 8 bits", 
 Deno.test("a gRPC answer takes golden bytes the first time and single bytes after", () => {
   const encoder = new HpackEncoder();
   const head: Pair[] = [["content-type", "application/grpc+proto"]];
-  const first = encoder.encode(head, 200).slice();
+  const first = encoder.encode(head, ok).slice();
   assertEquals(first, hex("885f901d75d0620d263d4c4d6564ff75d8749f"));
-  assertEquals(encoder.encode(head, 200).slice(), hex("88be"));
+  assertEquals(encoder.encode(head, ok).slice(), hex("88be"));
   encoder.encode([["grpc-status", "0"]]);
   assertEquals(encoder.encode([["grpc-status", "0"]]).slice(), hex("be"));
-  assertEquals(encoder.encode(head, 200).slice(), hex("88bf"));
+  assertEquals(encoder.encode(head, ok).slice(), hex("88bf"));
 });
 
 Deno.test("secrets are sent as never-indexed and stay out of the table", () => {
@@ -173,7 +174,7 @@ Deno.test("a field that may not be sent is refused and leaves both tables in agr
   const decoder = new HpackDecoder(10_000);
   decode(decoder, encoder.encode([["x-a", "1"]]));
   for (const bad of [["x-b", "a\nb"], ["x b", "1"], [":path", "/"], ["x-c", "€"], ["", "1"]] as Pair[]) {
-    assertThrows(() => encoder.encode([["x-new", "1"], bad], 200), TypeError, "Cannot send header");
+    assertThrows(() => encoder.encode([["x-new", "1"], bad], ok), TypeError, "Cannot send header");
   }
   assertEquals(decode(decoder, encoder.encode([["x-a", "1"], ["x-new", "1"]])), [["x-a", "1"], ["x-new", "1"]]);
   assertEquals(decode(decoder, encoder.encode([["x-new", "1"], ["x-a", "1"]])), [["x-new", "1"], ["x-a", "1"]]);

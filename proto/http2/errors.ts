@@ -1,4 +1,4 @@
-/** The error codes of RFC 9113 §7 and the two ways in which a peer's mistake ends: with its stream or with its connection. */
+/** The error codes of RFC 9113 §7, and the mistake of a peer that ends its connection. */
 
 export const ErrorCode = {
   noError: 0x0,
@@ -27,18 +27,6 @@ export function errorCodeName(code: number): string {
 /** The peer broke the connection's state: a GOAWAY with this code and text is the last frame it gets. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
-  readonly code: number;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-/** Why a handler's request ended early: the peer reset the stream, the connection was lost, or the peer broke a rule. */
-export class StreamAborted extends Error {
-  override readonly name = "StreamAborted";
-  /** The code of the RST_STREAM, or `cancel` when the whole connection went away. */
   readonly code: number;
 
   constructor(code: number, message: string) {

@@ -1,5 +1,5 @@
 /**
- * Turns response fields into header blocks. Fields that repeat (content type, grpc-status) go through the dynamic table,
+ * Turns fields into header blocks. Fields that repeat (content type, grpc-status) go through the dynamic table,
  * so that the usual response is a few bytes found by two map lookups; secrets are marked never-indexed.
  */
 import { connectionSpecificNames, createField, type HeaderPairs, isWellFormed } from "../field.ts";
@@ -38,14 +38,14 @@ export class HpackEncoder {
   }
 
   /**
-   * The block of a response (`status` first) or of trailers. The answer is valid until the next call. Throws a TypeError
+   * The block of a head, its pseudo-headers first, or of trailers. The answer is valid until the next call. Throws a TypeError
    * for a field that may not be sent.
    */
-  encode(pairs: HeaderPairs, status?: number): Uint8Array {
+  encode(pairs: HeaderPairs, pseudo: HeaderPairs = []): Uint8Array {
     this.#at = 0;
     this.#signalResize();
     try {
-      if (status !== undefined) this.#field(":status", String(status));
+      for (const [name, value] of pseudo) this.#field(name, value);
       for (const [name, value] of pairs) {
         if (name.startsWith(":")) throw forbidden(name);
         this.#field(name, value);
@@ -74,7 +74,7 @@ export class HpackEncoder {
 
   #literal(name: string, value: string): void {
     if (connectionSpecificNames.has(name)) return;
-    if (name !== ":status" && !isWellFormed(name, value)) throw forbidden(name);
+    if (!isWellFormed(name.startsWith(":") ? name.slice(1) : name, value)) throw forbidden(name);
     const secret = secretNames.has(name);
     const indexing = !secret && !varyingNames.has(name) && value.length <= longestIndexedValue;
     const nameIndex = staticNameIndex.get(name) ?? 0;

@@ -4,7 +4,7 @@
  * allocated only after its length was found within the limit.
  */
 import { ConnectionError, ErrorCode } from "./errors.ts";
-import { clientPreface, defaultMaxFrameBytes, frameHeaderBytes, readUint31 } from "./frames.ts";
+import { defaultMaxFrameBytes, Flag, frameHeaderBytes, readUint31 } from "./frames.ts";
 
 export interface Frame {
   readonly type: number;
@@ -16,10 +16,13 @@ export interface Frame {
   readonly end: number;
 }
 
+const nothing: Uint8Array = new Uint8Array(0);
+
 export class FrameReader {
   readonly #onFrame: (frame: Frame) => void;
+  readonly #preface: Uint8Array;
   /** Reused for every frame: a frame lives only during the call. */
-  readonly #frame = { type: 0, flags: 0, streamId: 0, bytes: clientPreface, start: 0, end: 0 };
+  readonly #frame = { type: 0, flags: 0, streamId: 0, bytes: nothing, start: 0, end: 0 };
   readonly #header = new Uint8Array(frameHeaderBytes);
   #headerFilled = 0;
   #payload: Uint8Array | undefined;
@@ -27,12 +30,14 @@ export class FrameReader {
   #prefaceMatched = 0;
   #stopped = false;
 
-  constructor(onFrame: (frame: Frame) => void) {
+  /** A server's peer begins with a preface, a client's has none. */
+  constructor(onFrame: (frame: Frame) => void, preface = nothing) {
     this.#onFrame = onFrame;
+    this.#preface = preface;
   }
 
   get prefaceSeen(): boolean {
-    return this.#prefaceMatched === clientPreface.length;
+    return this.#prefaceMatched === this.#preface.length;
   }
 
   /** Ignores everything from here on; the rest of a chunk being read is dropped too. */
@@ -58,7 +63,7 @@ export class FrameReader {
   #matchPreface(chunk: Uint8Array): number {
     let at = 0;
     while (at < chunk.length && !this.prefaceSeen) {
-      if (chunk[at++] !== clientPreface[this.#prefaceMatched++]) {
+      if (chunk[at++] !== this.#preface[this.#prefaceMatched++]) {
         throw new ConnectionError(ErrorCode.protocolError, "The client did not send the HTTP/2 connection preface");
       }
     }
@@ -106,4 +111,23 @@ function payloadLength(header: Uint8Array, at: number): number {
     );
   }
   return length;
+}
+
+/** The payload without padding (§6.1) and without the `skip` bytes of priority fields before it. */
+export function unpad(frame: Frame, skip: number): { start: number; end: number } {
+  if ((frame.flags & Flag.padded) === 0) {
+    if (frame.end - frame.start < skip) throw tooShort("HEADERS");
+    return { start: frame.start + skip, end: frame.end };
+  }
+  const length = frame.end - frame.start;
+  if (length < 1 + skip) throw tooShort("A padded frame");
+  const padding = frame.bytes[frame.start] ?? 0;
+  if (padding > length - 1 - skip) {
+    throw new ConnectionError(ErrorCode.protocolError, "Padding is longer than its frame");
+  }
+  return { start: frame.start + 1 + skip, end: frame.end - padding };
+}
+
+function tooShort(what: string): ConnectionError {
+  return new ConnectionError(ErrorCode.frameSizeError, `${what} has a length that its type does not allow`);
 }

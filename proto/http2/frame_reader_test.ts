@@ -7,8 +7,10 @@ Deno.test("FrameReader yields the same frames however the bytes are cut", () => 
   const stream = concat(preface, ping(new Uint8Array(8)), concat(bytes(0, 0, 3, 0, 1, 0, 0, 0, 5), bytes(7, 8, 9)));
   for (let cut = 0; cut <= stream.length; cut++) {
     const frames: string[] = [];
-    const reader = new FrameReader(({ type, flags, streamId, bytes: from, start, end }) =>
-      frames.push(`${type} ${flags} ${streamId} ${from.slice(start, end)}`)
+    const reader = new FrameReader(
+      ({ type, flags, streamId, bytes: from, start, end }) =>
+        frames.push(`${type} ${flags} ${streamId} ${from.slice(start, end)}`),
+      preface,
     );
     reader.receive(stream.subarray(0, cut));
     reader.receive(stream.subarray(cut));
@@ -17,7 +19,7 @@ Deno.test("FrameReader yields the same frames however the bytes are cut", () => 
 });
 
 Deno.test("FrameReader refuses a frame by its header, before its payload came or room for it was made", () => {
-  const reader = new FrameReader(() => {});
+  const reader = new FrameReader(() => {}, preface);
   reader.receive(preface);
   assertThrows(() => reader.receive(bytes(0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 1)), ConnectionError, "16777215 bytes");
 });
@@ -27,7 +29,7 @@ Deno.test("FrameReader stops in the middle of a chunk when it is told to", () =>
   const reader = new FrameReader(() => {
     frames++;
     reader.stop();
-  });
+  }, preface);
   reader.receive(concat(preface, ping(new Uint8Array(8)), ping(new Uint8Array(8))));
   assertEquals(frames, 1);
 });
