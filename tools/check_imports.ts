@@ -85,8 +85,8 @@ const selfContained: Readonly<Record<string, readonly string[]>> = {
 const onlyIn: readonly OnlyIn[] = [
   // Another version is a change of these two files.
   { dependency: /^(npm:)?ts-mls\b/, places: ["sdk/mls/ts_mls.ts", "sdk/mls/testing/ts_mls.ts"], tests: true },
-  // In Deno it can abort the process; these files are loaded in Node only.
-  { dependency: /^node:http2$/, places: ["sdk/platform/node_grpc.ts", "bench/relay/grpc_load.ts"] },
+  // In Deno it can abort the process; this file is loaded in Node only.
+  { dependency: /^node:http2$/, places: ["bench/relay/grpc_load.ts"] },
 ];
 
 interface OnlyIn {

@@ -28,7 +28,7 @@ async function generate(runtime: WorkerRuntime, project: Project): Promise<strin
     entry,
     file,
     minify: true,
-    runtime: runtime === "node" ? "node" : "browser",
+    runtime: runtime === "browser" ? "browser" : "node",
     // Node starts a script, the others a module.
     format: runtime === "node" ? "cjs" : "esm",
     target: runtime === "browser" ? "chrome115" : "es2022",

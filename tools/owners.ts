@@ -35,7 +35,7 @@ const modules: Readonly<Record<string, readonly string[]>> = {
     "sdk/platform/proxy_tunnel.ts",
     "cli/platform/http.ts",
   ],
-  http2: ["sdk/platform/node_grpc.ts"],
+  http2: [],
   dgram: [],
   worker_threads: ["sdk/platform/node_thread.ts", "sdk/platform/node_worker.ts"],
   child_process: ["sdk/platform/hosts.ts", "cli/platform/run_command.ts"],

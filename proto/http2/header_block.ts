@@ -1,7 +1,7 @@
 /** Gathers a header block that is split over HEADERS and CONTINUATION frames (RFC 9113 §4.3), within its two budgets. */
 import { ConnectionError, ErrorCode } from "./errors.ts";
 
-/** What a block may need. */
+/** Limits of one block. */
 export interface HeaderBudgets {
   readonly headerBlockBytes: number;
   readonly headerBlockFrames: number;

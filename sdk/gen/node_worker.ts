@@ -1,226 +1,372 @@
 /** Built from sdk/platform/node_worker.ts by tools/generate_workers.ts; do not edit. */
 export const source =
-  "var je=Object.create;var ue=Object.defineProperty;var Ve=Object.getOwnPropertyDescriptor;var Ge=Object.getOwnP" +
-  "ropertyNames;var Je=Object.getPrototypeOf,ze=Object.prototype.hasOwnProperty;var Ze=(t,e,r,n)=>{if(e&&typeof e" +
-  "==\"object\"||typeof e==\"function\")for(let o of Ge(e))!ze.call(t,o)&&o!==r&&ue(t,o,{get:()=>e[o],enumerable:!(n=" +
-  "Ve(e,o))||n.enumerable});return t};var fe=(t,e,r)=>(r=t!=null?je(Je(t)):{},Ze(e||!t||!t.__esModule?ue(r,\"defau" +
-  "lt\",{value:t,enumerable:!0}):r,t));var We=fe(require(\"node:process\")),le=require(\"node:worker_threads\");functi" +
-  "on ye(t){let e;return()=>e??=t()}var pe=\"[\\\\u0600-\\\\u0dff\\\\u1000-\\\\u109f\\\\u1780-\\\\u17ff]\",he=\"\\\\p{Extended_Pic" +
-  "tographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",Ye=[`${he}(?:\\\\u200d${he})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${pe})[\\\\u2" +
-  "00c\\\\u200d](?=${pe})`,\"(?<=[\\\\p{L}\\\\p{N}\\\\p{P}\\\\p{S}])(?:(?!\\\\p{Default_Ignorable_Code_Point})\\\\p{M}){1,4}\"].j" +
-  "oin(\"|\"),Qe=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",Xe=\"(?! )\\\\p{Zs}|^ |(?<= ) | " +
-  "$|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",er=ye(()=>new RegExp(`(${Ye})|[${Qe}]|${Xe}`,\"gu\")),V=\"!-[\\\\]-~\\\\u00a1-\\\\u00ac\\\\u0" +
-  "0ae-\\\\u02ff\\\\u2010-\\\\u2027\\\\u2190-\\\\u21ff\\\\u2500-\\\\u259f\\\\u2713\\\\u2717\",rr=new RegExp(`^[${V}]+(?: [${V}]+)*$`" +
-  "),kr=new RegExp(`^[${V} \\\\\\\\\\\\n\\\\t]*$`);var tr=/^[\\p{Zs}\\\\]/u;function nr(t,e){return t.replace(er(),(r,n)=>n?" +
-  "?(e.test(r)?r:or(r)))}function or(t){return`\\\\u{${t.codePointAt(0)?.toString(16)}}`}function T(t){return rr.te" +
-  "st(t)?t:nr(t,tr)}var ir=[...\"Latn Grek Cyrl Armn Hebr Arab Thaa Deva Beng Guru Gujr Orya Taml Telu Knda Mlym S" +
-  "inh Thai Laoo Tibt Mymr Geor Ethi Khmr\".split(\" \").map(t=>[t]),[\"Latn\",\"Hani\",\"Hira\",\"Kana\"],[\"Latn\",\"Hani\",\"B" +
-  "opo\"],[\"Latn\",\"Hani\",\"Hang\"]],Pr=ye(()=>{let t=ir.map(e=>e.map(r=>`\\\\p{scx=${r}}`).join(\"\"));return new RegExp" +
-  "(t.map(e=>`^[\\\\p{sc=Zyyy}\\\\p{sc=Zinh}${e}]*$`).join(\"|\"),\"u\")});var s={invalidArgument:3,deadlineExceeded:4,no" +
-  "tFound:5,alreadyExists:6,permissionDenied:7,resourceExhausted:8,failedPrecondition:9,aborted:10,outOfRange:11," +
-  "unimplemented:12,internal:13,unavailable:14,unauthenticated:16},a=(t,e,r,n)=>({http:t,grpc:e,close:r,errorClas" +
-  "s:n,retryable:!1}),p=(...t)=>({...a(...t),retryable:!0}),M={join_timeout:p(504,s.deadlineExceeded,257,\"Transpo" +
-  "rtError\"),auth_failed:a(401,s.unauthenticated,258,\"AuthError\"),auth_key_invalid:a(401,s.unauthenticated,259,\"A" +
-  "uthError\"),transport_error:p(502,s.unavailable,260,\"TransportError\"),connection_error:p(502,s.unavailable,261," +
-  "\"TransportError\"),listener_died:a(500,s.internal,262,\"TransportError\"),channel_error:a(400,s.invalidArgument,2" +
-  "63,\"ChannelError\"),quota_exceeded:a(429,s.resourceExhausted,264,\"QuotaExceededError\"),mls_error:a(409,s.failed" +
-  "Precondition,265,\"MlsError\"),invalid_request:a(400,s.invalidArgument,272,\"InvalidArgumentError\"),not_found:a(4" +
-  "04,s.notFound,273,\"ChannelError\"),method_not_allowed:a(405,s.unimplemented,274,\"InvalidArgumentError\"),payload" +
-  "_too_large:a(413,s.outOfRange,275,\"InvalidArgumentError\"),unsupported_media_type:a(415,s.invalidArgument,276,\"" +
-  "InvalidArgumentError\"),rate_limited:p(429,s.resourceExhausted,277,\"UnavailableError\"),internal:a(500,s.interna" +
-  "l,278,\"InternalError\"),overloaded:p(503,s.unavailable,279,\"UnavailableError\"),email_taken:a(409,s.alreadyExist" +
-  "s,288,\"AuthError\"),key_limit_reached:a(409,s.resourceExhausted,289,\"AuthError\"),account_suspended:a(403,s.perm" +
-  "issionDenied,290,\"AuthError\"),conflict:a(409,s.aborted,291,\"AuthError\"),code_invalid:a(400,s.invalidArgument,2" +
-  "92,\"AuthError\"),csrf_failed:a(403,s.permissionDenied,293,\"AuthError\"),protocol_error:a(400,s.invalidArgument,3" +
-  "04,\"TransportError\"),unsupported_version:a(400,s.failedPrecondition,305,\"TransportError\"),unknown_operation:a(" +
-  "404,s.unimplemented,306,\"TransportError\"),session_expired:a(401,s.unauthenticated,307,\"AuthError\"),session_rep" +
-  "laced:a(409,s.aborted,308,\"TransportError\"),slow_reader:p(429,s.resourceExhausted,309,\"UnavailableError\"),rela" +
-  "y_draining:p(503,s.unavailable,310,\"UnavailableError\"),certificate_changed:a(502,s.failedPrecondition,311,\"Tra" +
-  "nsportError\"),name_taken:a(409,s.alreadyExists,320,\"ChannelError\"),epoch_conflict:p(409,s.aborted,321,\"MlsErro" +
-  "r\"),not_allowed:a(403,s.permissionDenied,322,\"ChannelError\"),member_limit_reached:a(409,s.resourceExhausted,32" +
-  "3,\"ChannelError\"),already_member:a(409,s.alreadyExists,324,\"ChannelError\"),identity_present:a(409,s.alreadyExi" +
-  "sts,356,\"ChannelError\"),queue_full:p(429,s.resourceExhausted,325,\"ChannelError\"),cursor_invalid:a(416,s.outOfR" +
-  "ange,326,\"ChannelError\"),key_package_invalid:a(400,s.invalidArgument,327,\"MlsError\"),key_package_missing:p(404" +
-  ",s.failedPrecondition,328,\"MlsError\"),join_rejected:a(403,s.permissionDenied,329,\"ChannelError\"),membership_la" +
-  "psed:a(410,s.failedPrecondition,330,\"ChannelError\"),state_conflict:a(409,s.failedPrecondition,331,\"MlsError\")," +
-  "storage_full:p(507,s.resourceExhausted,332,\"ChannelError\"),link_invalid:a(400,s.invalidArgument,333,\"InvalidAr" +
-  "gumentError\"),removed:a(410,s.failedPrecondition,355,\"RemovedError\"),members_must_update:a(409,s.failedPrecond" +
-  "ition,334,\"ChannelError\"),successor_needed:a(409,s.failedPrecondition,335,\"ChannelError\"),choice_needed:a(409," +
-  "s.failedPrecondition,357,\"ChannelError\"),content_invalid:a(400,s.invalidArgument,352,\"ChannelError\"),request_t" +
-  "imeout:p(504,s.deadlineExceeded,353,\"TransportError\"),remote_error:a(502,s.aborted,354,\"RemoteError\"),store_lo" +
-  "cked:p(409,s.failedPrecondition,336,\"StoreError\"),store_corrupt:a(500,s.internal,337,\"StoreError\"),store_full:" +
-  "a(507,s.resourceExhausted,340,\"StoreError\"),store_failed:a(500,s.internal,339,\"StoreError\"),passphrase_wrong:a" +
-  "(401,s.unauthenticated,338,\"StoreError\")};function U(t){return Object.hasOwn(M,t)}var Mr=new Map(Object.entrie" +
-  "s(M).flatMap(([t,{close:e}])=>U(t)?[[e,t]]:[])),m=class extends Error{name=\"WireError\";code;requestId;construc" +
-  "tor(e,r,n={}){super(T(r),n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.requestId=n.requestId}};var" +
-  " g=Object.freeze({cellBytes:4096,minCellBytes:1024,maxCellBytes:16384,payloadBytes:1048576,ciphertextBytes:108" +
-  "1344,keyPackageBytes:16384,commitBytes:262144,welcomeBytes:2097152,leafNodeBytes:4096,creatorWelcomeBytes:1024" +
-  ",envelopeBytes:2490368,handshakeEnvelopeBytes:16384,cborDepth:6,cborItems:32768,membersPerChannel:1e3,welcomes" +
-  "PerCommit:16,keyPackagesPerUpload:100,channelsPerPage:500,answersPerCommit:1e3,proofsPerCommit:128,ownersPerCh" +
-  "annel:64,ownersChanges:64,ownersChangeBytes:2048,admissions:16,claimsForFounding:100,confirmationsPerPage:10,u" +
-  "nconfirmedPerPage:40,featuresPerSession:64,identityBytes:256,tokenBytes:8192,originBytes:300,sessionTokenBytes" +
-  ":64,errorTextBytes:1024,errorCodeBytes:64,nameComponentBytes:63,channelNameBytes:191,emailBytes:254,contentFie" +
-  "ldsBytes:8192,contentTypeBytes:127,contentAddressees:64,conversationBytes:128,contentHeaders:32,contentHeaderN" +
-  "ameBytes:64,contentHeaderValueBytes:1024,contentErrorBytes:64,contentConfirmationBytes:120,queueBytesPerChanne" +
-  "l:67108864,queueAgeMs:6048e5,windowBytes:16777216,challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clockSkewMs" +
-  ":6e5,keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5});var E=3,y=4,O=2,G={control:0,d" +
-  "ata:1};function H(t){if(!Number.isInteger(t)||t<g.minCellBytes||t>g.maxCellBytes)throw new m(\"protocol_error\"," +
-  "`A cell has ${g.minCellBytes} to ${g.maxCellBytes} bytes, not ${t}`);return t}function $(t){if(t===0||t>g.enve" +
-  "lopeBytes)throw new m(\"payload_too_large\",`Cannot send an envelope of ${t} bytes; 1 to ${g.envelopeBytes} are " +
-  "allowed`)}var R=class{#r;#e=[];#t=[];#o=[0,0];#n=0;constructor(e){this.#r=H(e)}set cellBytes(e){if(this.#n>0)t" +
-  "hrow new TypeError(\"Cannot change the cell size while envelopes are waiting\");this.#r=H(e)}get cellBytes(){ret" +
-  "urn this.#r}get pendingBytes(){return this.#n}push(e,r){$(r.length),(e===\"control\"?this.#e:this.#t).push(r),th" +
-  "is.#n+=r.length+y}next(e){let r=this.#e.length>0?G.control:G.data,n=r===G.control?this.#e:this.#t;if(n.length=" +
-  "==0)return;let o=e?.length===this.#r?e:new Uint8Array(this.#r);return this.#i(o,n,r),o}#i(e,r,n){let o=E,i=0,l" +
-  "=this.#o[n]??0;for(let f of r){if(l===0){if(e.length-o<=y)break;sr(e,o,f.length),o+=y,l=y}let d=l-y,u=f.subarr" +
-  "ay(d,d+e.length-o);if(e.set(u,o),o+=u.length,l+=u.length,l-y<f.length)break;i++,l=0}let h=o-E;i===1?r.shift():" +
-  "r.splice(0,i),this.#o[n]=l,this.#n-=h,e[0]=n,e[1]=h>>8,e[2]=h&255,e.fill(0,o)}};function J(t,e,r){let n=e+O;re" +
-  "turn t.set(r,n),t[e]=r.length>>8,t[e+1]=r.length&255,n+r.length}function sr(t,e,r){t[e]=r>>>24,t[e+1]=r>>>16,t" +
-  "[e+2]=r>>>8,t[e+3]=r}var ar=64*1024,me=.5,dr=2,I=class{#r;#e;#t=[];#o=0;#n=0;#i=new Uint8Array(0);#s=\"off\";#a=" +
-  "0;#u;#f=0;#d=!0;#l=!1;#h=!1;#c=!1;#y=new Set;#p={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor" +
-  "(e){this.#r=e,this.#e=new R(e.cellBytes)}get pendingBytes(){return this.#e.pendingBytes+this.#o+this.#n}get co" +
-  "unts(){return{...this.#p}}push(e,r){this.#c||(this.#t.length===0?this.#e.push(e,r):($(r.length),this.#t.push({" +
-  "lane:e,envelope:r}),this.#o+=r.length+y),this.#m())}setCellBytes(e){this.#t.push({cellBytes:H(e)}),this.#A()}c" +
-  "onfigure(e,r){if(!this.#c){if(e!==\"off\"&&!(r>0))throw new RangeError(`Cover needs an interval above 0, not ${r" +
-  "}`);this.#u?.(),this.#u=void 0,this.#s=e,this.#a=r,this.#l=!1,this.#f=this.#r.nowMs(),e!==\"off\"&&this.#E(),thi" +
-  "s.#m()}}setCovering(e){this.#d=e}flush(e){return this.#c?Promise.resolve(this.pendingBytes===0):!this.#h&&this" +
-  ".pendingBytes===0?Promise.resolve(!0):new Promise(r=>{let n=i=>{this.#y.delete(n),o(),r(i)},o=this.#r.after(e," +
-  "()=>n(!1));this.#y.add(n)})}stop(){this.#c=!0,this.#u?.(),this.#u=void 0,this.#i=new Uint8Array(0);for(let e o" +
-  "f this.#y)e(!1)}#m(){this.#h||this.#c||!this.#x()||(this.#h=!0,this.#C())}#x(){return this.#l||this.#s!==\"cons" +
-  "tant\"&&this.#e.pendingBytes>0}async#C(){await void 0;try{for(;!this.#c&&this.#x();){let e=this.#s===\"constant\"" +
-  "?this.#_():this.#S();if(await this.#r.write(e,this.#e.cellBytes),this.#n=0,this.#c)break;this.#A(),this.#r.onW" +
-  "ritten?.()}}catch(e){this.#n=0;let r=this.#c;this.stop(),r||this.#r.onFailed?.(e)}this.#h=!1,this.#B()}#B(){if" +
-  "(!(this.#c||this.pendingBytes>0)){this.#i.length>dr*this.#e.cellBytes&&(this.#i=new Uint8Array(0));for(let e o" +
-  "f this.#y)e(!0)}}#_(){this.#l=!1;let e=this.#g(1);return this.#b(e)?e:this.#w(e)}#S(){let{cellBytes:e,pendingB" +
-  "ytes:r}=this.#e;if(r===0)return this.#l=!1,this.#w(this.#g(1));let n=Math.ceil(r/(e-E))+1,o=this.#g(Math.min(n" +
-  ",Math.max(1,Math.floor(ar/e)))),i=0;for(;i<o.length&&this.#b(o.subarray(i,i+e));)i+=e;return o.subarray(0,i)}#" +
-  "g(e){let r=e*this.#e.cellBytes;return this.#i.length<r&&(this.#i=new Uint8Array(r)),this.#i.subarray(0,r)}#b(e" +
-  "){let r=this.#e.pendingBytes;if(this.#e.next(e)===void 0)return!1;let n=r-this.#e.pendingBytes;return this.#n+" +
-  "=n,this.#p.cells++,this.#p.paddingBytes+=e.length-E-n,this.#v(e,E+n),!0}#w(e){return this.#p.cells++,this.#p.c" +
-  "overCells++,this.#p.coverBytes+=e.length,this.#v(e.fill(0),E),e}#v(e,r){let{rider:n}=this.#r;if(n!==void 0)for" +
-  "(let o=r;e.length-o>O;){let i=n(e.length-o-O);if(i===void 0)return;o=J(e,o,i)}}#E(){let e=this.#r.nowMs();this" +
-  ".#u=this.#r.after(this.#s===\"poisson\"?this.#k():this.#P(e),()=>{this.#l=this.#d||this.#s===\"constant\"&&this.#e" +
-  ".pendingBytes>0,this.#E(),this.#m()})}#k(){return-Math.log(1-this.#r.random())*this.#a}#P(e){this.#f=lr(this.#" +
-  "f,this.#a,e);let r=this.#r.random()*me*this.#a;return Math.max((1-me)*this.#a,this.#f-r-e)}#A(){for(;this.#e.p" +
-  "endingBytes===0&&this.#t.length>0;){let e=this.#t.findIndex((r,n)=>n>0&&\"cellBytes\"in r);for(let r of this.#t." +
-  "splice(0,e<0?this.#t.length:e))\"cellBytes\"in r?this.#e.cellBytes=r.cellBytes:(this.#o-=r.envelope.length+y,thi" +
-  "s.#e.push(r.lane,r.envelope))}}};function lr(t,e,r){if(r<t-e)return r+e;let n=Math.max(0,Math.floor((r-t)/e));" +
-  "return t+(n+1)*e}function z(t,e){if(t.length!==e.length)return!1;let r=0;for(let n=0;n<t.length;n++)r|=(t[n]??" +
-  "0)^(e[n]??0);return r===0}function _(t){let e=[];for(let r=t;r!==void 0&&e.length<3;r=r instanceof Error?r.cau" +
-  "se:void 0){let n=r instanceof Error?r.message:String(r);n!==\"\"&&!e.some(o=>o.includes(n))&&e.push(n)}return e." +
-  "join(\": \")}var K=class{#r=new Map;offer(e,r){this.#r.delete(e),this.#r.set(e,r)}take(e){for(let[r,n]of this.#r" +
-  ")if(!(n.length>e))return this.#r.delete(r),n}};var cr=2e3;function ge(t,e){let r,n,o=0,i=new K,l=d=>{t.post({k" +
-  "ind:\"written\",takenBytes:o-d.pendingBytes,counts:d.counts})},h=async({transport:d,target:u,isTapped:A})=>{let " +
-  "C=e.connectors.find(c=>c.transport===d);if(C===void 0)throw new Error(`no way to connect by ${d} in a thread o" +
-  "f its own`);let P=r=await C.connect(u,new AbortController().signal),B=n=new I({cellBytes:g.cellBytes,write:(c," +
-  "v)=>(A&&t.post({kind:\"sent\",cells:c.slice(),cellBytes:v}),P.write(c,v)),after:e.after,nowMs:e.nowMs,random:()=" +
-  ">new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:c=>i.take(c),onWritten:()=>l(B),onFailed:()=>t" +
-  ".post({kind:\"failed\"})});P.closed.then(c=>t.post({kind:\"closed\",end:c})),t.post({kind:\"connected\"})},f=async()" +
-  "=>{let d=await r?.read();t.post({kind:\"chunk\",bytes:d?.slice()})};t.listen(d=>{switch(d.kind){case\"connect\":re" +
-  "turn void h(d).catch(u=>t.post({kind:\"refused\",message:_(u)}));case\"push\":return o+=d.envelope.length+y,n?.pus" +
-  "h(d.lane,d.envelope);case\"offer\":return i.offer(d.key,d.envelope);case\"cellBytes\":return n?.setCellBytes(d.cel" +
-  "lBytes);case\"configure\":return n?.configure(d.mode,d.intervalMs);case\"covering\":return n?.setCovering(d.coveri" +
-  "ng);case\"flush\":return void n?.flush(d.timeoutMs).then(u=>{t.post({kind:\"flushed\",id:d.id,flushed:u})});case\"r" +
-  "ead\":return void f();case\"stop\":return n?.stop();case\"close\":return r?.close(d.closeCode),void e.after(cr,e.ex" +
-  "it)}})}var w=require(\"node:http2\");function D({host:t,port:e}){return`${t.includes(\":\")?`[${t}]`:t}:${e}`}var " +
-  "b=class extends Error{name=\"StaticError\";code;retryable;retryAfterMs;epoch;channel;unreachable;members;constru" +
-  "ctor(e,r,n={}){super(T(r),n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.retryable=n.retryable??M[e" +
-  "].retryable,this.retryAfterMs=n.retryAfterMs,this.epoch=n.epoch,this.channel=n.channel,this.unreachable=n.unre" +
-  "achable,this.members=n.members}},L=class extends b{name=\"TransportError\"},Z=class extends L{name=\"UnavailableE" +
-  "rror\"},Y=class extends L{name=\"InternalError\"},Q=class extends b{name=\"AuthError\"},N=class extends b{name=\"Cha" +
-  "nnelError\"},X=class extends N{name=\"RemovedError\";by;atMs;constructor(e,r,n={}){super(e,r,n),this.by=n.by,this" +
-  ".atMs=n.atMs}},ee=class extends b{name=\"QuotaExceededError\"},re=class extends b{name=\"MlsError\"},te=class exte" +
-  "nds b{name=\"InvalidArgumentError\"},ne=class extends b{name=\"StoreError\"},oe=class extends b{name=\"RemoteError\"" +
-  ";remoteCode;constructor(e,{remoteCode:r=\"failed\",...n}={}){super(\"remote_error\",e,n),this.remoteCode=r}};funct" +
-  "ion x(t){return(e,r,n)=>new t(e,r,n)}var ut={TransportError:x(L),AuthError:x(Q),ChannelError:x(N),QuotaExceede" +
-  "dError:x(ee),MlsError:x(re),InvalidArgumentError:x(te),StoreError:x(ne),UnavailableError:x(Z),RemovedError:x(X" +
-  "),RemoteError:(t,e,r)=>new oe(e,r),InternalError:x(Y)};function xe(t,e){return e!==void 0&&U(e)?e:t===429?\"rat" +
-  "e_limited\":t===503?\"overloaded\":void 0}var S=5,ur=64*1024,be=10,ie=new TextDecoder;function we(t,e){let r=fr(b" +
-  "e,e),n=S+r.length+e,o=new Uint8Array(t.length/e*n);for(let i=0;i<t.length/e;i++){let l=i*n;pr(o,l+1,r.length+e" +
-  "),o.set(r,l+S),o.set(t.subarray(i*e,(i+1)*e),l+S+r.length)}return o}function ve(t){let{value:e,end:r}=Be(t,0,b" +
-  "e);if(r!==t.length)throw new m(\"protocol_error\",\"A cell's message holds more than a cell\");return e}function E" +
-  "e(t){let e={code:\"\",message:\"\"};for(let{field:r,value:n}of se(t))r===4&&typeof n==\"number\"&&(e={...e,retryAfte" +
-  "rMs:n}),typeof n!=\"number\"&&(r===1&&(e={...e,code:ie.decode(n)}),r===2&&(e={...e,message:ie.decode(n)}));retur" +
-  "n e}function*Ae(t){for(let{field:e,value:r}of se(t)){if(e!==3||typeof r==\"number\")continue;let[n,o]=[\"\",new Ui" +
-  "nt8Array];for(let i of se(r))typeof i.value!=\"number\"&&(i.field===1&&(n=ie.decode(i.value).replace(/^.*\\//,\"\")" +
-  "),i.field===2&&(o=i.value.slice()));yield{type:n,value:o}}}var F=class{#r=new Uint8Array(S);#e=0;#t=new Uint8A" +
-  "rray(0);#o=0;read(e,r){let n=0;for(;n<e.length;){if(this.#e<S){let i=e.subarray(n,n+S-this.#e);if(this.#r.set(" +
-  "i,this.#e),this.#e+=i.length,n+=i.length,this.#e<S)return;this.#n()}let o=e.subarray(n,n+this.#t.length-this.#" +
-  "o);n+=o.length,o.length===this.#t.length?this.#i(o,r):(this.#t.set(o,this.#o),this.#o+=o.length,this.#o===this" +
-  ".#t.length&&this.#i(this.#t,r))}}#n(){let e=new DataView(this.#r.buffer).getUint32(1);if(e===0||e>ur)throw new" +
-  " m(\"protocol_error\",`A message of ${e} bytes where cells are expected`);this.#t.length!==e&&(this.#t=new Uint8" +
-  "Array(e)),this.#o=0}#i(e,r){this.#e=0,r(this.#r[0]??0,e)}};function Ce(t){let e=new Uint8Array(t.reduce((n,{le" +
-  "ngth:o})=>n+o,0)),r=0;for(let n of t)e.set(n,r),r+=n.length;return e}function fr(t,e){let r=[t];for(let n=e;n>" +
-  "0||r.length===1;n>>>=7)r.push(n>127?n&127|128:n);return Uint8Array.from(r)}function Be(t,e,r){if(t[e]!==r)thro" +
-  "w new m(\"protocol_error\",\"A message without the field that it must have\");let{value:n,end:o}=_e(t,e+1);if(n>t." +
-  "length-o)throw Se();return{value:t.subarray(o,o+n),end:o+n}}function*se(t){for(let e=0;e<t.length;){let r=t[e]" +
-  "??0,{value:n,end:o}=(r&7)===0?_e(t,e+1):Be(t,e,r&-8|2);yield{field:r>>3,value:n},e=o}}function _e(t,e){let r=0" +
-  ";for(let[n,o]=[1,e];o<t.length&&n<2**63;n*=128){let i=t[o++]??0;if(r+=(i&127)*n,i<128)return{value:r,end:o}}th" +
-  "row Se()}function Se(){return new m(\"protocol_error\",\"A field goes beyond the end of its message\")}function pr" +
-  "(t,e,r){new DataView(t.buffer,t.byteOffset).setUint32(e,r)}var hr=\"static.relay.v1.ErrorDetail\";function ke(t," +
-  "e){try{for(let{type:r,value:n}of Ae(mr(t))){let o=r===hr?yr(()=>n):void 0;if(o!==void 0)return o}}catch{}retur" +
-  "n{message:e}}function Pe(t,e,{message:r,...n}){let o=xe(t);if(o===void 0)return{message:r};if(n.code!==void 0)" +
-  "return{message:r,...n};let i=typeof e==\"string\"?Number(e)*1e3:NaN;return{code:o,message:r,...i>=0&&{retryAfter" +
-  "Ms:i}}}function yr(t){try{let{code:e,message:r,retryAfterMs:n}=Ee(t());return U(e)?{code:e,message:r,retryAfte" +
-  "rMs:n}:void 0}catch{return}}function mr(t){return Uint8Array.from(atob(t),e=>e.charCodeAt(0))}var Le=require(\"" +
-  "node:crypto\"),He=require(\"node:net\"),W=require(\"node:tls\");var Me=require(\"node:buffer\"),Re=require(\"node:http" +
-  "\"),ae=require(\"node:https\"),k=require(\"node:net\"),Oe=fe(require(\"node:process\"));function gr(t,e=Oe.default.en" +
-  "v){let r=Ue(e,\"ALL_PROXY\",\"all_proxy\",\"HTTPS_PROXY\",\"https_proxy\"),n=Ue(e,\"NO_PROXY\",\"no_proxy\");if(r===void 0" +
-  "||xr(t,e[n??\"\"]??\"\"))return;let o=e[r]??\"\",i=o.includes(\"://\")?o:`http://${o}`,l=URL.canParse(i)?new URL(i):vo" +
-  "id 0;if(l?.protocol!==\"http:\"&&l?.protocol!==\"https:\")throw new Error(`${r} is no address of an HTTP proxy; wr" +
-  "ite http://host:port`);if(Te(l.username)&&Te(l.password))return l;throw new Error(`${r} has a \"%\" in its name " +
-  "or password that encodes nothing; write %25 for it`)}function Ue(t,...e){return e.find(r=>t[r]!==void 0&&t[r]!" +
-  "==\"\")}function Te(t){try{return decodeURIComponent(t),!0}catch{return!1}}function xr(t,e){return e.split(\",\")." +
-  "map(r=>r.trim().toLowerCase()).some(r=>{if(r===\"\")return!1;if(r===\"*\")return!0;if((0,k.isIP)(t)!==0)return br(" +
-  "t,r);let n=r.replace(/^\\./,\"\");return t===n||t.endsWith(`.${n}`)})}function br(t,e){let[r,n]=(0,k.isIP)(t)===6" +
-  "?[\"ipv6\",128]:[\"ipv4\",32],[o=\"\",i=String(n),...l]=e.replace(/^\\[|\\]$/g,\"\").split(\"/\");if(!((0,k.isIP)(o)===(0," +
-  "k.isIP)(t)&&/^\\d+$/.test(i)&&Number(i)<=n&&l.length===0))return!1;let f=new k.BlockList;return f.addSubnet(o,N" +
-  "umber(i),r),f.check(t,r)}async function Ie(t,e){let r=gr(t.host);return r&&await wr(t,r,e)}function wr(t,e,r){" +
-  "let n=D(t),{protocol:o,hostname:i,port:l,username:h,password:f}=e,d=decodeURIComponent(h),u=Me.Buffer.from(`${" +
-  "d}:${decodeURIComponent(f)}`).toString(\"base64\");return new Promise((A,C)=>{let P=(c,v)=>C(new Error(`the prox" +
-  "y ${e.host} does not lead to ${n}: ${c}`,{cause:v})),B=(o===\"https:\"?ae.request:Re.request)({host:i.replace(/^" +
-  "\\[|\\]$/g,\"\"),port:l===\"\"?o===\"https:\"?443:80:Number(l),method:\"CONNECT\",path:n,headers:{host:n,...h!==\"\"&&{\"pr" +
-  "oxy-authorization\":`Basic ${u}`}},agent:!1,...r&&{signal:r}});B.once(\"connect\",({statusCode:c=0},v,qe)=>{v.on(" +
-  "\"error\",()=>{});let ce=c>=200&&c<300;if(ce&&qe.length===0)return A(v);v.destroy(),P(ce?\"it says more than it w" +
-  "as asked\":`HTTP status ${c}`)}),B.once(\"response\",({statusCode:c})=>{B.destroy(),P(`HTTP status ${c}`)}),B.on(" +
-  "\"error\",c=>r?.aborted?C(r.reason):P(c.message,c)),B.end()})}async function $e(t,e,r){return await vr(t,{tunnel" +
-  ":await Ie(t,r),protocol:e,signal:r})}function vr({host:t,port:e,trust:r},{tunnel:n,protocol:o,signal:i}){retur" +
-  "n new Promise((l,h)=>{if(i.aborted)return n?.destroy(),h(i.reason);let f=r.certificateHashes.length>0,d=(0,W.c" +
-  "onnect)({host:t,port:e,...n&&{socket:n},...(0,He.isIP)(t)===0&&{servername:t},ALPNProtocols:[o],minVersion:\"TL" +
-  "Sv1.3\",...r.caCerts.length>0&&{ca:[...W.rootCertificates,...r.caCerts]},rejectUnauthorized:!f}),u=C=>{i.remove" +
-  "EventListener(\"abort\",A),d.destroy(),h(C)},A=()=>u(i.reason);i.addEventListener(\"abort\",A),d.on(\"error\",u),d.o" +
-  "nce(\"secureConnect\",()=>{if(f&&!Er(d,r))return u(new Error(\"the relay's certificate is none of tls.certificate" +
-  "Hashes\"));if(d.alpnProtocol!==o)return u(new Error(`the server does not speak ${o}`));i.removeEventListener(\"a" +
-  "bort\",A),l(d)})})}function Er(t,{certificateHashes:e}){let r=(0,Le.createHash)(\"sha256\").update(t.getPeerCerti" +
-  "ficate().raw).digest();return e.some(n=>z(n,r))}var q=class{#r=new Map;#e;#t=1/0;#o=0;after(e,r){let n=Math.ce" +
-  "il((performance.now()+e)/250),o={run:r},i=this.#r.get(n);return i===void 0?this.#r.set(n,new Set([o])):i.add(o" +
-  "),this.#o++,n<this.#t?this.#s(n):this.#o===1&&this.#i(!0),()=>{this.#n(n,o)}}#n(e,r){let n=this.#r.get(e);retu" +
-  "rn n===void 0||!n.delete(r)?!1:(n.size===0&&this.#r.delete(e),this.#o--,this.#o===0&&this.#i(!1),!0)}#i(e){typ" +
-  "eof this.#e==\"object\"&&(e?this.#e.ref():this.#e.unref())}#s(e){clearTimeout(this.#e),this.#t=e;let r=Math.max(" +
-  "0,e*250-performance.now());this.#e=setTimeout(()=>this.#a(),Math.min(r,2147483647))}#a(){this.#e=void 0,this.#" +
-  "t=1/0;let e=performance.now(),r=1/0;for(let[n,o]of this.#r)if(n*250>e)r=Math.min(r,n);else for(let i of o)queu" +
-  "eMicrotask(()=>this.#n(n,i)&&i.run());r<1/0&&this.#s(r)}};function Ke(){return Date.now()}var Ar=5e3,Cr=new q;" +
-  "function j(t,e){if(t>=Ar)return Cr.after(t,e);let r=setTimeout(e,t);return()=>clearTimeout(r)}function De(t){r" +
-  "eturn crypto.getRandomValues(new Uint8Array(t))}var Ne=1024*1024,Br=1500,Fe={transport:\"grpc\",carrier:\"tcp\",un" +
-  "usable:()=>{},connect:async(t,e)=>new de(await $e(t,\"h2\",e),t)},de=class{#r;#e;#t;#o=new F;#n;#i=()=>{};#s;clo" +
-  "sed;constructor(e,r){let n=D(r);this.closed=new Promise(o=>this.#i=o),this.#r=(0,w.connect)(`https://${n}`,{cr" +
-  "eateConnection:()=>e,settings:{initialWindowSize:Ne,enablePush:!1}}),this.#r.once(\"connect\",()=>this.#r.setLoc" +
-  "alWindowSize(Ne)),this.#r.on(\"error\",o=>this.#d({message:_(o)})),this.#r.on(\"goaway\",()=>this.#r.close()),this" +
-  ".#e=this.#r.request({[w.constants.HTTP2_HEADER_METHOD]:\"POST\",[w.constants.HTTP2_HEADER_AUTHORITY]:n,[w.consta" +
-  "nts.HTTP2_HEADER_PATH]:\"/static.relay.v1.Relay/Session\",[w.constants.HTTP2_HEADER_CONTENT_TYPE]:\"application/g" +
-  "rpc\",[w.constants.HTTP2_HEADER_TE]:\"trailers\"}),this.#e.on(\"error\",o=>this.#d({message:_(o)})),this.#e.on(\"res" +
-  "ponse\",o=>this.#u(o)),this.#e.on(\"trailers\",o=>this.#f(o)),this.#e.on(\"close\",()=>{this.#d({message:\"the conne" +
-  "ction was cut off\"}),this.#l()}),this.#t=this.#e[Symbol.asyncIterator]()}async read(){try{for(;;){let{done:e,v" +
-  "alue:r}=await this.#t.next();if(e)break;let n=[];if(this.#o.read(r,(o,i)=>{if(o!==0)throw new Error(\"compresse" +
-  "d cells were not asked for\");n.push(ve(i).slice())}),n.length>0)return Ce(n)}}catch(e){this.#d({message:_(e)})" +
-  "}this.#a()}write(e,r){return new Promise((n,o)=>{if(this.#n!==void 0)return o(new Error(this.#n.message));this" +
-  ".#e.write(we(e,r),i=>{if(!i)return n();this.#d({message:_(i)}),o(i)})})}close(e){this.#i({message:\"it was clos" +
-  "ed by this side\"}),e===0?this.#a():this.#l()}#a(){this.#e.end(),this.#s??=j(Br,()=>this.#l())}#u(e){let r=e[w." +
-  "constants.HTTP2_HEADER_STATUS];if(r!==200){let n=`The relay returned HTTP status ${String(r)} for Session`;ret" +
-  "urn this.#d(Pe(r,e[\"retry-after\"],{message:n}))}e[\"grpc-status\"]!==void 0&&this.#f(e)}#f(e){let{\"grpc-status\":" +
-  "r,\"grpc-message\":n,\"grpc-status-details-bin\":o}=e,i=typeof n==\"string\"&&n!==\"\"?_r(n):\"the relay ended the stre" +
-  "am\";if(r===\"0\")return this.#d({message:\"the relay ended the stream\"});this.#d(ke(typeof o==\"string\"?o:\"\",i))}#" +
-  "d(e){this.#n===void 0&&(this.#n=e,this.#i(e),this.#a())}#l(){this.#s?.(),this.#s=()=>{},this.#n??={message:\"it" +
-  " was closed by this side\"},this.#e.destroy(),this.#r.destroy()}};function _r(t){try{return decodeURIComponent(" +
-  "t).slice(0,1024)}catch{return t.slice(0,1024)}}ge({post:t=>le.parentPort?.postMessage(t),listen:t=>{le.parentP" +
-  "ort?.on(\"message\",t)}},{connectors:[Fe],nowMs:Ke,after:j,randomBytes:De,exit:()=>We.default.exit()});\n";
+  "var Zt=Object.create;var Je=Object.defineProperty;var Yt=Object.getOwnPropertyDescriptor;var Qt=Object.getOwnP" +
+  "ropertyNames;var Xt=Object.getPrototypeOf,er=Object.prototype.hasOwnProperty;var tr=(r,e,t,n)=>{if(e&&typeof e" +
+  "==\"object\"||typeof e==\"function\")for(let o of Qt(e))!er.call(r,o)&&o!==t&&Je(r,o,{get:()=>e[o],enumerable:!(n=" +
+  "Yt(e,o))||n.enumerable});return r};var Ze=(r,e,t)=>(t=r!=null?Zt(Xt(r)):{},tr(e||!r||!r.__esModule?Je(t,\"defau" +
+  "lt\",{value:r,enumerable:!0}):t,r));var Gt=Ze(require(\"node:process\")),Ve=require(\"node:worker_threads\");functi" +
+  "on Xe(r){let e;return()=>e??=r()}var Ye=\"[\\\\u0600-\\\\u0dff\\\\u1000-\\\\u109f\\\\u1780-\\\\u17ff]\",Qe=\"\\\\p{Extended_Pic" +
+  "tographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",rr=[`${Qe}(?:\\\\u200d${Qe})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${Ye})[\\\\u2" +
+  "00c\\\\u200d](?=${Ye})`,\"(?<=[\\\\p{L}\\\\p{N}\\\\p{P}\\\\p{S}])(?:(?!\\\\p{Default_Ignorable_Code_Point})\\\\p{M}){1,4}\"].j" +
+  "oin(\"|\"),nr=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",or=\"(?! )\\\\p{Zs}|^ |(?<= ) | " +
+  "$|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",ir=Xe(()=>new RegExp(`(${rr})|[${nr}]|${or}`,\"gu\")),Be=\"!-[\\\\]-~\\\\u00a1-\\\\u00ac\\\\u" +
+  "00ae-\\\\u02ff\\\\u2010-\\\\u2027\\\\u2190-\\\\u21ff\\\\u2500-\\\\u259f\\\\u2713\\\\u2717\",sr=new RegExp(`^[${Be}]+(?: [${Be}]+)" +
+  "*$`),Yr=new RegExp(`^[${Be} \\\\\\\\\\\\n\\\\t]*$`);var ar=/^[\\p{Zs}\\\\]/u;function dr(r,e){return r.replace(ir(),(t,n)" +
+  "=>n??(e.test(t)?t:cr(t)))}function cr(r){return`\\\\u{${r.codePointAt(0)?.toString(16)}}`}function J(r){return s" +
+  "r.test(r)?r:dr(r,ar)}var lr=[...\"Latn Grek Cyrl Armn Hebr Arab Thaa Deva Beng Guru Gujr Orya Taml Telu Knda Ml" +
+  "ym Sinh Thai Laoo Tibt Mymr Geor Ethi Khmr\".split(\" \").map(r=>[r]),[\"Latn\",\"Hani\",\"Hira\",\"Kana\"],[\"Latn\",\"Hani" +
+  "\",\"Bopo\"],[\"Latn\",\"Hani\",\"Hang\"]],Qr=Xe(()=>{let r=lr.map(e=>e.map(t=>`\\\\p{scx=${t}}`).join(\"\"));return new Re" +
+  "gExp(r.map(e=>`^[\\\\p{sc=Zyyy}\\\\p{sc=Zinh}${e}]*$`).join(\"|\"),\"u\")});var a={invalidArgument:3,deadlineExceeded:" +
+  "4,notFound:5,alreadyExists:6,permissionDenied:7,resourceExhausted:8,failedPrecondition:9,aborted:10,outOfRange" +
+  ":11,unimplemented:12,internal:13,unavailable:14,unauthenticated:16},d=(r,e,t,n)=>({http:r,grpc:e,close:t,error" +
+  "Class:n,retryable:!1}),x=(...r)=>({...d(...r),retryable:!0}),Z={join_timeout:x(504,a.deadlineExceeded,257,\"Tra" +
+  "nsportError\"),auth_failed:d(401,a.unauthenticated,258,\"AuthError\"),auth_key_invalid:d(401,a.unauthenticated,25" +
+  "9,\"AuthError\"),transport_error:x(502,a.unavailable,260,\"TransportError\"),connection_error:x(502,a.unavailable," +
+  "261,\"TransportError\"),listener_died:d(500,a.internal,262,\"TransportError\"),channel_error:d(400,a.invalidArgume" +
+  "nt,263,\"ChannelError\"),quota_exceeded:d(429,a.resourceExhausted,264,\"QuotaExceededError\"),mls_error:d(409,a.fa" +
+  "iledPrecondition,265,\"MlsError\"),invalid_request:d(400,a.invalidArgument,272,\"InvalidArgumentError\"),not_found" +
+  ":d(404,a.notFound,273,\"ChannelError\"),method_not_allowed:d(405,a.unimplemented,274,\"InvalidArgumentError\"),pay" +
+  "load_too_large:d(413,a.outOfRange,275,\"InvalidArgumentError\"),unsupported_media_type:d(415,a.invalidArgument,2" +
+  "76,\"InvalidArgumentError\"),rate_limited:x(429,a.resourceExhausted,277,\"UnavailableError\"),internal:d(500,a.int" +
+  "ernal,278,\"InternalError\"),overloaded:x(503,a.unavailable,279,\"UnavailableError\"),email_taken:d(409,a.alreadyE" +
+  "xists,288,\"AuthError\"),key_limit_reached:d(409,a.resourceExhausted,289,\"AuthError\"),account_suspended:d(403,a." +
+  "permissionDenied,290,\"AuthError\"),conflict:d(409,a.aborted,291,\"AuthError\"),code_invalid:d(400,a.invalidArgume" +
+  "nt,292,\"AuthError\"),csrf_failed:d(403,a.permissionDenied,293,\"AuthError\"),protocol_error:d(400,a.invalidArgume" +
+  "nt,304,\"TransportError\"),unsupported_version:d(400,a.failedPrecondition,305,\"TransportError\"),unknown_operatio" +
+  "n:d(404,a.unimplemented,306,\"TransportError\"),session_expired:d(401,a.unauthenticated,307,\"AuthError\"),session" +
+  "_replaced:d(409,a.aborted,308,\"TransportError\"),slow_reader:x(429,a.resourceExhausted,309,\"UnavailableError\")," +
+  "relay_draining:x(503,a.unavailable,310,\"UnavailableError\"),certificate_changed:d(502,a.failedPrecondition,311," +
+  "\"TransportError\"),name_taken:d(409,a.alreadyExists,320,\"ChannelError\"),epoch_conflict:x(409,a.aborted,321,\"Mls" +
+  "Error\"),not_allowed:d(403,a.permissionDenied,322,\"ChannelError\"),member_limit_reached:d(409,a.resourceExhauste" +
+  "d,323,\"ChannelError\"),already_member:d(409,a.alreadyExists,324,\"ChannelError\"),identity_present:d(409,a.alread" +
+  "yExists,356,\"ChannelError\"),queue_full:x(429,a.resourceExhausted,325,\"ChannelError\"),cursor_invalid:d(416,a.ou" +
+  "tOfRange,326,\"ChannelError\"),key_package_invalid:d(400,a.invalidArgument,327,\"MlsError\"),key_package_missing:x" +
+  "(404,a.failedPrecondition,328,\"MlsError\"),join_rejected:d(403,a.permissionDenied,329,\"ChannelError\"),membershi" +
+  "p_lapsed:d(410,a.failedPrecondition,330,\"ChannelError\"),state_conflict:d(409,a.failedPrecondition,331,\"MlsErro" +
+  "r\"),storage_full:x(507,a.resourceExhausted,332,\"ChannelError\"),link_invalid:d(400,a.invalidArgument,333,\"Inval" +
+  "idArgumentError\"),removed:d(410,a.failedPrecondition,355,\"RemovedError\"),members_must_update:d(409,a.failedPre" +
+  "condition,334,\"ChannelError\"),successor_needed:d(409,a.failedPrecondition,335,\"ChannelError\"),choice_needed:d(" +
+  "409,a.failedPrecondition,357,\"ChannelError\"),content_invalid:d(400,a.invalidArgument,352,\"ChannelError\"),reque" +
+  "st_timeout:x(504,a.deadlineExceeded,353,\"TransportError\"),remote_error:d(502,a.aborted,354,\"RemoteError\"),stor" +
+  "e_locked:x(409,a.failedPrecondition,336,\"StoreError\"),store_corrupt:d(500,a.internal,337,\"StoreError\"),store_f" +
+  "ull:d(507,a.resourceExhausted,340,\"StoreError\"),store_failed:d(500,a.internal,339,\"StoreError\"),passphrase_wro" +
+  "ng:d(401,a.unauthenticated,338,\"StoreError\")};function z(r){return Object.hasOwn(Z,r)}var tn=new Map(Object.en" +
+  "tries(Z).flatMap(([r,{close:e}])=>z(r)?[[e,r]]:[])),v=class extends Error{name=\"WireError\";code;requestId;cons" +
+  "tructor(e,t,n={}){super(J(t),n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.requestId=n.requestId}}" +
+  ";var C=Object.freeze({cellBytes:4096,minCellBytes:1024,maxCellBytes:16384,payloadBytes:1048576,ciphertextBytes" +
+  ":1081344,keyPackageBytes:16384,commitBytes:262144,welcomeBytes:2097152,leafNodeBytes:4096,creatorWelcomeBytes:" +
+  "1024,envelopeBytes:2490368,handshakeEnvelopeBytes:16384,cborDepth:6,cborItems:32768,membersPerChannel:1e3,welc" +
+  "omesPerCommit:16,keyPackagesPerUpload:100,channelsPerPage:500,answersPerCommit:1e3,proofsPerCommit:128,ownersP" +
+  "erChannel:64,ownersChanges:64,ownersChangeBytes:2048,admissions:16,claimsForFounding:100,confirmationsPerPage:" +
+  "10,unconfirmedPerPage:40,featuresPerSession:64,identityBytes:256,tokenBytes:8192,originBytes:300,sessionTokenB" +
+  "ytes:64,errorTextBytes:1024,errorCodeBytes:64,nameComponentBytes:63,channelNameBytes:191,emailBytes:254,conten" +
+  "tFieldsBytes:8192,contentTypeBytes:127,contentAddressees:64,conversationBytes:128,contentHeaders:32,contentHea" +
+  "derNameBytes:64,contentHeaderValueBytes:1024,contentErrorBytes:64,contentConfirmationBytes:120,queueBytesPerCh" +
+  "annel:67108864,queueAgeMs:6048e5,windowBytes:16777216,challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clockSk" +
+  "ewMs:6e5,keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5});var P=3,w=4,Q=2,Se={contro" +
+  "l:0,data:1};function he(r){if(!Number.isInteger(r)||r<C.minCellBytes||r>C.maxCellBytes)throw new v(\"protocol_e" +
+  "rror\",`A cell has ${C.minCellBytes} to ${C.maxCellBytes} bytes, not ${r}`);return r}function ue(r){if(r===0||r" +
+  ">C.envelopeBytes)throw new v(\"payload_too_large\",`Cannot send an envelope of ${r} bytes; 1 to ${C.envelopeByte" +
+  "s} are allowed`)}var Y=class{#e;#t=[];#r=[];#n=[0,0];#o=0;constructor(e){this.#e=he(e)}set cellBytes(e){if(thi" +
+  "s.#o>0)throw new TypeError(\"Cannot change the cell size while envelopes are waiting\");this.#e=he(e)}get cellBy" +
+  "tes(){return this.#e}get pendingBytes(){return this.#o}push(e,t){ue(t.length),(e===\"control\"?this.#t:this.#r)." +
+  "push(t),this.#o+=t.length+w}next(e){let t=this.#t.length>0?Se.control:Se.data,n=t===Se.control?this.#t:this.#r" +
+  ";if(n.length===0)return;let o=e?.length===this.#e?e:new Uint8Array(this.#e);return this.#i(o,n,t),o}#i(e,t,n){" +
+  "let o=P,i=0,s=this.#n[n]??0;for(let h of t){if(s===0){if(e.length-o<=w)break;hr(e,o,h.length),o+=w,s=w}let c=s" +
+  "-w,f=h.subarray(c,c+e.length-o);if(e.set(f,o),o+=f.length,s+=f.length,s-w<h.length)break;i++,s=0}let l=o-P;i==" +
+  "=1?t.shift():t.splice(0,i),this.#n[n]=s,this.#o-=l,e[0]=n,e[1]=l>>8,e[2]=l&255,e.fill(0,o)}};function Ue(r,e,t" +
+  "){let n=e+Q;return r.set(t,n),r[e]=t.length>>8,r[e+1]=t.length&255,n+t.length}function hr(r,e,t){r[e]=t>>>24,r" +
+  "[e+1]=t>>>16,r[e+2]=t>>>8,r[e+3]=t}var ur=64*1024,et=.5,fr=2,X=class{#e;#t;#r=[];#n=0;#o=0;#i=new Uint8Array(0" +
+  ");#s=\"off\";#d=0;#c;#l=0;#a=!0;#h=!1;#f=!1;#u=!1;#p=new Set;#m={cells:0,coverCells:0,coverBytes:0,paddingBytes:" +
+  "0};constructor(e){this.#e=e,this.#t=new Y(e.cellBytes)}get pendingBytes(){return this.#t.pendingBytes+this.#n+" +
+  "this.#o}get counts(){return{...this.#m}}push(e,t){this.#u||(this.#r.length===0?this.#t.push(e,t):(ue(t.length)" +
+  ",this.#r.push({lane:e,envelope:t}),this.#n+=t.length+w),this.#y())}setCellBytes(e){this.#r.push({cellBytes:he(" +
+  "e)}),this.#k()}configure(e,t){if(!this.#u){if(e!==\"off\"&&!(t>0))throw new RangeError(`Cover needs an interval " +
+  "above 0, not ${t}`);this.#c?.(),this.#c=void 0,this.#s=e,this.#d=t,this.#h=!1,this.#l=this.#e.nowMs(),e!==\"off" +
+  "\"&&this.#A(),this.#y()}}setCovering(e){this.#a=e}flush(e){return this.#u?Promise.resolve(this.pendingBytes===0" +
+  "):!this.#f&&this.pendingBytes===0?Promise.resolve(!0):new Promise(t=>{let n=i=>{this.#p.delete(n),o(),t(i)},o=" +
+  "this.#e.after(e,()=>n(!1));this.#p.add(n)})}stop(){this.#u=!0,this.#c?.(),this.#c=void 0,this.#i=new Uint8Arra" +
+  "y(0);for(let e of this.#p)e(!1)}#y(){this.#f||this.#u||!this.#x()||(this.#f=!0,this.#C())}#x(){return this.#h|" +
+  "|this.#s!==\"constant\"&&this.#t.pendingBytes>0}async#C(){await void 0;try{for(;!this.#u&&this.#x();){let e=this" +
+  ".#s===\"constant\"?this.#w():this.#P();if(await this.#e.write(e,this.#t.cellBytes),this.#o=0,this.#u)break;this." +
+  "#k(),this.#e.onWritten?.()}}catch(e){this.#o=0;let t=this.#u;this.stop(),t||this.#e.onFailed?.(e)}this.#f=!1,t" +
+  "his.#b()}#b(){if(!(this.#u||this.pendingBytes>0)){this.#i.length>fr*this.#t.cellBytes&&(this.#i=new Uint8Array" +
+  "(0));for(let e of this.#p)e(!0)}}#w(){this.#h=!1;let e=this.#v(1);return this.#B(e)?e:this.#S(e)}#P(){let{cell" +
+  "Bytes:e,pendingBytes:t}=this.#t;if(t===0)return this.#h=!1,this.#S(this.#v(1));let n=Math.ceil(t/(e-P))+1,o=th" +
+  "is.#v(Math.min(n,Math.max(1,Math.floor(ur/e)))),i=0;for(;i<o.length&&this.#B(o.subarray(i,i+e));)i+=e;return o" +
+  ".subarray(0,i)}#v(e){let t=e*this.#t.cellBytes;return this.#i.length<t&&(this.#i=new Uint8Array(t)),this.#i.su" +
+  "barray(0,t)}#B(e){let t=this.#t.pendingBytes;if(this.#t.next(e)===void 0)return!1;let n=t-this.#t.pendingBytes" +
+  ";return this.#o+=n,this.#m.cells++,this.#m.paddingBytes+=e.length-P-n,this.#U(e,P+n),!0}#S(e){return this.#m.c" +
+  "ells++,this.#m.coverCells++,this.#m.coverBytes+=e.length,this.#U(e.fill(0),P),e}#U(e,t){let{rider:n}=this.#e;i" +
+  "f(n!==void 0)for(let o=t;e.length-o>Q;){let i=n(e.length-o-Q);if(i===void 0)return;o=Ue(e,o,i)}}#A(){let e=thi" +
+  "s.#e.nowMs();this.#c=this.#e.after(this.#s===\"poisson\"?this.#M():this.#T(e),()=>{this.#h=this.#a||this.#s===\"c" +
+  "onstant\"&&this.#t.pendingBytes>0,this.#A(),this.#y()})}#M(){return-Math.log(1-this.#e.random())*this.#d}#T(e){" +
+  "this.#l=mr(this.#l,this.#d,e);let t=this.#e.random()*et*this.#d;return Math.max((1-et)*this.#d,this.#l-t-e)}#k" +
+  "(){for(;this.#t.pendingBytes===0&&this.#r.length>0;){let e=this.#r.findIndex((t,n)=>n>0&&\"cellBytes\"in t);for(" +
+  "let t of this.#r.splice(0,e<0?this.#r.length:e))\"cellBytes\"in t?this.#t.cellBytes=t.cellBytes:(this.#n-=t.enve" +
+  "lope.length+w,this.#t.push(t.lane,t.envelope))}}};function mr(r,e,t){if(t<r-e)return t+e;let n=Math.max(0,Math" +
+  ".floor((t-r)/e));return r+(n+1)*e}function ke(r,e){if(r.length!==e.length)return!1;let t=0;for(let n=0;n<r.len" +
+  "gth;n++)t|=(r[n]??0)^(e[n]??0);return t===0}function ee(r){let e=[];for(let t=r;t!==void 0&&e.length<3;t=t ins" +
+  "tanceof Error?t.cause:void 0){let n=t instanceof Error?t.message:String(t);n!==\"\"&&!e.some(o=>o.includes(n))&&" +
+  "e.push(n)}return e.join(\": \")}var fe=class{#e=new Map;offer(e,t){this.#e.delete(e),this.#e.set(e,t)}take(e){fo" +
+  "r(let[t,n]of this.#e)if(!(n.length>e))return this.#e.delete(t),n}};var pr=2e3;function tt(r,e){let t,n,o=0,i=n" +
+  "ew fe,s=c=>{r.post({kind:\"written\",takenBytes:o-c.pendingBytes,counts:c.counts})},l=async({transport:c,target:" +
+  "f,isTapped:R})=>{let O=e.connectors.find(y=>y.transport===c);if(O===void 0)throw new Error(`no way to connect " +
+  "by ${c} in a thread of its own`);let N=t=await O.connect(f,new AbortController().signal),I=n=new X({cellBytes:" +
+  "C.cellBytes,write:(y,_)=>(R&&r.post({kind:\"sent\",cells:y.slice(),cellBytes:_}),N.write(y,_)),after:e.after,now" +
+  "Ms:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:y=>i.take(y),onWritten:()" +
+  "=>s(I),onFailed:()=>r.post({kind:\"failed\"})});N.closed.then(y=>r.post({kind:\"closed\",end:y})),r.post({kind:\"co" +
+  "nnected\"})},h=async()=>{let c=await t?.read();r.post({kind:\"chunk\",bytes:c?.slice()})};r.listen(c=>{switch(c.k" +
+  "ind){case\"connect\":return void l(c).catch(f=>r.post({kind:\"refused\",message:ee(f)}));case\"push\":return o+=c.en" +
+  "velope.length+w,n?.push(c.lane,c.envelope);case\"offer\":return i.offer(c.key,c.envelope);case\"cellBytes\":return" +
+  " n?.setCellBytes(c.cellBytes);case\"configure\":return n?.configure(c.mode,c.intervalMs);case\"covering\":return n" +
+  "?.setCovering(c.covering);case\"flush\":return void n?.flush(c.timeoutMs).then(f=>{r.post({kind:\"flushed\",id:c.i" +
+  "d,flushed:f})});case\"read\":return void h();case\"stop\":return n?.stop();case\"close\":return t?.close(c.closeCode" +
+  "),void e.after(pr,e.exit)}})}var p={noError:0,protocolError:1,internalError:2,flowControlError:3,settingsTimeo" +
+  "ut:4,streamClosed:5,frameSizeError:6,refusedStream:7,cancel:8,compressionError:9,connectError:10,enhanceYourCa" +
+  "lm:11,inadequateSecurity:12,http11Required:13},yr=new Map(Object.entries(p).map(([r,e])=>[e,r]));function _e(r" +
+  "){return yr.get(r)??`code ${r}`}var m=class extends Error{name=\"ConnectionError\";code;constructor(e,t){super(t" +
+  "),this.code=e}};var b={regular:0,malformed:1,method:2,scheme:3,authority:4,path:5,host:6,contentLength:7,cooki" +
+  "e:8},Pe=new Set([\"connection\",\"keep-alive\",\"proxy-connection\",\"transfer-encoding\",\"upgrade\"]),gr=new Map([[\":m" +
+  "ethod\",b.method],[\":scheme\",b.scheme],[\":authority\",b.authority],[\":path\",b.path],[\"host\",b.host],[\"content-le" +
+  "ngth\",b.contentLength],[\"cookie\",b.cookie]]),rt=/^[!#$%&'*+\\-.^_`|~0-9a-z]+$/,nt=/^(?:[!-~\\x80-\\xff](?:[\\t -~\\" +
+  "x80-\\xff]*[!-~\\x80-\\xff])?)?$/;function L(r,e){return{name:r,value:e,kind:xr(r,e),size:r.length+e.length+32}}f" +
+  "unction ot(r,e){return rt.test(r)&&nt.test(e)}function xr(r,e){let t=gr.get(r);return nt.test(e)?t!==void 0?t:" +
+  "r===\"te\"?e.toLowerCase()===\"trailers\"?b.regular:b.malformed:Pe.has(r)?b.malformed:rt.test(r)?b.regular:b.malfo" +
+  "rmed:b.malformed}var u={data:0,headers:1,priority:2,rstStream:3,settings:4,pushPromise:5,ping:6,goaway:7,windo" +
+  "wUpdate:8,continuation:9},g={ack:1,endStream:1,endHeaders:4,padded:8,priority:32},A={headerTableSize:1,enableP" +
+  "ush:2,maxConcurrentStreams:3,initialWindowSize:4,maxFrameSize:5,maxHeaderListSize:6,noRfc7540Priorities:9},Me=" +
+  "new TextEncoder().encode(`PRI * HTTP/2.0\\r\n\\r\nSM\\r\n\\r\n`),E=9,M=16384,it=16777215,D=65535,te=2**31-1,br=2**31-1" +
+  ";function q(r,e){return((r[e]??0)<<24|(r[e+1]??0)<<16|(r[e+2]??0)<<8|(r[e+3]??0))>>>0}function re(r,e,t){r[e]=" +
+  "t>>>24,r[e+1]=t>>>16,r[e+2]=t>>>8,r[e+3]=t}function me(r,e,{length:t,type:n,flags:o,streamId:i}){return r[e]=t" +
+  ">>16,r[e+1]=t>>8,r[e+2]=t,r[e+3]=n,r[e+4]=o,re(r,e+5,i),e+E}function j(r,e){return q(r,e)&2147483647}var st=ne" +
+  "w Uint8Array(0),ne=class{#e;#t;#r={type:0,flags:0,streamId:0,bytes:st,start:0,end:0};#n=new Uint8Array(E);#o=0" +
+  ";#i;#s=0;#d=0;#c=!1;constructor(e,t=st){this.#e=e,this.#t=t}get prefaceSeen(){return this.#d===this.#t.length}" +
+  "stop(){this.#c=!0,this.#i=void 0}receive(e){let t=this.prefaceSeen?0:this.#l(e);for(this.#o>0&&(t=this.#a(e,t)" +
+  ");!this.#c&&e.length-t>=E;){let n=at(e,t),o=t+E+n;if(o>e.length)break;this.#h(e,t,e,t+E,o),t=o}!this.#c&&t<e.l" +
+  "ength&&this.#a(e,t)}#l(e){let t=0;for(;t<e.length&&!this.prefaceSeen;)if(e[t++]!==this.#t[this.#d++])throw new" +
+  " m(p.protocolError,\"The client did not send the HTTP/2 connection preface\");return t}#a(e,t){let n=t;for(;this" +
+  ".#o<E;){if(n===e.length)return n;this.#n[this.#o++]=e[n++]??0}let o=this.#i??=new Uint8Array(at(this.#n,0)),i=" +
+  "Math.min(o.length-this.#s,e.length-n);return o.set(e.subarray(n,n+i),this.#s),this.#s+=i,this.#s===o.length&&(" +
+  "this.#i=void 0,this.#s=0,this.#o=0,this.#h(this.#n,0,o,0,o.length)),n+i}#h(e,t,n,o,i){let s=this.#r;s.type=e[t" +
+  "+3]??0,s.flags=e[t+4]??0,s.streamId=j(e,t+5),s.bytes=n,s.start=o,s.end=i,this.#e(s)}};function at(r,e){let t=(" +
+  "r[e]??0)<<16|(r[e+1]??0)<<8|(r[e+2]??0);if(t>M)throw new m(p.frameSizeError,`A frame of ${t} bytes is above th" +
+  "e limit of ${M}`);return t}function pe(r,e){if((r.flags&g.padded)===0){if(r.end-r.start<e)throw dt(\"HEADERS\");" +
+  "return{start:r.start+e,end:r.end}}let t=r.end-r.start;if(t<1+e)throw dt(\"A padded frame\");let n=r.bytes[r.star" +
+  "t]??0;if(n>t-1-e)throw new m(p.protocolError,\"Padding is longer than its frame\");return{start:r.start+1+e,end:" +
+  "r.end-n}}function dt(r){return new m(p.frameSizeError,`${r} has a length that its type does not allow`)}var oe" +
+  "=class{streamId;endStream;#e;#t=[];#r=0;#n=0;constructor(e,t){this.streamId=e.id,this.endStream=e.endStream,th" +
+  "is.#e=t}add(e,t,n){if(ct(this.#r+=n-t,this.#e),++this.#n>this.#e.headerBlockFrames)throw new m(p.enhanceYourCa" +
+  "lm,`A header block of more than ${this.#e.headerBlockFrames} frames is above the limit`);this.#t.push(e.slice(" +
+  "t,n))}join(){let e=new Uint8Array(this.#r),t=0;for(let n of this.#t)e.set(n,t),t+=n.length;return e}};function" +
+  " ct(r,e){if(r>e.headerBlockBytes)throw new m(p.enhanceYourCalm,`A header block of more than ${e.headerBlockByt" +
+  "es} bytes is above the limit`)}var V=class{#e;#t;#r;#n=0;#o=0;#i=0;constructor(e,t){this.#r=e,this.#e=new Arra" +
+  "y(Math.max(1,Math.floor(e/32))),this.#t=t}get bytes(){return this.#n}get count(){return this.#o}get insertions" +
+  "(){return this.#i}get(e){return e<this.#o?this.#e[(this.#i-1-e)%this.#e.length]:void 0}resize(e){this.#r=e,thi" +
+  "s.#s(e)}insert(e){return this.#s(this.#r-e.size),e.size>this.#r?!1:(this.#e[this.#i%this.#e.length]=e,this.#i+" +
+  "+,this.#o++,this.#n+=e.size,!0)}#s(e){for(;this.#o>0&&this.#n>e;){let t=this.#i-this.#o,n=t%this.#e.length,o=t" +
+  "his.#e[n];this.#e[n]=void 0,this.#o--,o!==void 0&&(this.#n-=o.size,this.#t?.(o,t))}}};var ye=[13,23,28,28,28,2" +
+  "8,28,28,28,24,30,28,28,30,28,28,28,28,28,28,28,28,30,28,28,28,28,28,28,28,28,28,6,10,10,12,13,6,8,11,10,10,8,1" +
+  "1,8,6,6,6,5,5,5,6,6,6,6,6,6,6,7,8,15,6,12,10,13,6,7,7,7,7,7,7,7,7,7,7,7,7,7,7,7,7,7,7,7,7,7,7,8,7,8,13,19,13,1" +
+  "4,6,15,5,6,5,6,5,6,6,6,5,7,7,6,6,6,5,6,7,6,5,5,6,7,7,7,7,7,15,11,14,13,28,20,22,20,20,22,22,22,23,22,23,23,23," +
+  "23,23,24,23,24,24,22,23,24,23,23,23,23,21,22,23,22,23,23,24,22,21,20,22,22,23,23,21,23,22,22,24,21,22,23,23,21" +
+  ",21,22,21,23,22,23,23,20,22,22,22,23,22,22,23,26,26,20,19,22,23,22,25,26,26,26,27,27,26,24,25,19,21,26,27,27,2" +
+  "6,27,24,21,21,26,26,28,27,27,27,20,24,20,21,22,21,21,23,22,22,25,25,24,24,26,23,26,27,26,26,27,27,27,27,27,28," +
+  "27,27,27,27,27,26,30],Te=4294967295,ht=256,ut=wr(ye),lt=vr();function ft(r){let e=0;for(let t=0;t<r.length;t++" +
+  ")e+=ye[r.charCodeAt(t)]??0;return e+7>>3}function mt(r,e,t){let[n,o,i]=[0,0,t];for(let s=0;s<r.length;s++){let" +
+  " l=r.charCodeAt(s),h=ye[l]??0,c=ut[l]??0;for(;h>0;){let f=Math.min(h,8-o);h-=f,n=n<<f|c>>>h&(1<<f)-1,o+=f,o===" +
+  "8&&(e[i++]=n,n=0,o=0)}}return o>0&&(e[i++]=n<<8-o|255>>o),i}function pt(r,e,t){let[n,o]=[0,0];for(let i=e.star" +
+  "t;i<e.end;i++){let s=r[i]??0;for(let l=4;l>=0;l-=4){let h=lt.steps[n<<4|s>>l&15]??Te;if(h===Te)return;if((h&ht" +
+  ")!==0){if(o===t.length)return;t[o++]=h&255}n=h>>9}}return lt.accepting[n]===1?o:void 0}function wr(r){let e=ne" +
+  "w Uint32Array(r.length),t=0;for(let n=1;n<=30;n++)r.forEach((o,i)=>{o===n&&(e[i]=t++)}),t=t*2;return e}functio" +
+  "n vr(){let r=[[]];ye.forEach((o,i)=>{let s=0;for(let l=o-1;l>=0;l--){let h=(ut[i]??0)>>>l&1,c=r[s]??[];l===0?c" +
+  "[h]=-1-i:s=c[h]??=r.push([])-1}});let e=new Uint32Array(r.length*16);for(let o=0;o<r.length;o++)for(let i=0;i<" +
+  "16;i++)e[o<<4|i]=Ar(r,o,i);let t=new Uint8Array(r.length),n=0;for(let o=0;o<8&&n!==void 0;o++)t[n]=1,n=r[n]?.[" +
+  "1];return{steps:e,accepting:t}}function Ar(r,e,t){let[n,o]=[e,0];for(let i=3;i>=0;i--){let s=r[n]?.[t>>i&1];if" +
+  "(s===void 0||s===-257)return Te;s<0&&(o=ht|-1-s),n=Math.max(s,0)}return(n<<9|o)>>>0}var Er=`:authority\n:method" +
+  " GET\n:method POST\n:path /\n:path /index.html\n:scheme http\n:scheme https\n:status 200\n:status 204\n:status 206\n:st" +
+  "atus 304\n:status 400\n:status 404\n:status 500\naccept-charset\naccept-encoding gzip, deflate\naccept-language\nacce" +
+  "pt-ranges\naccept\naccess-control-allow-origin\nage\nallow\nauthorization\ncache-control\ncontent-disposition\ncontent" +
+  "-encoding\ncontent-language\ncontent-length\ncontent-location\ncontent-range\ncontent-type\ncookie\ndate\netag\nexpect\n" +
+  "expires\nfrom\nhost\nif-match\nif-modified-since\nif-none-match\nif-range\nif-unmodified-since\nlast-modified\nlink\nloc" +
+  "ation\nmax-forwards\nproxy-authenticate\nproxy-authorization\nrange\nreferer\nrefresh\nretry-after\nserver\nset-cookie\n" +
+  "strict-transport-security\ntransfer-encoding\nuser-agent\nvary\nvia\nwww-authenticate`,G=Er.split(`\n`).map(r=>{let " +
+  "e=r.indexOf(\" \");return e<0?L(r,\"\"):L(r.slice(0,e),r.slice(e+1))}),ie=G.length,yt=new Map(G.map((r,e)=>[r.name" +
+  ",e+1]).reverse());var H=4096,gt=2**28,se=class{#e;#t=new V(H);#r=new Uint8Array(256);#n=this.#r;#o=0;#i=0;cons" +
+  "tructor(e){this.#e=e}decode(e,t,n){this.#n=e,this.#o=t,this.#i=n;let o=[],i=0,s=!0;for(;this.#o<n;){let l=e[th" +
+  "is.#o]??0;if((l&224)===32){if(!s)throw T(\"a table size update follows a field\");this.#c();continue}s=!1;let h=" +
+  "this.#s(l);i+=h.size,i<=this.#e&&o.push(h)}return this.#n=this.#r,{fields:o,oversized:i>this.#e}}#s(e){if(e>=1" +
+  "28)return this.#d(this.#l(7));let t=e>=64,n=this.#l(t?6:4),o=n===0?this.#a():this.#d(n).name,i=L(o,this.#a());" +
+  "return t&&this.#t.insert(i),i}#d(e){let t=e<=ie?G[e-1]:this.#t.get(e-ie-1);if(t===void 0)throw T(`index ${e} n" +
+  "ames no entry`);return t}#c(){let e=this.#l(5);if(e>H)throw T(`a table of ${e} bytes is above the limit of ${H" +
+  "}`);this.#t.resize(e)}#l(e){let t=(1<<e)-1,n=(this.#n[this.#o++]??0)&t;if(n<t)return n;for(let o=1;;o*=128){if" +
+  "(this.#o>=this.#i)throw T(\"an integer is cut off\");let i=this.#n[this.#o++]??0;if(n+=(i&127)*o,n>gt||o>gt)thro" +
+  "w T(\"an integer is too large\");if(i<128)return n}}#a(){if(this.#o>=this.#i)throw T(\"a string is cut off\");let " +
+  "e=(this.#n[this.#o]??0)>=128,t=this.#l(7),n=this.#o,o=n+t;if(o>this.#i)throw T(\"a string is cut off\");if(this." +
+  "#o=o,!e)return xt(this.#n.subarray(n,o));let i=(t*8/5|0)+1;this.#r.length<i&&(this.#r=new Uint8Array(i));let s" +
+  "=pt(this.#n,{start:n,end:o},this.#r);if(s===void 0)throw T(\"a string has an invalid Huffman code\");return xt(t" +
+  "his.#r.subarray(0,s))}};function xt(r){if(r.length<=4096)return String.fromCharCode(...r);let e=\"\";for(let t=0" +
+  ";t<r.length;t+=4096)e+=String.fromCharCode(...r.subarray(t,t+4096));return e}function T(r){return new m(p.comp" +
+  "ressionError,`Cannot decode a header block: ${r}`)}var Cr=new Set([\"authorization\",\"proxy-authorization\",\"cook" +
+  "ie\",\"set-cookie\"]),Br=new Set([\"content-length\",\"date\",\"etag\",\"grpc-message\",\"grpc-status-details-bin\",\"locati" +
+  "on\"]),Sr=128,ae=class{#e=new Map;#t=new V(H,(e,t)=>{let n=this.#e.get(e.name);n?.get(e.value)===t&&(n.delete(e" +
+  ".value),n.size===0&&this.#e.delete(e.name))});#r=new Uint8Array(256);#n=0;#o=H;#i;setTableBytes(e){let t=Math." +
+  "min(e,H);t===this.#o&&this.#i===void 0||(this.#i=Math.min(this.#i??t,t),this.#o=t,this.#t.resize(t))}encode(e," +
+  "t=[]){this.#n=0,this.#l();try{for(let[n,o]of t)this.#s(n,o);for(let[n,o]of e){if(n.startsWith(\":\"))throw bt(n)" +
+  ";this.#s(n,o)}}catch(n){throw this.#t.resize(0),this.#t.resize(this.#o),this.#i=0,n}return this.#r.subarray(0," +
+  "this.#n)}#s(e,t){let n=this.#e.get(e)?.get(t);if(n!==void 0){this.#a(128,7,ie+this.#t.insertions-n);return}let" +
+  " o=Ur.get(e)?.get(t);o!==void 0?this.#a(128,7,o):e!==e.toLowerCase()?this.#s(e.toLowerCase(),t):this.#d(e,t)}#" +
+  "d(e,t){if(Pe.has(e))return;if(!ot(e.startsWith(\":\")?e.slice(1):e,t))throw bt(e);let n=Cr.has(e),o=!n&&!Br.has(" +
+  "e)&&t.length<=Sr,i=yt.get(e)??0;o?this.#a(64,6,i):this.#a(n?16:0,4,i),i===0&&this.#h(e),this.#h(t),o&&this.#c(" +
+  "e,t)}#c(e,t){if(!this.#t.insert(L(e,t)))return;let n=this.#e.get(e)??new Map;n.set(t,this.#t.insertions-1),thi" +
+  "s.#e.set(e,n)}#l(){this.#i!==void 0&&(this.#i<this.#o&&this.#a(32,5,this.#i),this.#a(32,5,this.#o),this.#i=voi" +
+  "d 0)}#a(e,t,n){this.#f(8);let o=(1<<t)-1;if(n<o){this.#r[this.#n++]=e|n;return}this.#r[this.#n++]=e|o;let i=n-" +
+  "o;for(;i>=128;i>>>=7)this.#r[this.#n++]=i&127|128;this.#r[this.#n++]=i}#h(e){let t=ft(e);if(t<e.length){this.#" +
+  "a(128,7,t),this.#f(t),this.#n=mt(e,this.#r,this.#n);return}this.#a(0,7,e.length),this.#f(e.length);for(let n=0" +
+  ";n<e.length;n++)this.#r[this.#n++]=e.charCodeAt(n)}#f(e){if(this.#r.length-this.#n>=e)return;let t=new Uint8Ar" +
+  "ray(Math.max(this.#r.length*2,this.#n+e));t.set(this.#r.subarray(0,this.#n)),this.#r=t}},Ur=(()=>{let r=new Ma" +
+  "p;return G.forEach(({name:e,value:t},n)=>{let o=r.get(e)??new Map;r.set(e,o.set(t,n+1))}),r})();function bt(r)" +
+  "{return new TypeError(`Cannot send header \"${r.slice(0,64)}\": its name or value has characters that HTTP/2 for" +
+  "bids`)}var F=6;function Fe(r,e){for(let t=r.start;t<r.end;t+=F){let n=(r.bytes[t]??0)<<8|(r.bytes[t+1]??0),o=q" +
+  "(r.bytes,t+2);kr(n,o),e(n,o)}}function kr(r,e){switch(r){case A.enablePush:case A.noRfc7540Priorities:if(e>1)t" +
+  "hrow new m(p.protocolError,`Setting ${r} must be 0 or 1, not ${e}`);return;case A.initialWindowSize:if(e>te)th" +
+  "row new m(p.flowControlError,`An initial window of ${e} bytes is above 2^31-1`);return;case A.maxFrameSize:if(" +
+  "e<M||e>it)throw new m(p.protocolError,`A maximum frame size of ${e} is not allowed`);return}}function ge({host" +
+  ":r,port:e}){return`${r.includes(\":\")?`[${r}]`:r}:${e}`}var $=5,_r=64*1024,wt=10,Re=new TextDecoder;function vt" +
+  "(r,e){let t=Pr(wt,e),n=$+t.length+e,o=new Uint8Array(r.length/e*n);for(let i=0;i<r.length/e;i++){let s=i*n;Mr(" +
+  "o,s+1,t.length+e),o.set(t,s+$),o.set(r.subarray(i*e,(i+1)*e),s+$+t.length)}return o}function At(r){let{value:e" +
+  ",end:t}=Bt(r,0,wt);if(t!==r.length)throw new v(\"protocol_error\",\"A cell's message holds more than a cell\");ret" +
+  "urn e}function Et(r){let e={code:\"\",message:\"\"};for(let{field:t,value:n}of Oe(r))t===4&&typeof n==\"number\"&&(e" +
+  "={...e,retryAfterMs:n}),typeof n!=\"number\"&&(t===1&&(e={...e,code:Re.decode(n)}),t===2&&(e={...e,message:Re.de" +
+  "code(n)}));return e}function*Ct(r){for(let{field:e,value:t}of Oe(r)){if(e!==3||typeof t==\"number\")continue;let" +
+  "[n,o]=[\"\",new Uint8Array];for(let i of Oe(t))typeof i.value!=\"number\"&&(i.field===1&&(n=Re.decode(i.value).rep" +
+  "lace(/^.*\\//,\"\")),i.field===2&&(o=i.value.slice()));yield{type:n,value:o}}}var xe=class{#e=new Uint8Array($);#" +
+  "t=0;#r=new Uint8Array(0);#n=0;read(e,t){let n=0;for(;n<e.length;){if(this.#t<$){let i=e.subarray(n,n+$-this.#t" +
+  ");if(this.#e.set(i,this.#t),this.#t+=i.length,n+=i.length,this.#t<$)return;this.#o()}let o=e.subarray(n,n+this" +
+  ".#r.length-this.#n);n+=o.length,o.length===this.#r.length?this.#i(o,t):(this.#r.set(o,this.#n),this.#n+=o.leng" +
+  "th,this.#n===this.#r.length&&this.#i(this.#r,t))}}#o(){let e=new DataView(this.#e.buffer).getUint32(1);if(e===" +
+  "0||e>_r)throw new v(\"protocol_error\",`A message of ${e} bytes where cells are expected`);this.#r.length!==e&&(" +
+  "this.#r=new Uint8Array(e)),this.#n=0}#i(e,t){this.#t=0,t(this.#e[0]??0,e)}};function de(r){let e=new Uint8Arra" +
+  "y(r.reduce((n,{length:o})=>n+o,0)),t=0;for(let n of r)e.set(n,t),t+=n.length;return e}function Pr(r,e){let t=[" +
+  "r];for(let n=e;n>0||t.length===1;n>>>=7)t.push(n>127?n&127|128:n);return Uint8Array.from(t)}function Bt(r,e,t)" +
+  "{if(r[e]!==t)throw new v(\"protocol_error\",\"A message without the field that it must have\");let{value:n,end:o}=" +
+  "St(r,e+1);if(n>r.length-o)throw Ut();return{value:r.subarray(o,o+n),end:o+n}}function*Oe(r){for(let e=0;e<r.le" +
+  "ngth;){let t=r[e]??0,{value:n,end:o}=(t&7)===0?St(r,e+1):Bt(r,e,t&-8|2);yield{field:t>>3,value:n},e=o}}functio" +
+  "n St(r,e){let t=0;for(let[n,o]=[1,e];o<r.length&&n<2**63;n*=128){let i=r[o++]??0;if(t+=(i&127)*n,i<128)return{" +
+  "value:t,end:o}}throw Ut()}function Ut(){return new v(\"protocol_error\",\"A field goes beyond the end of its mess" +
+  "age\")}function Mr(r,e,t){new DataView(r.buffer,r.byteOffset).setUint32(e,t)}var Tr=new Uint8Array(0);function " +
+  "k(r,e,t,n=Tr){let o=new Uint8Array(E+n.length);return o.set(n,me(o,0,{length:n.length,type:r,flags:e,streamId:" +
+  "t})),o}function kt(r,e,t){let n=new Uint8Array(e.length+Math.ceil(e.length/t)*E);for(let[o,i]=[0,0];o<e.length" +
+  ";){let s=e.subarray(o,o+t),l=me(n,i,{length:s.length,type:u.data,flags:0,streamId:r});n.set(s,l),[o,i]=[o+s.le" +
+  "ngth,l+s.length]}return n}function _t(r){let e=new Uint8Array(r.length*F);for(let[t,[n,o]]of r.entries())e[t*F" +
+  "+1]=n,re(e,t*F+2,o);return k(u.settings,0,0,e)}function ce(r){let e=new Uint8Array(4);return re(e,0,r),e}var S" +
+  "=class extends Error{name=\"StaticError\";code;retryable;retryAfterMs;epoch;channel;unreachable;members;construc" +
+  "tor(e,t,n={}){super(J(t),n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.retryable=n.retryable??Z[e]" +
+  ".retryable,this.retryAfterMs=n.retryAfterMs,this.epoch=n.epoch,this.channel=n.channel,this.unreachable=n.unrea" +
+  "chable,this.members=n.members}},le=class extends S{name=\"TransportError\"},Ie=class extends le{name=\"Unavailabl" +
+  "eError\"},Le=class extends le{name=\"InternalError\"},He=class extends S{name=\"AuthError\"},be=class extends S{nam" +
+  "e=\"ChannelError\"},$e=class extends be{name=\"RemovedError\";by;atMs;constructor(e,t,n={}){super(e,t,n),this.by=n" +
+  ".by,this.atMs=n.atMs}},We=class extends S{name=\"QuotaExceededError\"},Ke=class extends S{name=\"MlsError\"},Ne=cl" +
+  "ass extends S{name=\"InvalidArgumentError\"},ze=class extends S{name=\"StoreError\"},De=class extends S{name=\"Remo" +
+  "teError\";remoteCode;constructor(e,{remoteCode:t=\"failed\",...n}={}){super(\"remote_error\",e,n),this.remoteCode=t" +
+  "}};function B(r){return(e,t,n)=>new r(e,t,n)}var vo={TransportError:B(le),AuthError:B(He),ChannelError:B(be),Q" +
+  "uotaExceededError:B(We),MlsError:B(Ke),InvalidArgumentError:B(Ne),StoreError:B(ze),UnavailableError:B(Ie),Remo" +
+  "vedError:B($e),RemoteError:(r,e,t)=>new De(e,t),InternalError:B(Le)};function Pt(r,e){return e!==void 0&&z(e)?" +
+  "e:r===429?\"rate_limited\":r===503?\"overloaded\":void 0}var Fr=\"static.relay.v1.ErrorDetail\";function Mt(r,e){try" +
+  "{for(let{type:t,value:n}of Ct(Or(r))){let o=t===Fr?Rr(()=>n):void 0;if(o!==void 0)return o}}catch{}return{mess" +
+  "age:e}}function Tt(r,e,{message:t,...n}){let o=Pt(r);if(o===void 0)return{message:t};if(n.code!==void 0)return" +
+  "{message:t,...n};let i=typeof e==\"string\"?Number(e)*1e3:NaN;return{code:o,message:t,...i>=0&&{retryAfterMs:i}}" +
+  "}function Rr(r){try{let{code:e,message:t,retryAfterMs:n}=Et(r());return z(e)?{code:e,message:t,retryAfterMs:n}" +
+  ":void 0}catch{return}}function Or(r){return Uint8Array.from(atob(r),e=>e.charCodeAt(0))}var we=1024*1024,Ft={h" +
+  "eaderBlockBytes:64*1024,headerBlockFrames:16},Ir=1e3,Lr=1500,U=1,qe=\"it was closed by this side\",Hr=new Map([[" +
+  "u.rstStream,4],[u.ping,8],[u.windowUpdate,4]]),ve=class{#e;#t;#r=new ne(e=>this.#v(e));#n=new se(Ft.headerBloc" +
+  "kBytes);#o=new xe;#i=D;#s=D;#d=D;#c=M;#l=0;#a;#h=!1;#f=[];#u=0;#p=!1;#m=!1;#y;#x=()=>{};#C=[];#b=Promise.resol" +
+  "ve();#w;closed;constructor(e,t,n){this.#e=e,this.#t=n,this.closed=new Promise(i=>this.#x=i);let o=new ae().enc" +
+  "ode([[\"content-type\",\"application/grpc\"],[\"te\",\"trailers\"]],[[\":method\",\"POST\"],[\":scheme\",\"https\"],[\":authori" +
+  "ty\",ge(t)],[\":path\",\"/static.relay.v1.Relay/Session\"]]);this.#_(de([Me,_t([[A.enablePush,0],[A.initialWindowSi" +
+  "ze,we]]),k(u.windowUpdate,0,0,ce(we-D)),k(u.headers,g.endHeaders,U,o)]))}receive(e){if(!this.#p)try{this.#r.re" +
+  "ceive(e)}catch(t){this.#H(t)}}lost(e=\"the connection was cut off\"){this.#g({message:e}),this.#R()}async read()" +
+  "{for(;this.#f.length===0;){if(this.#p){this.#F();return}await this.#O()}let e=this.#f;return this.#f=[],this.#" +
+  "u>=we/2&&this.#L(),e.length===1?e[0]:de(e)}write(e,t){if(this.#m)return Promise.reject(new Error(this.#y?.mess" +
+  "age??qe));let n=this.#P(vt(e,t));return this.#b=n.catch(()=>{}),n}async#P(e){for(let t=0;t<e.length;){if(this." +
+  "#y!==void 0)throw new Error(this.#y.message);let n=Math.min(this.#i,this.#s,e.length-t);if(n<=0){await this.#O" +
+  "();continue}this.#i-=n,this.#s-=n;let o=kt(U,e.subarray(t,t+=n),this.#c);await this.#e.write(o).catch(i=>{thro" +
+  "w this.lost(ee(i)),i})}}close(e){this.#x({message:qe}),e===0?this.#F():this.#R()}#v(e){if(this.#a!==void 0&&e." +
+  "type!==u.continuation)throw W(\"a header block must be continued before any other frame\");let[t,n]=[e.end-e.sta" +
+  "rt,Hr.get(e.type)];if(n!==void 0&&n!==t)throw Ot();switch(e.type){case u.data:return this.#B(e);case u.headers" +
+  ":return this.#S(e);case u.continuation:return this.#U(e);case u.rstStream:if(e.streamId!==U)throw W(\"a stream " +
+  "that was not opened is reset\");return this.#g({message:`the relay reset the stream (${Rt(e,0)})`});case u.sett" +
+  "ings:return this.#k(e);case u.pushPromise:throw W(\"pushes were declined\");case u.ping:return(e.flags&g.ack)!==" +
+  "0?void 0:this.#_(k(u.ping,g.ack,0,e.bytes.subarray(e.start,e.end)));case u.goaway:return j(e.bytes,e.start)>=U" +
+  "?void 0:this.#g({message:`the relay does not serve this stream (${Rt(e,4)})`});case u.windowUpdate:return this" +
+  ".#I(e);default:return}}#B(e){if(e.streamId!==U||!this.#h)throw W(\"data that nobody has asked for\");let{start:t" +
+  ",end:n}=pe(e,0);if(this.#u+=e.end-e.start,this.#u>we)throw new m(p.flowControlError,\"more than its window\");th" +
+  "is.#o.read(e.bytes.subarray(t,n),(o,i)=>{if(o!==0)throw new Error(\"compressed cells were not asked for\");this." +
+  "#f.push(At(i).slice())}),(e.flags&g.endStream)!==0&&this.#g({message:\"the relay ended the stream\"}),this.#E()}" +
+  "#S(e){if(e.streamId!==U)throw W(\"an answer to a stream that was not opened\");let{start:t,end:n}=pe(e,(e.flags&" +
+  "g.priority)!==0?5:0),o=(e.flags&g.endStream)!==0;this.#a=new oe({id:U,endStream:o},Ft),this.#A(this.#a,e,{star" +
+  "t:t,end:n})}#U(e){if(this.#a===void 0||e.streamId!==U)throw W(\"nothing to continue\");this.#A(this.#a,e,e)}#A(e" +
+  ",{bytes:t,flags:n},{start:o,end:i}){if(e.add(t,o,i),(n&g.endHeaders)===0)return;this.#a=void 0;let s=e.join()," +
+  "{fields:l}=this.#n.decode(s,0,s.length),h=new Map(l.map(({name:c,value:f})=>[c,f]));this.#h||this.#M(h),e.endS" +
+  "tream&&this.#T(h)}#M(e){let t=Number(e.get(\":status\"));if(t>=100&&t<200||(this.#h=!0,t===200))return;let n=`Th" +
+  "e relay returned HTTP status ${t} for Session`;this.#g(Tt(t,e.get(\"retry-after\"),{message:n}))}#T(e){let t=$r(" +
+  "e.get(\"grpc-message\")||\"the relay ended the stream\"),n=e.get(\"grpc-status\")===\"0\";this.#g(n?{message:\"the rela" +
+  "y ended the stream\"}:Mt(e.get(\"grpc-status-details-bin\")??\"\",t))}#k(e){if((e.end-e.start)%F!==0)throw Ot();(e." +
+  "flags&g.ack)===0&&(Fe(e,(t,n)=>{t===A.maxFrameSize&&(this.#c=n),t===A.initialWindowSize&&(this.#s+=n-this.#d,t" +
+  "his.#d=n)}),this.#_(k(u.settings,g.ack,0)),this.#E())}#I(e){let t=j(e.bytes,e.start);if(e.streamId===0?this.#i" +
+  "+=t:this.#s+=t,t===0||Math.max(this.#i,this.#s)>te)throw new m(p.flowControlError,\"a window of a size that it " +
+  "cannot have\");this.#E()}#L(){let e=ce(this.#u);this.#u=0;let t=[0,U].map(n=>k(u.windowUpdate,0,n,e));this.#_(d" +
+  "e(t))}#_(e){if(++this.#l>Ir)throw W(\"it reads no answers\");this.#e.write(e).then(()=>this.#l--,()=>{})}#H(e){l" +
+  "et t=e instanceof m?e.code:p.protocolError,n=k(u.goaway,0,0,de([ce(0),ce(t)]));this.#e.write(n).catch(()=>{})," +
+  "this.#m=!0,this.#g({message:`the relay broke HTTP/2: ${ee(e)}`})}#g(e){this.#p=!0,this.#y??=e,this.#x(this.#y)" +
+  ",this.#E(),this.#F()}#F(){this.#m||(this.#m=!0,this.#b=this.#b.then(()=>this.#e.write(k(u.data,g.endStream,U))" +
+  ").catch(()=>{})),this.#w??=this.#t(Lr,()=>this.#R()),this.#p&&this.#b.then(()=>this.#e.end())}#R(){this.#w?.()" +
+  ",this.#w=()=>{},this.#m=!0,this.#p=!0,this.#y??={message:qe},this.#E(),this.#e.destroy()}#O(){return new Promi" +
+  "se(e=>this.#C.push(e))}#E(){for(let e of this.#C.splice(0))e()}};function Rt({bytes:r,start:e},t){return _e(q(" +
+  "r,e+t))}function W(r){return new m(p.protocolError,r)}function Ot(){return new m(p.frameSizeError,\"a frame has" +
+  " a length that its type does not allow\")}function $r(r){try{return decodeURIComponent(r).slice(0,1024)}catch{r" +
+  "eturn r.slice(0,1024)}}var Nt=require(\"node:crypto\"),zt=require(\"node:net\"),Ae=require(\"node:tls\");var Ht=requ" +
+  "ire(\"node:buffer\"),$t=require(\"node:http\"),je=require(\"node:https\"),K=require(\"node:net\"),Wt=Ze(require(\"node:" +
+  "process\"));function Wr(r,e=Wt.default.env){let t=It(e,\"ALL_PROXY\",\"all_proxy\",\"HTTPS_PROXY\",\"https_proxy\"),n=I" +
+  "t(e,\"NO_PROXY\",\"no_proxy\");if(t===void 0||Nr(r,e[n??\"\"]??\"\"))return;let o=e[t]??\"\",i=o.includes(\"://\")?o:`http" +
+  "://${o}`,s=URL.canParse(i)?new URL(i):void 0;if(s?.protocol!==\"http:\"&&s?.protocol!==\"https:\")throw new Error(" +
+  "`${t} is no address of an HTTP proxy; write http://host:port`);if(Lt(s.username)&&Lt(s.password))return s;thro" +
+  "w new Error(`${t} has a \"%\" in its name or password that encodes nothing; write %25 for it`)}function It(r,..." +
+  "e){return e.find(t=>(Kr(r,t)??\"\")!==\"\")}function Kr(r,e){try{return r[e]}catch{return}}function Lt(r){try{retu" +
+  "rn decodeURIComponent(r),!0}catch{return!1}}function Nr(r,e){return e.split(\",\").map(t=>t.trim().toLowerCase()" +
+  ").some(t=>{if(t===\"\")return!1;if(t===\"*\")return!0;if((0,K.isIP)(r)!==0)return zr(r,t);let n=t.replace(/^\\./,\"\"" +
+  ");return r===n||r.endsWith(`.${n}`)})}function zr(r,e){let[t,n]=(0,K.isIP)(r)===6?[\"ipv6\",128]:[\"ipv4\",32],[o=" +
+  "\"\",i=String(n),...s]=e.replace(/^\\[|\\]$/g,\"\").split(\"/\");if(!((0,K.isIP)(o)===(0,K.isIP)(r)&&/^\\d+$/.test(i)&&" +
+  "Number(i)<=n&&s.length===0))return!1;let h=new K.BlockList;return h.addSubnet(o,Number(i),t),h.check(r,t)}asyn" +
+  "c function Kt(r,e){let t=Wr(r.host);return t&&await Dr(r,t,e)}function Dr(r,e,t){let n=ge(r),{protocol:o,hostn" +
+  "ame:i,port:s,username:l,password:h}=e,c=decodeURIComponent(l),f=Ht.Buffer.from(`${c}:${decodeURIComponent(h)}`" +
+  ").toString(\"base64\");return new Promise((R,O)=>{let N=(y,_)=>O(new Error(`the proxy ${e.host} does not lead to" +
+  " ${n}: ${y}`,{cause:_})),I=(o===\"https:\"?je.request:$t.request)({host:i.replace(/^\\[|\\]$/g,\"\"),port:s===\"\"?o==" +
+  "=\"https:\"?443:80:Number(s),method:\"CONNECT\",path:n,headers:{host:n,...l!==\"\"&&{\"proxy-authorization\":`Basic ${" +
+  "f}`}},agent:!1,...t&&{signal:t}});I.once(\"connect\",({statusCode:y=0},_,Jt)=>{_.on(\"error\",()=>{});let Ge=y>=20" +
+  "0&&y<300;if(Ge&&Jt.length===0)return R(_);_.destroy(),N(Ge?\"it says more than it was asked\":`HTTP status ${y}`" +
+  ")}),I.once(\"response\",({statusCode:y})=>{I.destroy(),N(`HTTP status ${y}`)}),I.on(\"error\",y=>t?.aborted?O(t.re" +
+  "ason):N(y.message,y)),I.end()})}async function Dt(r,e,t){return await qr(r,{tunnel:await Kt(r,t),protocol:e,si" +
+  "gnal:t})}function qr({host:r,port:e,trust:t},{tunnel:n,protocol:o,signal:i}){return new Promise((s,l)=>{if(i.a" +
+  "borted)return n?.destroy(),l(i.reason);let h=t.certificateHashes.length>0,c=(0,Ae.connect)({host:r,port:e,...n" +
+  "&&{socket:n},...(0,zt.isIP)(r)===0&&{servername:r},ALPNProtocols:[o],minVersion:\"TLSv1.3\",...t.caCerts.length>" +
+  "0&&{ca:[...Ae.rootCertificates,...t.caCerts]},rejectUnauthorized:!h}),f=O=>{i.removeEventListener(\"abort\",R),c" +
+  ".destroy(),l(O)},R=()=>f(i.reason);i.addEventListener(\"abort\",R),c.on(\"error\",f),c.once(\"secureConnect\",()=>{i" +
+  "f(h&&!jr(c,t))return f(new Error(\"the relay's certificate is none of tls.certificateHashes\"));if(c.alpnProtoco" +
+  "l!==o)return f(new Error(`the server does not speak ${o}`));i.removeEventListener(\"abort\",R),s(c)})})}function" +
+  " jr(r,{certificateHashes:e}){let t=(0,Nt.createHash)(\"sha256\").update(r.getPeerCertificate().raw).digest();ret" +
+  "urn e.some(n=>ke(n,t))}var Ee=class{#e=new Map;#t;#r=1/0;#n=0;after(e,t){let n=Math.ceil((performance.now()+e)" +
+  "/250),o={run:t},i=this.#e.get(n);return i===void 0?this.#e.set(n,new Set([o])):i.add(o),this.#n++,n<this.#r?th" +
+  "is.#s(n):this.#n===1&&this.#i(!0),()=>{this.#o(n,o)}}#o(e,t){let n=this.#e.get(e);return n===void 0||!n.delete" +
+  "(t)?!1:(n.size===0&&this.#e.delete(e),this.#n--,this.#n===0&&this.#i(!1),!0)}#i(e){typeof this.#t==\"object\"&&(" +
+  "e?this.#t.ref():this.#t.unref())}#s(e){clearTimeout(this.#t),this.#r=e;let t=Math.max(0,e*250-performance.now(" +
+  "));this.#t=setTimeout(()=>this.#d(),Math.min(t,2147483647))}#d(){this.#t=void 0,this.#r=1/0;let e=performance." +
+  "now(),t=1/0;for(let[n,o]of this.#e)if(n*250>e)t=Math.min(t,n);else for(let i of o)queueMicrotask(()=>this.#o(n" +
+  ",i)&&i.run());t<1/0&&this.#s(t)}};function qt(){return Date.now()}var Vr=5e3,Gr=new Ee;function Ce(r,e){if(r>=" +
+  "Vr)return Gr.after(r,e);let t=setTimeout(e,r);return()=>clearTimeout(t)}function jt(r){return crypto.getRandom" +
+  "Values(new Uint8Array(r))}var Vt={transport:\"grpc\",carrier:\"tcp\",unusable:()=>{},connect:async(r,e)=>{let t=aw" +
+  "ait Dt(r,\"h2\",e);t.setNoDelay(!0);let n=new ve(Jr(t),r,Ce);return t.on(\"data\",o=>n.receive(o)),t.once(\"error\"," +
+  "o=>n.lost(o.message)),t.once(\"close\",()=>n.lost()),n}};function Jr(r){return{write:e=>new Promise((t,n)=>{r.wr" +
+  "ite(e,o=>o?n(o):t())}),end:()=>{r.end()},destroy:()=>{r.destroy()}}}tt({post:r=>Ve.parentPort?.postMessage(r)," +
+  "listen:r=>{Ve.parentPort?.on(\"message\",r)}},{connectors:[Vt],nowMs:qt,after:Ce,randomBytes:jt,exit:()=>Gt.defa" +
+  "ult.exit()});\n";

@@ -1,10 +1,11 @@
-/** Deno: QUIC, and `CellUp`/`CellDown` over its `fetch` where QUIC is not to be had. */
+/** Deno: QUIC, and the gRPC stream `Session` where QUIC is not to be had. */
 import { readFile } from "node:fs/promises";
 import { source } from "../gen/deno_worker.ts";
 import { type StreamThread, withThread } from "../transport/worker_stream.ts";
-import { cells, openHttp } from "./deno_http.ts";
+import { openHttp } from "./deno_http.ts";
 import { quic } from "./deno_quic.ts";
 import { openDirectoryStore } from "./directory_store.ts";
+import { grpc } from "./grpc.ts";
 import { hosts } from "./hosts.ts";
 import { createNodeEd25519 } from "./node_ed25519.ts";
 import { nodeSha256 } from "./node_sha256.ts";
@@ -20,7 +21,7 @@ import { startWebWorker } from "./web_worker.ts";
 export const platform: Platform = {
   runtime: "deno",
   openStore: openDirectoryStore,
-  connectors: [withThread(quic, startThread), withThread(cells, startThread)],
+  connectors: [withThread(quic, startThread), withThread(grpc, startThread)],
   openHttp,
   nowMs,
   after,

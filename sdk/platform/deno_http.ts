@@ -1,10 +1,5 @@
-/**
- * HTTP in Deno, which takes certificates through a client of its own, and cells over it. HTTP/1.1, because Deno's HTTP/2 writes
- * a request in two pieces on a socket that waits with the second until the first is acknowledged: 44 ms a cell instead of 2.
- */
-import { createCellsConnector } from "../transport/cells.ts";
-import type { Connector, HttpClient, Trust } from "../transport/transport.ts";
-import { after, randomBytes } from "./timers.ts";
+/** HTTP in Deno, which takes certificates through a client of its own. */
+import type { HttpClient, Trust } from "../transport/transport.ts";
 
 /** Before the relay gives up an idle connection, so that no request goes out on one that is being closed. */
 const idleMs = 20_000;
@@ -25,6 +20,7 @@ interface DenoHttpClient {
 
 export function openHttp({ caCerts }: Trust): HttpClient {
   const { Deno } = globalThis as unknown as { readonly Deno: DenoHttp }; // cast: only what is described above is used
+  // Over HTTP/2 Deno writes a request in two pieces, and the second waits until the first is acknowledged: 44 ms.
   const options = { caCerts, http2: false, poolIdleTimeout: idleMs };
   // At once, so that a certificate which is none is refused here.
   const clients = new Map<string, DenoHttpClient>([["", Deno.createHttpClient(options)]]);
@@ -52,13 +48,4 @@ export function openHttp({ caCerts }: Trust): HttpClient {
 /** Plain HTTP is for this machine alone. Deno would give it, with its credential in clear, to the proxy of `HTTP_PROXY`. */
 function directTo({ hostname, port }: URL): { transport: "tcp"; hostname: string; port: number } {
   return { transport: "tcp", hostname, port: port === "" ? 80 : Number(port) };
-}
-
-/** Each is a connection of its own. */
-const callsAtOnce = 4;
-
-export const cells: Connector = createCellsConnector({ openHttp, unusable, randomBytes, callsAtOnce, after });
-
-function unusable({ certificateHashes }: Trust): string | undefined {
-  return certificateHashes.length > 0 ? "Deno can check tls.certificateHashes only over QUIC" : undefined;
 }

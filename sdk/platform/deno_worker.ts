@@ -1,6 +1,6 @@
 /** The thread of a stream in Deno; bundled into `sdk/gen/`. */
-import { cells } from "./deno_http.ts";
 import { quic } from "./deno_quic.ts";
+import { grpc } from "./grpc.ts";
 import { serveInWebWorker } from "./web_worker.ts";
 
-serveInWebWorker([quic, cells]);
+serveInWebWorker([quic, grpc]);

@@ -6,7 +6,7 @@ import { createNodeEd25519 } from "./node_ed25519.ts";
 import { nodeSha256 } from "./node_sha256.ts";
 import { createNodeX25519 } from "./node_x25519.ts";
 import { withThread } from "../transport/worker_stream.ts";
-import { grpc } from "./node_grpc.ts";
+import { grpc } from "./grpc.ts";
 import { openHttp } from "./node_http.ts";
 import { startThread } from "./node_thread.ts";
 import { show } from "./console.ts";

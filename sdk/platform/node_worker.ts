@@ -2,7 +2,7 @@
 import process from "node:process";
 import { parentPort } from "node:worker_threads";
 import { serveStream } from "../transport/stream_worker.ts";
-import { grpc } from "./node_grpc.ts";
+import { grpc } from "./grpc.ts";
 import { after, nowMs, randomBytes } from "./timers.ts";
 
 serveStream({

@@ -1,5 +1,5 @@
 /**
- * Tunnels through an HTTP proxy, for Node's modules, which know of none. The variables mean the same as in Deno's `fetch`: `ALL_PROXY`,
+ * Tunnels through an HTTP proxy, for modules of Node, which know of none. The variables mean the same as in Deno's `fetch`: `ALL_PROXY`,
  * then `HTTPS_PROXY`, each also in lower case, but for the hosts of `NO_PROXY`. See docs/howto_proxy.md.
  */
 import { Buffer } from "node:buffer";
@@ -31,7 +31,15 @@ export function findProxy(host: string, variables: Variables = process.env): URL
 
 /** The name of the one that is set. An empty one counts as none. */
 function firstOf(variables: Variables, ...names: readonly string[]): string | undefined {
-  return names.find((name) => variables[name] !== undefined && variables[name] !== "");
+  return names.find((name) => (valueOf(variables, name) ?? "") !== "");
+}
+
+function valueOf(variables: Variables, name: string): string | undefined {
+  try {
+    return variables[name];
+  } catch {
+    return undefined; // Deno without permission
+  }
 }
 
 function isDecodable(text: string): boolean {

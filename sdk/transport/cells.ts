@@ -1,5 +1,5 @@
 /**
- * Cells over `CellUp` and `CellDown`, for runtimes whose only network is `fetch`: each cell up is a call of its own, and one
+ * Cells over `CellUp` and `CellDown`, for browsers, whose `fetch` cannot stream a request while it reads the answer: each cell up is a call of its own, and one
  * call streams the cells down. A secret link id, made here, ties them together. Connect protocol, binary: sizes stay fixed.
  */
 import { readBoundedText } from "../../proto/mod.ts";

@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from "../../proto/mod.ts";
 
-/** `grpc` is the gRPC stream `Session`; `cells` is `CellUp` and `CellDown`, where a request cannot be streamed. */
+/** `grpc` is the gRPC stream `Session`; `cells` is `CellUp` and `CellDown`, in browsers. */
 export type TransportName = "quic" | "webtransport" | "grpc" | "cells";
 
 /** Cells as bytes, both ways, in order. Whatever goes wrong ends it, once, and `closed` says why. */

@@ -16,7 +16,7 @@ interface Runtime {
 }
 
 const inDeno: Runtime = {
-  transport: "cells",
+  transport: "grpc",
   command: Deno.execPath(),
   args: ["run", "-A", "--no-check", "--quiet", new URL("proxied_deno.ts", import.meta.url).pathname],
 };

@@ -47,19 +47,23 @@ Deno.test("sessions with a real relay and a real API, in Deno", async (t) => {
     const target = targetOf(stack, { endpoint: quicUrl, transport: "quic", tls: pinned, expected: "quic" });
     assertPassed(await runTests(createSessionTests(platform, target).slice(0, 1)));
   });
-  await t.step("over CellUp and CellDown", async () => {
-    const target = targetOf(stack, { endpoint: grpcUrl, transport: "auto", tls: { caFile }, expected: "cells" });
+  await t.step("over the gRPC stream Session", async () => {
+    const target = targetOf(stack, { endpoint: grpcUrl, transport: "auto", tls: { caFile }, expected: "grpc" });
     assertPassed(await runTests(createSessionTests(platform, target).slice(0, secondTransport)));
   });
+  await t.step("over the gRPC stream Session, to a relay known by its certificate's hash", async () => {
+    const target = targetOf(stack, { endpoint: grpcUrl, transport: "auto", tls: pinned, expected: "grpc" });
+    assertPassed(await runTests(createSessionTests(platform, target).slice(0, 1)));
+  });
   await t.step("to an address of IPv6", async () => {
-    for (const [endpoint, expected] of [[atIpv6(quicUrl), "quic"], [atIpv6(grpcUrl), "cells"]] as const) {
+    for (const [endpoint, expected] of [[atIpv6(quicUrl), "quic"], [atIpv6(grpcUrl), "grpc"]] as const) {
       const target = targetOf(stack, { endpoint, transport: "auto", tls: { caFile }, expected });
       assertPassed(await runTests(createSessionTests(platform, target).slice(0, 1)));
     }
   });
   await t.step("to a relay that the API vouches for", async () => {
     for (const endpoint of [quicUrl, grpcUrl]) {
-      const expected = endpoint === quicUrl ? "quic" : "cells";
+      const expected = endpoint === quicUrl ? "quic" : "grpc";
       const target = targetOf(stack, { endpoint, transport: "auto", expected });
       assertPassed(await runTests(createSessionTests(platform, target).slice(0, 1)));
     }

@@ -39,7 +39,7 @@ async function temporaryFolder(): Promise<{ readonly path: string } & AsyncDispo
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
-Deno.test("the story in Deno, over QUIC and over CellUp and CellDown", async (t) => {
+Deno.test("the story in Deno, over QUIC and over the gRPC stream Session", async (t) => {
   const stack = await shareStack();
   await using folder = await temporaryFolder();
   const dataDir = folder.path;
@@ -47,8 +47,8 @@ Deno.test("the story in Deno, over QUIC and over CellUp and CellDown", async (t)
     const play = { dataDir, endpoint: stack.quicUrl, label: "deno-quic", messages, transport: "quic" };
     assertPassed(await runTests(createStory(ChannelManager.connect, targetOf(stack, play))));
   });
-  await t.step("over CellUp and CellDown", async () => {
-    const play = { dataDir, endpoint: stack.grpcUrl, label: "deno-cells", messages: 50, transport: "cells" };
+  await t.step("over the gRPC stream Session", async () => {
+    const play = { dataDir, endpoint: stack.grpcUrl, label: "deno-grpc", messages: 50, transport: "grpc" };
     assertPassed(await runTests(createStory(ChannelManager.connect, targetOf(stack, play))));
   });
   if (inCampaign) {

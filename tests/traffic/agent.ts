@@ -46,8 +46,7 @@ export async function runAgent(): Promise<void> {
   const { folder, ...options }: AgentOptions = JSON.parse(process.argv[2] ?? "{}");
   const manager = await ChannelManager.connect({
     endpoint: options.endpoint,
-    // In Deno this is `CellUp` and `CellDown`: there is no stream `Session`.
-    transport: options.transport === "cells" ? "grpc" : options.transport,
+    transport: options.transport,
     tls: { caCerts: [options.cert] },
     token: options.token,
     cover: options.cover,

@@ -28,8 +28,8 @@ export interface Capture {
   stop(): Promise<ReadonlyMap<string, readonly Seen[]>>;
 }
 
-/** `grpc` is the stream `Session`; `cells` is `CellUp` and `CellDown`. */
-export type WireTransport = "quic" | "grpc" | "cells";
+/** `grpc` is the stream `Session`. */
+export type WireTransport = "quic" | "grpc";
 
 /** Opens datagrams with the client's key log; handshakes are left out. */
 export function observe(seen: readonly Seen[], keyLog: string): Observation[] {

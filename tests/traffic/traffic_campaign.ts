@@ -25,7 +25,6 @@ const cover = { mode: "constant", intervalMs } as const;
 const capture = packetCapture.met ? "packets" : "sockets";
 const quic: Group = { transport: "quic", cover, capture, states };
 const grpc: Group = { transport: "grpc", cover, capture, states };
-const cells: Group = { transport: "cells", cover, capture, states };
 /**
  * No slot is filled: this client may not spend a byte on cover. Three that say something every second: one says too little. Two
  * that are busy: states that are drawn again leave one alone out of all rounds once in ten draws, and separate as well then.
@@ -43,7 +42,7 @@ const bySockets: readonly Group[] = [
 ];
 
 const random = createRandom(seedFromEnvironment());
-const longGroups = [quic, ...(node.met ? [grpc] : []), cells];
+const longGroups = [quic, ...(node.met ? [grpc] : [])];
 const shortGroups = [unfilled, ...bySockets];
 
 /** The groups of a length are recorded at once, by whichever test asks first: minutes would pass otherwise. */
@@ -85,11 +84,6 @@ Deno.test("over quic, idle, busy, joining and occasional sessions look the same"
 
 testWhen(node, "over grpc, idle, busy, joining and occasional sessions look the same", async () => {
   looksTheSame(grpc, await recordingOf(grpc));
-});
-
-// Not judged: requests on several connections are no stream of cells, and on a busy machine several leave together.
-Deno.test("over CellUp and CellDown, idle, busy, joining and occasional sessions: reported", async () => {
-  console.log(judge(cells, await recordingOf(cells), random).table.join("\n"));
 });
 
 // Not judged: on one machine, an agent's work takes the processor from its own ticks and from the relay's.

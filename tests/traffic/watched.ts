@@ -75,7 +75,7 @@ export async function startAgents(
     const endpoint = `${schemeOf(transport)}://${host}`;
     const options: AgentOptions = { folder, token, endpoint, transport, cover, identity, cert: relay.cert };
     const argument = JSON.stringify(options);
-    // The gRPC stream `Session` is not for Deno.
+    // Both runtimes are watched.
     const process = transport === "grpc" && bundle !== undefined
       ? new LineProcess("node", [await bundle, argument])
       : LineProcess.deno("agent.ts", [argument], { SSLKEYLOGFILE: keyLogOf(watched, folder) });

@@ -22,8 +22,8 @@ testWhen(hasNewestDeno, "server/http2 has a reason: node:http2 of the newest Den
       "a client aborts when its server says GOAWAY": () => clientAborts(path),
     },
     deletion:
-      "Serve gRPC on node:http2, run tests/http2 against it, and delete frames, HPACK, streams and flow control of " +
-      "server/http2, as docs/own_code.md#http2 says; let the SDK load sdk/platform/node_grpc.ts in Deno too",
+      "Serve gRPC on node:http2, run tests/http2 against it, and delete proto/http2 with streams and flow control of " +
+      "server/http2, as docs/own_code.md#http2 says; let sdk/transport/session_stream.ts use node:http2",
   });
 });
 
