@@ -4,7 +4,7 @@
  * With `--relays` there are several relays, and three NATS nodes that keep their log.
  */
 import * as api from "./api/config.ts";
-import { faultsOfNames } from "./proto/variables.ts";
+import { faultsOfNames } from "./proto/base/variables.ts";
 import * as relay from "./relay/config.ts";
 import {
   after,

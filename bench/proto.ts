@@ -2,7 +2,7 @@
  * The cost of the wire contract per message: a 1 KiB payload as an envelope through cells, both ways. Prints
  * microseconds and the ratio to the target; asserts nothing, machines differ.
  */
-import { requestFromMessage, requestToMessage } from "../proto/grpc.ts";
+import { requestFromMessage, requestToMessage } from "../proto/wire/grpc.ts";
 import {
   binaryIdFromBytes,
   CellPacker,

@@ -4,7 +4,7 @@
  * else.
  */
 import process from "node:process";
-import { version } from "../proto/version.ts";
+import { version } from "../proto/base/version.ts";
 
 /** Not literally in `import()`: Deno would read everything behind them before the version is told. */
 const [hostModule, runModule] = ["./platform/host.ts", "./run.ts"];

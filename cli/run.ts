@@ -1,6 +1,6 @@
 /** One run of the CLI: words in, exit code out. Whatever goes wrong is told in words; a stack trace only when asked for. */
 import { version } from "../proto/mod.ts";
-import { faultsOfNames } from "../proto/variables.ts";
+import { faultsOfNames } from "../proto/base/variables.ts";
 import { parseArguments, type Parsed } from "./arguments/parse_arguments.ts";
 import { commands } from "./command_table.ts";
 import { exitCodes } from "./exit_codes.ts";

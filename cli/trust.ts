@@ -1,4 +1,4 @@
-/** Names that this user gave to agents (`proto/trust.ts`), on this machine and in the words of this program. */
+/** Names that this user gave to agents (`proto/people/trust.ts`), on this machine and in the words of this program. */
 import { parseTrust, WireError } from "../proto/mod.ts";
 import type { Context } from "./command.ts";
 import { diskCodeOf, reasonOf } from "./disk.ts";

@@ -14,26 +14,32 @@ import {
   sampleBody,
   seedFromEnvironment,
 } from "../tests/support/mod.ts";
-import { decodeBase64url, encodeBase64url } from "./base64url.ts";
-import { decodeCbor, encodeCbor } from "./cbor.ts";
-import { cellHeaderBytes, CellPacker, CellReader, writeRider } from "./cell.ts";
-import { decodeBundle, encodeBundle } from "./bundle.ts";
-import { decodeConfirmation } from "./confirmation.ts";
-import { noticeFromDelivery, noticeToDelivery, requestFromMessage, requestToMessage } from "./convert.ts";
-import { decodeContent } from "./content.ts";
-import { decodeCreatorWelcome } from "./creator_welcome.ts";
-import { decodeClientEnvelope, decodeRelayEnvelope, encodeNotice, encodeReply, encodeRequest } from "./envelope.ts";
-import { WireError } from "./errors.ts";
-import { DeliverySchema, Relay } from "./descriptors.ts";
-import { formatInviteToken, parseInviteToken } from "./invite_token.ts";
-import { binaryIdFromBytes, type MessageId, parseAgentId, parseChannelId, parseChannelName } from "./ids.ts";
-import { formatJoinLink, parseJoinLink } from "./join_link.ts";
-import { limits } from "./limits.ts";
-import { decodeMessageAad, encodeMessageAad, readMessageWord } from "./message_aad.ts";
+import { decodeBase64url, encodeBase64url } from "./base/base64url.ts";
+import { decodeCbor, encodeCbor } from "./base/cbor.ts";
+import { cellHeaderBytes, CellPacker, CellReader, writeRider } from "./wire/cell.ts";
+import { decodeBundle, encodeBundle } from "./content/bundle.ts";
+import { decodeConfirmation } from "./content/confirmation.ts";
+import { noticeFromDelivery, noticeToDelivery, requestFromMessage, requestToMessage } from "./wire/convert.ts";
+import { decodeContent } from "./content/content.ts";
+import { decodeCreatorWelcome } from "./wire/creator_welcome.ts";
+import {
+  decodeClientEnvelope,
+  decodeRelayEnvelope,
+  encodeNotice,
+  encodeReply,
+  encodeRequest,
+} from "./wire/envelope.ts";
+import { WireError } from "./base/errors.ts";
+import { DeliverySchema, Relay } from "./wire/descriptors.ts";
+import { formatInviteToken, parseInviteToken } from "./people/invite_token.ts";
+import { binaryIdFromBytes, type MessageId, parseAgentId, parseChannelId, parseChannelName } from "./base/ids.ts";
+import { formatJoinLink, parseJoinLink } from "./people/join_link.ts";
+import { limits } from "./base/limits.ts";
+import { decodeMessageAad, encodeMessageAad, readMessageWord } from "./statements/message_aad.ts";
 import { readKeyPackage } from "./mls/key_package.ts";
 import { readPrivateMessageHeader, readWelcomeHeader } from "./mls/message.ts";
-import { decodeOwnersChanges } from "./owners.ts";
-import { type CallName, calls, creatorWelcome, type NoticeName, notices } from "./operations.ts";
+import { decodeOwnersChanges } from "./statements/owners.ts";
+import { type CallName, calls, creatorWelcome, type NoticeName, notices } from "./wire/operations.ts";
 
 const inputs = Deno.env.get("STATIC_STRESS") === "1" ? 20_000_000 : 100_000;
 const poolSize = 400;

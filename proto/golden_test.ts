@@ -5,10 +5,10 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { assertEquals, assertThrows } from "@std/assert";
-import { decodeShownAdmissions, encodeShownAdmissions } from "./admissions.ts";
-import { CellPacker, CellReader } from "./cell.ts";
-import { decodeCommitAad, encodeCommitAad } from "./commit_aad.ts";
-import { decodeCreatorWelcome, encodeCreatorWelcome } from "./creator_welcome.ts";
+import { decodeShownAdmissions, encodeShownAdmissions } from "./statements/admissions.ts";
+import { CellPacker, CellReader } from "./wire/cell.ts";
+import { decodeCommitAad, encodeCommitAad } from "./statements/commit_aad.ts";
+import { decodeCreatorWelcome, encodeCreatorWelcome } from "./wire/creator_welcome.ts";
 import {
   decodeClientEnvelope,
   decodeRelayEnvelope,
@@ -17,13 +17,13 @@ import {
   encodeNotice,
   encodeReply,
   encodeRequest,
-} from "./envelope.ts";
-import { WireError } from "./errors.ts";
-import { type MessageId, parseAgentId, parseBinaryId, parseChannelId, parseChannelName } from "./ids.ts";
-import { formatInviteToken } from "./invite_token.ts";
-import { limits } from "./limits.ts";
-import { decodeMessageAad, encodeMessageAad, readMessageWord } from "./message_aad.ts";
-import { calls, type Lane, notices } from "./operations.ts";
+} from "./wire/envelope.ts";
+import { WireError } from "./base/errors.ts";
+import { type MessageId, parseAgentId, parseBinaryId, parseChannelId, parseChannelName } from "./base/ids.ts";
+import { formatInviteToken } from "./people/invite_token.ts";
+import { limits } from "./base/limits.ts";
+import { decodeMessageAad, encodeMessageAad, readMessageWord } from "./statements/message_aad.ts";
+import { calls, type Lane, notices } from "./wire/operations.ts";
 import {
   admissionStatement,
   authenticationStatement,
@@ -35,7 +35,7 @@ import {
   joinMac,
   leaveStatement,
   rejoinStatement,
-} from "./statements.ts";
+} from "./statements/statements.ts";
 
 interface GoldenEnvelope {
   readonly from: "client" | "relay";

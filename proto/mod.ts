@@ -8,7 +8,7 @@ export {
   encodeBase62,
   parseApiKey,
   type ParsedApiKey,
-} from "./api_key.ts";
+} from "./api/api_key.ts";
 export {
   type Admission,
   type Admitted,
@@ -18,9 +18,9 @@ export {
   encodeShownAdmissions,
   membershipNameBytes,
   type ShownAdmissions,
-} from "./admissions.ts";
-export { decodeBase64url, encodeBase64url } from "./base64url.ts";
-export { type CborMap, type CborValue, decodeCbor, decodeOwnCbor, encodeCbor } from "./cbor.ts";
+} from "./statements/admissions.ts";
+export { decodeBase64url, encodeBase64url } from "./base/base64url.ts";
+export { type CborMap, type CborValue, decodeCbor, decodeOwnCbor, encodeCbor } from "./base/cbor.ts";
 export {
   type CellCounts,
   cellHeaderBytes,
@@ -33,11 +33,22 @@ export {
   envelopePrefixBytes,
   riderPrefixBytes,
   writeRider,
-} from "./cell.ts";
-export { CellSender, type CellSenderOptions } from "./cell_sender.ts";
-export { type CommitAad, decodeCommitAad, emptyCommitAad, encodeCommitAad, type MemberProof } from "./commit_aad.ts";
-export { carryConfirmation, type Confirmation, decodeConfirmation, encodeConfirmation } from "./confirmation.ts";
-export { type BudgetPeriod, CoverBudget, type CoverBudgetOptions } from "./cover_budget.ts";
+} from "./wire/cell.ts";
+export { CellSender, type CellSenderOptions } from "./wire/cell_sender.ts";
+export {
+  type CommitAad,
+  decodeCommitAad,
+  emptyCommitAad,
+  encodeCommitAad,
+  type MemberProof,
+} from "./statements/commit_aad.ts";
+export {
+  carryConfirmation,
+  type Confirmation,
+  decodeConfirmation,
+  encodeConfirmation,
+} from "./content/confirmation.ts";
+export { type BudgetPeriod, CoverBudget, type CoverBudgetOptions } from "./wire/cover_budget.ts";
 export {
   type Content,
   type ContentFields,
@@ -49,10 +60,16 @@ export {
   encodeRawPayload,
   replyIdOf,
   replySecretBytes,
-} from "./content.ts";
-export { type Credentials, credentialsPath, formatCredentials, parseCredentials, savedKeyFor } from "./credentials.ts";
-export { decodeCreatorWelcome, encodeCreatorWelcome } from "./creator_welcome.ts";
-export { drafts, otherDraftText } from "./draft.ts";
+} from "./content/content.ts";
+export {
+  type Credentials,
+  credentialsPath,
+  formatCredentials,
+  parseCredentials,
+  savedKeyFor,
+} from "./api/credentials.ts";
+export { decodeCreatorWelcome, encodeCreatorWelcome } from "./wire/creator_welcome.ts";
+export { drafts, otherDraftText } from "./base/draft.ts";
 export {
   type ClientEnvelope,
   decodeClientEnvelope,
@@ -68,9 +85,16 @@ export {
   protocolVersion,
   type RelayEnvelope,
   type ReplyEnvelope,
-} from "./envelope.ts";
-export { equalBytes } from "./equal_bytes.ts";
-export { type ErrorClass, type ErrorCode, errorCodeOfClose, errorCodes, isErrorCode, WireError } from "./errors.ts";
+} from "./wire/envelope.ts";
+export { equalBytes } from "./base/equal_bytes.ts";
+export {
+  type ErrorClass,
+  type ErrorCode,
+  errorCodeOfClose,
+  errorCodes,
+  isErrorCode,
+  WireError,
+} from "./base/errors.ts";
 export {
   askForCode,
   askVerification,
@@ -85,7 +109,7 @@ export {
   resetPassword,
   rotateApiKey,
   type RotatedKey,
-} from "./http_account.ts";
+} from "./api/http_account.ts";
 export {
   type ApiKeyTraits,
   createAccount,
@@ -108,7 +132,7 @@ export {
   type TokenClaims,
   tokenCovers,
   type Usage,
-} from "./http_api.ts";
+} from "./api/http_api.ts";
 export {
   type ApiAccess,
   type ApiOutcome,
@@ -118,7 +142,7 @@ export {
   isSameApi,
   parseApiUrl,
   readBoundedText,
-} from "./http_call.ts";
+} from "./api/http_call.ts";
 export {
   type AccountId,
   type AgentId,
@@ -141,8 +165,8 @@ export {
   parseChannelId,
   parseChannelName,
   parseKeyId,
-} from "./ids.ts";
-export { formatInviteToken, type Invite, parseInviteToken } from "./invite_token.ts";
+} from "./base/ids.ts";
+export { formatInviteToken, type Invite, parseInviteToken } from "./people/invite_token.ts";
 export {
   formatJoinLink,
   type JoinLink,
@@ -151,11 +175,11 @@ export {
   looksLikeJoinLink,
   maxLinkRelays,
   parseJoinLink,
-} from "./join_link.ts";
-export { certificateOfPem, certificatesOfPem, pemOfCertificate } from "./pem.ts";
-export { limits } from "./limits.ts";
-export { knownFeatures, sessionFeatures } from "./features.ts";
-export { countModulus, type LogWord, nothingSaid, seenHashBytes } from "./log_word.ts";
+} from "./people/join_link.ts";
+export { certificateOfPem, certificatesOfPem, pemOfCertificate } from "./base/pem.ts";
+export { limits } from "./base/limits.ts";
+export { knownFeatures, sessionFeatures } from "./wire/features.ts";
+export { countModulus, type LogWord, nothingSaid, seenHashBytes } from "./statements/log_word.ts";
 export {
   bundleBytesOf,
   bundledHeadBytes,
@@ -164,7 +188,7 @@ export {
   encodeBundle,
   maxBundleBytes,
   maxBundleCiphertextBytes,
-} from "./bundle.ts";
+} from "./content/bundle.ts";
 export {
   type CounterRange,
   decodeMessageAad,
@@ -173,7 +197,7 @@ export {
   type MessageAad,
   messageAadBytes,
   readMessageWord,
-} from "./message_aad.ts";
+} from "./statements/message_aad.ts";
 export {
   bundlesCapability,
   channelExtensions,
@@ -211,7 +235,7 @@ export {
   type RelayLimits,
   type ReplyBody,
   type RequestBody,
-} from "./operations.ts";
+} from "./wire/operations.ts";
 export {
   decodeOwnersChanges,
   decodeOwnersVersion,
@@ -220,15 +244,22 @@ export {
   encodeOwnersVersion,
   type OwnersChange,
   type OwnersVersion,
-} from "./owners.ts";
-export { type ChannelPolicy, decodePolicy, encodePolicy, openPolicy, type PolicyScope, samePolicy } from "./policy.ts";
-export { RecentMap } from "./recent_map.ts";
-export { groupByRelay, maxRelayAddresses, relaysOf, someRelays } from "./relay_addresses.ts";
-export type { AnyStruct, FieldType, Shape } from "./schema.ts";
-export { agentForModel, agentInWords, failureInWords, ownersInWords, type SeenAgent } from "./shown_agent.ts";
-export { isClean, quoted, shown, shownJson, shownLines, type ShownOptions, shownSentence } from "./shown_text.ts";
-export { isSocketError } from "./socket_errors.ts";
-export { foundingEpoch, generationOf, groupIdOf } from "./generations.ts";
+} from "./statements/owners.ts";
+export {
+  type ChannelPolicy,
+  decodePolicy,
+  encodePolicy,
+  openPolicy,
+  type PolicyScope,
+  samePolicy,
+} from "./statements/policy.ts";
+export { RecentMap } from "./base/recent_map.ts";
+export { groupByRelay, maxRelayAddresses, relaysOf, someRelays } from "./wire/relay_addresses.ts";
+export type { AnyStruct, FieldType, Shape } from "./base/schema.ts";
+export { agentForModel, agentInWords, failureInWords, ownersInWords, type SeenAgent } from "./people/shown_agent.ts";
+export { isClean, quoted, shown, shownJson, shownLines, type ShownOptions, shownSentence } from "./base/shown_text.ts";
+export { isSocketError } from "./wire/socket_errors.ts";
+export { foundingEpoch, generationOf, groupIdOf } from "./statements/generations.ts";
 export {
   type AdmissionStatement,
   admissionStatement,
@@ -252,7 +283,7 @@ export {
   ownersStatement,
   type RejoinStatement,
   rejoinStatement,
-} from "./statements.ts";
+} from "./statements/statements.ts";
 export {
   type ChannelRight,
   channelRights,
@@ -265,6 +296,6 @@ export {
   parseTokenGrant,
   rightsIn,
   type TokenGrant,
-} from "./token_scopes.ts";
-export { addName, formatTrust, nobodyKnown, parseTrust, type Trust, trustPath } from "./trust.ts";
-export { version } from "./version.ts";
+} from "./api/token_scopes.ts";
+export { addName, formatTrust, nobodyKnown, parseTrust, type Trust, trustPath } from "./people/trust.ts";
+export { version } from "./base/version.ts";

@@ -5,9 +5,9 @@
 import { type DescField, type DescMessage, type Message, ScalarType, toBinary } from "@bufbuild/protobuf";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { assertEquals } from "@std/assert";
-import { errorToDetail, noticeToDelivery, replyToMessage, requestToMessage } from "./convert.ts";
-import { DeliverySchema, ErrorDetailSchema, messages, methodOf, paddingField, Relay } from "./descriptors.ts";
-import { type ClientEnvelope, decodeClientEnvelope, decodeRelayEnvelope, type RelayEnvelope } from "./envelope.ts";
+import { errorToDetail, noticeToDelivery, replyToMessage, requestToMessage } from "./wire/convert.ts";
+import { DeliverySchema, ErrorDetailSchema, messages, methodOf, paddingField, Relay } from "./wire/descriptors.ts";
+import { type ClientEnvelope, decodeClientEnvelope, decodeRelayEnvelope, type RelayEnvelope } from "./wire/envelope.ts";
 
 interface Golden {
   /** By message. */

@@ -3,7 +3,7 @@
  * and a usable value returned, so that reading goes on and finds the other faults; the start then fails with all of them.
  * Faults never repeat a value: it may be a secret in the wrong place.
  */
-import { faultsOfNames } from "../proto/variables.ts";
+import { faultsOfNames } from "../proto/base/variables.ts";
 import { Secret } from "./secret.ts";
 import { StartFailed } from "./start_failed.ts";
 

@@ -8,12 +8,12 @@ function rulesBroken(path: string, text: string): string[] {
 }
 
 const violations: readonly [rule: string, path: string, text: string][] = [
-  ["layer", "proto/cell.ts", 'import { seal } from "../wasm/mod.ts";'],
+  ["layer", "proto/wire/cell.ts", 'import { seal } from "../wasm/mod.ts";'],
   ["layer", "api/app.ts", 'import type { Relay } from "../relay/mod.ts";'],
   ["layer", "relay/core/relay_core.ts", 'export { client } from "../../sdk/mod.ts";'],
   ["layer", "sdk/client.ts", 'const relay = await import("../relay/mod.ts");'],
-  ["mod", "api/app.ts", 'import { limits } from "../proto/limits.ts";'],
-  ["mod", "bench/proto.ts", 'import { encodeEnvelope } from "../proto/envelope.ts";'],
+  ["mod", "api/app.ts", 'import { limits } from "../proto/base/limits.ts";'],
+  ["mod", "bench/proto.ts", 'import { encodeEnvelope } from "../proto/wire/envelope.ts";'],
   ["mod", "bench/store.ts", 'import { RecordStore } from "../sdk/store/mod.ts";'],
   ["mod", "cli/main.ts", 'import { World } from "../sdk/mls/testing/world.ts";'],
   ["mod", "bench/http2.ts", 'import { Outbox } from "../server/http2/outbox.ts";'],
@@ -27,7 +27,7 @@ const violations: readonly [rule: string, path: string, text: string][] = [
   ["direction", "relay/operations/metrics.ts", 'import { startRelay } from "../start_relay.ts";'],
   ["layer", "server/http2/frame.ts", 'import { Relay } from "../../relay/mod.ts";'],
   ["direction", "sdk/transport/cells.ts", 'import { Relay } from "../../proto/grpc.ts";'],
-  ["direction", "cli/main.ts", 'import { Relay } from "../proto/grpc.ts";'],
+  ["direction", "cli/main.ts", 'import { Relay } from "../proto/wire/grpc.ts";'],
   ["direction", "proto/mod.ts", 'export { Relay } from "./descriptors.ts";'],
   ["direction", "api/domain/keys.ts", 'import { createLog } from "../../server/mod.ts";'],
   ["direction", "server/http2/frame.ts", 'import { createLog } from "../log.ts";'],
@@ -44,13 +44,13 @@ const violations: readonly [rule: string, path: string, text: string][] = [
   ["dependency", "sdk/mls/group.ts", 'import type { Extension } from "ts-mls/extension.js";'],
   ["dependency", "sdk/mls/group_test.ts", 'import { createGroup } from "ts-mls";'],
   ["dependency", "relay/grpc/listener.ts", 'import http2 from "node:http2";'],
-  ["pure", "proto/cell.ts", 'import { Buffer } from "node:buffer";'],
+  ["pure", "proto/wire/cell.ts", 'import { Buffer } from "node:buffer";'],
   ["pure", "relay/core/relay_core.ts", "const now = Date.now();"],
   ["pure", "sdk/client.ts", "setTimeout(retry, 100);"],
   ["pure", "api/domain/keys.ts", "const id = crypto.randomUUID();"],
   ["pure", "server/limits/buckets.ts", "const now = Date.now();"],
   ["pure", "server/secret.ts", 'console.log("secret");'],
-  ["pure", "proto/ids.ts", 'console.log("id");'],
+  ["pure", "proto/base/ids.ts", 'console.log("id");'],
   ["environment", "relay/listeners/quic.ts", 'Deno.env.get("PORT");'],
   ["environment", "api/app.ts", "Deno.exit(1);"],
   ["state", "relay/listeners/quic.ts", "let sessions = 0;"],
@@ -76,7 +76,7 @@ const accepted: readonly [path: string, text: string][] = [
   ["sdk/mls/ts_mls.ts", 'export { createGroup } from "ts-mls";'],
   ["bench/store.ts", 'import { openDirectoryStore } from "../sdk/platform/directory_store.ts";'],
   ["sdk/platform/node.ts", 'import { readFile } from "node:fs/promises";\nconst now = Date.now();'],
-  ["proto/cell_test.ts", 'import { createRandom } from "../tests/support/mod.ts";\nconst now = Date.now();'],
+  ["proto/wire/cell_test.ts", 'import { createRandom } from "../tests/support/mod.ts";\nconst now = Date.now();'],
   ["tests/sdk/session_test.ts", 'import { startStack } from "../support/stack.ts";'],
   ["tests/sdk/session_test.ts", 'import { sessions } from "./session_suite.ts";'],
   ["tests/support/stack.ts", 'import { startRelay } from "./relay/process.ts";'],
@@ -84,8 +84,8 @@ const accepted: readonly [path: string, text: string][] = [
   ["tests/sdk/session_test.ts", 'import { createProject } from "../../tools/bundle.ts";'],
   ["tools/junit_test.ts", 'import { createRandom } from "../tests/support/mod.ts";'],
   ["relay/main.ts", 'const port = Deno.env.get("PORT");'],
-  ["proto/cell.ts", '// Date.now() is not used here\nconst text = "Deno.env";'],
-  ["proto/cell.ts", "function pack(): void {\n  let used = 0;\n}"],
+  ["proto/wire/cell.ts", '// Date.now() is not used here\nconst text = "Deno.env";'],
+  ["proto/wire/cell.ts", "function pack(): void {\n  let used = 0;\n}"],
 ];
 
 for (const [path, text] of accepted) {
@@ -95,7 +95,9 @@ for (const [path, text] of accepted) {
 }
 
 Deno.test("check_imports names the line of the violation", () => {
-  const [violation] = checkImports(createSourceFile("proto/cell.ts", "/** Cells. */\n\nconst now = Date.now();\n"));
+  const [violation] = checkImports(
+    createSourceFile("proto/wire/cell.ts", "/** Cells. */\n\nconst now = Date.now();\n"),
+  );
   assertEquals(violation?.line, 3);
 });
 

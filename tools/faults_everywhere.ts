@@ -7,7 +7,7 @@ import type { Fault } from "./planted_fault.ts";
 export const faultsEverywhere: readonly Fault[] = [
   {
     name: "padding-shows-earlier-bytes",
-    path: "proto/cell.ts",
+    path: "proto/wire/cell.ts",
     from: "cell.fill(0, at);",
     to: "cell.fill(0, at, at + riderPrefixBytes);",
   },

@@ -21,7 +21,7 @@ const generateWorker = createWorkerGenerator();
 const targets = [
   {
     path: "proto/relay.proto",
-    source: "proto/operations.ts",
+    source: "proto/wire/operations.ts",
     generate: () => renderRelayProto((file) => Deno.readTextFileSync(file)),
   },
   ...wasmModules.map((name) => ({
@@ -31,10 +31,10 @@ const targets = [
   })),
   {
     path: "docs/protocol_fields.md",
-    source: "proto/operations.ts",
+    source: "proto/wire/operations.ts",
     generate: () => format(renderFields()),
   },
-  { path: "docs/errors.md", source: "proto/errors.ts", generate: () => format(renderErrors()) },
+  { path: "docs/errors.md", source: "proto/base/errors.ts", generate: () => format(renderErrors()) },
   {
     path: "docs/configuration.md",
     source: "the parts' own tables",

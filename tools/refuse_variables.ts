@@ -1,5 +1,5 @@
 /** The start of what builds, tests and measures: a misspelt seed would repeat nothing, and say so to nobody. */
-import { faultsOfNames } from "../proto/variables.ts";
+import { faultsOfNames } from "../proto/base/variables.ts";
 import { exitCodes } from "./exit_code.ts";
 
 export function refuseUnknownVariables(): void {

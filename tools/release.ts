@@ -20,7 +20,7 @@ export interface ReleasePlan {
 }
 
 /** Files that name the version. In pages only the file names of packages are replaced. */
-const versionFiles = ["proto/version.ts", "sdk/python/src/static_sdk/_version.py"];
+const versionFiles = ["proto/base/version.ts", "sdk/python/src/static_sdk/_version.py"];
 const pages = [
   "README.md",
   "examples/README.md",
@@ -86,7 +86,7 @@ async function findProblems(run: Run, current: string, version: string): Promise
 }
 
 async function currentVersion(root: string): Promise<string> {
-  const text = await Deno.readTextFile(`${root}proto/version.ts`);
+  const text = await Deno.readTextFile(`${root}proto/base/version.ts`);
   return /version = "([^"]+)"/.exec(text)?.[1] ?? "";
 }
 

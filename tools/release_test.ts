@@ -38,7 +38,7 @@ Deno.test("release() sets the version, closes the changelog, writes checksums, c
   await using project = await createProject();
   const files = await release(project.plan("0.2.0"));
   assertEquals(files, ["static-0.2.0.cdx.json", "static-sdk-0.2.0.tgz", "SHA256SUMS"]);
-  assertStringIncludes(await project.read("proto/version.ts"), 'version = "0.2.0"');
+  assertStringIncludes(await project.read("proto/base/version.ts"), 'version = "0.2.0"');
   assertStringIncludes(await project.read("README.md"), "static-sdk-0.2.0.tgz");
   assertStringIncludes(await project.read("CHANGELOG.md"), "## 0.2.0, 2026-11-16\n\n- One.");
   assertEquals(await project.git("log", "-1", "--format=%s"), "release: 0.2.0\n");
@@ -83,7 +83,7 @@ async function createProject(): Promise<Project> {
   };
   const files: Readonly<Record<string, string>> = {
     ".gitignore": "dist/\n",
-    "proto/version.ts": 'export const version = "0.1.0";\n',
+    "proto/base/version.ts": 'export const version = "0.1.0";\n',
     "sdk/python/src/static_sdk/_version.py": '__version__ = "0.1.0"\n',
     "README.md": "npm install static-sdk-0.1.0.tgz\n",
     "examples/README.md": "",

@@ -1,6 +1,6 @@
-/** Changes that relays follow: suspended, resumed and deleted accounts, and changed limits. The JSON is `proto/changes.ts`. */
+/** Changes that relays follow: suspended, resumed and deleted accounts, and changed limits. The JSON is `proto/api/changes.ts`. */
 import { z } from "@hono/zod-openapi";
-import { accountChanges } from "../../proto/changes.ts";
+import { accountChanges } from "../../proto/api/changes.ts";
 import type { RouteDeps } from "./context.ts";
 import { refuse } from "./errors.ts";
 import type { Router } from "./operation.ts";

@@ -1,4 +1,4 @@
-/** Quota leases for relays: internal paths with their own credential. The JSON is `proto/lease.ts`. */
+/** Quota leases for relays: internal paths with their own credential. The JSON is `proto/api/lease.ts`. */
 import { z } from "@hono/zod-openapi";
 import {
   type Lease,
@@ -7,7 +7,7 @@ import {
   leaseReportResults,
   leaseRequest,
   leaseResponse,
-} from "../../proto/lease.ts";
+} from "../../proto/api/lease.ts";
 import { parseAccountId, parseKeyId } from "../../proto/mod.ts";
 import type { LeaseRecord } from "../domain/deps.ts";
 import type { RouteDeps } from "./context.ts";

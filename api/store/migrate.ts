@@ -1,7 +1,7 @@
 /**
  * Applies `migrations/*.sql` at start: in order, each once, all in one transaction under an advisory lock, so that any number
  * of processes may start together. Forward only: a file that was applied may never change afterwards, and a database that has
- * had more of them than this program knows is refused. So is one of another draft (`proto/draft.ts`).
+ * had more of them than this program knows is refused. So is one of another draft (`proto/base/draft.ts`).
  */
 import { drafts, otherDraftText } from "../../proto/mod.ts";
 import { StartFailed } from "../../server/mod.ts";

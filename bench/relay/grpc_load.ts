@@ -5,7 +5,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import { Relay } from "../../proto/grpc.ts";
+import { Relay } from "../../proto/wire/grpc.ts";
 import { limits } from "../../proto/mod.ts";
 import { answerLines, type LoadStream } from "./load.ts";
 

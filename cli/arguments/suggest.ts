@@ -1,5 +1,5 @@
 /** The nearest of some words to one that was mistyped. */
-import { byNearness } from "../../proto/nearest.ts";
+import { byNearness } from "../../proto/base/nearest.ts";
 
 /** Undefined when none is near enough to be meant. */
 export function nearest(word: string, words: readonly string[]): string | undefined {

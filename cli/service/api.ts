@@ -4,7 +4,7 @@ import { Failure } from "../failure.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Settings } from "./settings.ts";
 
-/** Runs one call of `proto/http_api.ts`. */
+/** Runs one call of `proto/api/http_api.ts`. */
 export type AskApi = <T>(call: (api: ApiAccess) => Promise<ApiOutcome<T>>) => Promise<T>;
 
 const timeoutMs = 20_000;

@@ -1,4 +1,4 @@
-/** The user's credentials file (`proto/credentials.ts`), on this machine and in the words of this program. */
+/** The user's credentials file (`proto/api/credentials.ts`), on this machine and in the words of this program. */
 import { type Credentials, formatCredentials, parseCredentials, WireError } from "../../proto/mod.ts";
 import { diskCodeOf, reasonOf } from "../disk.ts";
 import { Failure } from "../failure.ts";

@@ -5,10 +5,10 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import { equalBytes } from "../equal_bytes.ts";
-import { WireError } from "../errors.ts";
-import { type AgentId, agentIdOf } from "../ids.ts";
-import { limits } from "../limits.ts";
+import { equalBytes } from "../base/equal_bytes.ts";
+import { WireError } from "../base/errors.ts";
+import { type AgentId, agentIdOf } from "../base/ids.ts";
+import { limits } from "../base/limits.ts";
 import { openKeyPackageMessage } from "./message.ts";
 import { isUsablePublicKey } from "./public_key.ts";
 import { encodeVectorLength, type MlsReader } from "./reader.ts";

@@ -10,9 +10,9 @@ import {
   testWhen,
   vectors,
 } from "../../tests/support/mod.ts";
-import { WireError } from "../errors.ts";
-import { agentIdOf } from "../ids.ts";
-import { limits } from "../limits.ts";
+import { WireError } from "../base/errors.ts";
+import { agentIdOf } from "../base/ids.ts";
+import { limits } from "../base/limits.ts";
 import { readKeyPackage, supportedCipherSuites, verifyKeyPackage } from "./key_package.ts";
 import { readWelcomeHeader } from "./message.ts";
 

@@ -2,8 +2,8 @@
  * The part of an MLS message that a relay reads: the header that RFC 9420 leaves in the clear (sections 6 and 12.4.3.1). No key is
  * involved and nothing is verified; members do that.
  */
-import { binaryIdBytes, binaryIdFromBytes, type ChannelId } from "../ids.ts";
-import { limits } from "../limits.ts";
+import { binaryIdBytes, binaryIdFromBytes, type ChannelId } from "../base/ids.ts";
+import { limits } from "../base/limits.ts";
 import { MlsReader } from "./reader.ts";
 
 const mls10 = 1;

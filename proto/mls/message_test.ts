@@ -1,8 +1,8 @@
 import { concatBytes, hexToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createPrivateMessage, mlsVector, readVectors, testWhen, vectors } from "../../tests/support/mod.ts";
-import { WireError } from "../errors.ts";
-import { binaryIdFromBytes, type ChannelId } from "../ids.ts";
+import { WireError } from "../base/errors.ts";
+import { binaryIdFromBytes, type ChannelId } from "../base/ids.ts";
 import { readPrivateMessageHeader, readWelcomeHeader } from "./message.ts";
 import { encodeVectorLength, MlsReader } from "./reader.ts";
 

@@ -1,5 +1,5 @@
 /** A cursor over the TLS presentation language as RFC 9420 uses it (section 2.1), with variable-size vectors. */
-import { WireError } from "../errors.ts";
+import { WireError } from "../base/errors.ts";
 
 export class MlsReader {
   readonly #bytes: Uint8Array;

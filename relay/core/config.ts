@@ -1,6 +1,6 @@
 /**
  * Settings of the core for the operator, with their defaults. Wire limits above these are ceilings; see
- * `proto/limits.ts`.
+ * `proto/base/limits.ts`.
  */
 import { knownFeatures, limits, type RelayLimits } from "../../proto/mod.ts";
 

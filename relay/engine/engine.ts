@@ -332,7 +332,7 @@ export interface Charge {
 /** Amounts that are paid for together, all or none. */
 export type Cost = Pick<Charge, "messages" | "payloadBytes">;
 
-/** A part of an account's quota that this relay may consume; see `proto/lease.ts`. */
+/** A part of an account's quota that this relay may consume; see `proto/api/lease.ts`. */
 export interface HeldLease {
   readonly leaseId: string;
   readonly fence: number;

@@ -1,7 +1,7 @@
 /**
  * Every change of the relay's file, in order. The format of a file (`PRAGMA user_version`) is the number of changes that were
  * made to it, so a new change is one more item at the end of this list; a released one is never edited again. A new file gets
- * all of them, so that it is the same as one that has grown. Until 0.1.0 there is one, and its draft (`proto/draft.ts`) rises.
+ * all of them, so that it is the same as one that has grown. Until 0.1.0 there is one, and its draft (`proto/base/draft.ts`) rises.
  *
  * A change of how the core encodes what is opaque here (bodies, snapshots, records) belongs here too, if only as a name: a
  * relay that cannot read the new encoding then refuses the file.

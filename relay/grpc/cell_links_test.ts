@@ -1,6 +1,6 @@
 import { ConnectError } from "@connectrpc/connect";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ErrorDetailSchema } from "../../proto/grpc.ts";
+import { ErrorDetailSchema } from "../../proto/wire/grpc.ts";
 import { Strangers } from "../strangers.ts";
 import { createRandom, seedFromEnvironment, SimulatedClock } from "../../tests/support/mod.ts";
 import { CellLinks } from "./cell_links.ts";

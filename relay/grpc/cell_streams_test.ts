@@ -1,6 +1,6 @@
 import { ConnectError } from "@connectrpc/connect";
 import { assertEquals, assertRejects } from "@std/assert";
-import { ErrorDetailSchema } from "../../proto/grpc.ts";
+import { ErrorDetailSchema } from "../../proto/wire/grpc.ts";
 import { Strangers } from "../strangers.ts";
 import { SimulatedClock } from "../../tests/support/mod.ts";
 import { CellStreams } from "./cell_streams.ts";

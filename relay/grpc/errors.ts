@@ -1,6 +1,6 @@
 /** Errors of the wire contract as gRPC and Connect carry them: status code, public text, and an ErrorDetail. */
 import { type Code, ConnectError } from "@connectrpc/connect";
-import { ErrorDetailSchema, errorToDetail } from "../../proto/grpc.ts";
+import { ErrorDetailSchema, errorToDetail } from "../../proto/wire/grpc.ts";
 import { type ErrorBody, errorCodes, isErrorCode, WireError } from "../../proto/mod.ts";
 import type { EndReason } from "../core/link.ts";
 import type { Stranger } from "../strangers.ts";

@@ -1,6 +1,6 @@
 import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
 import { assert, assertEquals } from "@std/assert";
-import { ErrorDetailSchema, Relay } from "../../proto/grpc.ts";
+import { ErrorDetailSchema, Relay } from "../../proto/wire/grpc.ts";
 import { toConnectError } from "./errors.ts";
 import { noteMessage } from "./malformed.ts";
 

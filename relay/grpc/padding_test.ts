@@ -1,6 +1,6 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { assertEquals } from "@std/assert";
-import { Relay, replyFromMessage, replyToMessage } from "../../proto/grpc.ts";
+import { Relay, replyFromMessage, replyToMessage } from "../../proto/wire/grpc.ts";
 import { padMessage } from "./padding.ts";
 
 const schema = Relay.method.addMember.output;

@@ -9,7 +9,7 @@ import {
   type MethodImpl,
 } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
-import { noticeToDelivery, Relay, replyToMessage, requestFromMessage } from "../../proto/grpc.ts";
+import { noticeToDelivery, Relay, replyToMessage, requestFromMessage } from "../../proto/wire/grpc.ts";
 import { type CallName, calls, limits, type ReplyBody, type RequestBody, WireError } from "../../proto/mod.ts";
 import { remoteAddressKey, vouchKey } from "../../server/http2/mod.ts";
 import type { Caller } from "./caller.ts";

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } from "@std/assert";
-import { ErrorDetailSchema } from "../../proto/grpc.ts";
+import { ErrorDetailSchema } from "../../proto/wire/grpc.ts";
 import {
   type AnyStruct,
   type CallName,

@@ -5,7 +5,7 @@
  * to serve.
  */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
-import type { AccountChanges } from "../../proto/changes.ts";
+import type { AccountChanges } from "../../proto/api/changes.ts";
 import { after as afterMs, describeFailure, type Log } from "../../server/mod.ts";
 import type { RelayCore } from "../core/relay_core.ts";
 import type { Records } from "../engine/engine.ts";

@@ -1,6 +1,6 @@
 /** A relay's handling of the API's news about accounts: the order, faults, and the records after a restart. */
 import { assertEquals } from "@std/assert";
-import type { AccountChanges } from "../../proto/changes.ts";
+import type { AccountChanges } from "../../proto/api/changes.ts";
 import type { AccountId } from "../../proto/mod.ts";
 import { eventually } from "../../tests/support/mod.ts";
 import { type Engine, openSqliteEngine } from "../engine/mod.ts";

@@ -1,9 +1,9 @@
 /**
- * The relay's calls to the HTTP API: the keys that verify tokens, and leases of quota (`proto/lease.ts`). Every call
+ * The relay's calls to the HTTP API: the keys that verify tokens, and leases of quota (`proto/api/lease.ts`). Every call
  * has a deadline.
  */
-import { type AccountChanges, readAccountChanges } from "../../proto/changes.ts";
-import { type Lease, listLeases, reportLeases, takeLease } from "../../proto/lease.ts";
+import { type AccountChanges, readAccountChanges } from "../../proto/api/changes.ts";
+import { type Lease, listLeases, reportLeases, takeLease } from "../../proto/api/lease.ts";
 import { type ApiAccess, type ApiOutcome, type HttpFetch, readTokenKeys } from "../../proto/mod.ts";
 import { type Secret, waits } from "../../server/mod.ts";
 import type { LeaseApi, ReportOutcome, TakeAnswer } from "../quota/lease_api.ts";

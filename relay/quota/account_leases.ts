@@ -3,7 +3,7 @@
  * asking the API is `leased_quota.ts`. A new lease is wanted while half of the last one is left, and sized for a minute at the
  * present rate, so a busy account asks once in a while and a quiet one holds little that another relay could use.
  */
-import { leaseStopMarginMs } from "../../proto/lease.ts";
+import { leaseStopMarginMs } from "../../proto/api/lease.ts";
 import type { Charge, Cost, HeldLease } from "../engine/engine.ts";
 
 const sizedForMs = 60_000;

@@ -1,5 +1,5 @@
-/** The API as quota sees it; see `proto/lease.ts` for what each question means. Every call rejects when it has no answer. */
-import type { Lease, LeaseReportBatch, LeaseReportResults, LeaseRequest } from "../../proto/lease.ts";
+/** The API as quota sees it; see `proto/api/lease.ts` for what each question means. Every call rejects when it has no answer. */
+import type { Lease, LeaseReportBatch, LeaseReportResults, LeaseRequest } from "../../proto/api/lease.ts";
 
 export interface LeaseApi {
   take(request: LeaseRequest): Promise<TakeAnswer>;

@@ -3,7 +3,7 @@
  * and every lease ends with a report of what the engine durably counted under it. A message is never accepted without a lease
  * that pays for it, so the limit holds whatever fails; when the API is away, what was leased is used up first.
  */
-import type { Lease } from "../../proto/lease.ts";
+import type { Lease } from "../../proto/api/lease.ts";
 import { type AccountId, type KeyId, parseAccountId } from "../../proto/mod.ts";
 import { describeFailure, type Log } from "../../server/mod.ts";
 import type { Quota, Reservation } from "../core/deps.ts";

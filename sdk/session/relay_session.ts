@@ -56,7 +56,7 @@ export interface RelaySession {
 
 export interface ConnectionInfo {
   readonly limits: RelayLimits;
-  /** Of `proto/features.ts`: those that this session has. */
+  /** Of `proto/wire/features.ts`: those that this session has. */
   readonly features: readonly number[];
   readonly cellBytes: number;
   /** KeyPackages that the relay holds for this agent. */

@@ -6,7 +6,7 @@
  *   "STK" | draft | version 1 | protection 2 (passphrase) | memory KiB u32 | iterations u32 | parallelism u8 | salt (16)
  *          | nonce (12) | AES-256-GCM of the key, with all before it as associated data (48) | checksum
  *
- * The draft (`proto/draft.ts`) is that of the whole store: the key file is the first thing that is read. Checkouts without drafts
+ * The draft (`proto/base/draft.ts`) is that of the whole store: the key file is the first thing that is read. Checkouts without drafts
  * had "Y" in its place. The checksum (8 bytes of SHA-256) tells a damaged file from a wrong passphrase; it protects nothing.
  */
 import { sha256 } from "@noble/hashes/sha2.js";

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { Relay } from "../../proto/grpc.ts";
+import { Relay } from "../../proto/wire/grpc.ts";
 import { limits, WireError } from "../../proto/mod.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
 import {

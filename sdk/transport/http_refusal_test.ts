@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { anyPack, AnySchema } from "@bufbuild/protobuf/wkt";
-import { ErrorDetailSchema } from "../../proto/grpc.ts";
+import { ErrorDetailSchema } from "../../proto/wire/grpc.ts";
 import { busyEndOf, grpcStreamEndOf, streamEndOf } from "./http_refusal.ts";
 
 const detail = create(ErrorDetailSchema, {

@@ -1,8 +1,8 @@
 // Pages that collect a list from the code hold all of it.
 import { assert, assertEquals } from "@std/assert";
-import { errorAdvice } from "../../proto/error_advice.ts";
+import { errorAdvice } from "../../proto/base/error_advice.ts";
 import { errorCodes, isErrorCode } from "../../proto/mod.ts";
-import { variableNames } from "../../proto/variables.ts";
+import { variableNames } from "../../proto/base/variables.ts";
 import { ConfigError } from "../../server/mod.ts";
 import { limitsWith } from "../../tools/pages/limits_page.ts";
 import { isTest, listFiles } from "../../tools/source.ts";
@@ -27,7 +27,7 @@ Deno.test("docs/configuration.md lists the variables that CLI, SDK and Python re
 
 Deno.test("the list of all variables has those that stand in the text of the repository, at most 90", async () => {
   const files = (await listFiles(root.pathname)).filter((path) =>
-    !["CHANGELOG.md", "proto/variables.ts"].includes(path) && !path.includes("/gen/")
+    !["CHANGELOG.md", "proto/base/variables.ts"].includes(path) && !path.includes("/gen/")
   );
   const name = /\bSTATIC_[A-Z0-9_]*[A-Z0-9](?![\w*(])/g;
   const used = new Set(files.flatMap((path) => read(path).match(name) ?? []));

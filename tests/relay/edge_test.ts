@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { concatBytes } from "@noble/hashes/utils.js";
-import { Relay as RelayService } from "../../proto/grpc.ts";
+import { Relay as RelayService } from "../../proto/wire/grpc.ts";
 import { type ChannelId, limits } from "../../proto/mod.ts";
 import { createCertificate } from "../support/mod.ts";
 import { type Relay, TestAgent } from "../support/relay/agent.ts";

@@ -1,6 +1,6 @@
 /** Cells over gRPC: as one `Session` stream, or up one by one and down as a stream. */
 import { createClient, type Transport } from "@connectrpc/connect";
-import { Relay } from "../../proto/grpc.ts";
+import { Relay } from "../../proto/wire/grpc.ts";
 import type { CellCarrier } from "../support/relay/cell_client.ts";
 import { toCallFailed } from "../support/relay/typed_client.ts";
 

@@ -1,5 +1,5 @@
 /** Renders `docs/errors.md`: every error code by class, with its meaning and what to do, from the code's own tables. */
-import { errorAdvice } from "../../proto/error_advice.ts";
+import { errorAdvice } from "../../proto/base/error_advice.ts";
 import { errorCodes, isErrorCode } from "../../proto/mod.ts";
 
 /** Each class of the SDK with one sentence for programs. */
@@ -25,7 +25,7 @@ names, and the CLI prints the code with \`--json\`. No code is ever renamed; tre
 "Repeat" says whether the same call may succeed later with nothing changed (\`error.retryable\`).
 Close codes and gRPC statuses are in [protocol](protocol.md#errors).
 
-This page is generated from \`proto/errors.ts\` and \`proto/error_advice.ts\`.
+This page is generated from \`proto/base/errors.ts\` and \`proto/base/error_advice.ts\`.
 `;
 
 /** Returns the page as Markdown, not yet formatted. */

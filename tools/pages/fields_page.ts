@@ -1,4 +1,4 @@
-/** `docs/protocol_fields.md`: every message of the tables in `proto/operations.ts` with its sizes, and every limit. */
+/** `docs/protocol_fields.md`: every message of the tables in `proto/wire/operations.ts` with its sizes, and every limit. */
 import { type AnyStruct, calls, type FieldType, limits, notices, records } from "../../proto/mod.ts";
 
 const maxUint32 = 0xffff_ffff;
@@ -17,7 +17,7 @@ export function renderFields(): string {
   const bounds = Object.entries(limits).map(([name, value]) => `| ${name} | ${describeLimit(name, value)} |`);
   return [
     "# The relay protocol, field by field\n",
-    "Every message of [the relay protocol](protocol.md), generated from `proto/operations.ts`. A key is the number of the",
+    "Every message of [the relay protocol](protocol.md), generated from `proto/wire/operations.ts`. A key is the number of the",
     "field in [relay.proto](../proto/relay.proto) and its key in the CBOR body. Sizes are in bytes, of text in UTF-16",
     "units; a size that is not given is only bounded by the message. `ErrorDetail` is the body of an error, and",
     "`CreatorWelcome` the content of `CreateChannelReply.welcome`.\n",

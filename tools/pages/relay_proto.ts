@@ -1,10 +1,10 @@
 /** `proto/relay.proto`, for others: the descriptors as text, with the doc comments and the sizes of the tables that they come from. */
 import { type DescField, type DescMessage, type DescMethod, ScalarType } from "@bufbuild/protobuf";
-import { messages, Relay } from "../../proto/grpc.ts";
+import { messages, Relay } from "../../proto/wire/grpc.ts";
 import type { FieldType } from "../../proto/mod.ts";
 import { sizeOf } from "./fields_page.ts";
 
-const head = `// The relay's gRPC service, generated from proto/operations.ts by: deno task generate
+const head = `// The relay's gRPC service, generated from proto/wire/operations.ts by: deno task generate
 // A field's number is its key in the CBOR body of the same message. docs/protocol.md explains sessions, states and errors.
 //
 // Field 15 of every request, reply and delivery is padding: clients and relay fill it with zeros so that typed calls have
@@ -20,7 +20,7 @@ package static.relay.v1;
 
 export function renderRelayProto(readText: (path: string) => string): string {
   const comments = new Map(
-    ["proto/operations.ts", "proto/descriptors.ts"].flatMap((path) => [...commentsOf(readText(path))]),
+    ["proto/wire/operations.ts", "proto/wire/descriptors.ts"].flatMap((path) => [...commentsOf(readText(path))]),
   );
   const comment = (name: string, indent = ""): string =>
     (comments.get(name) ?? []).map((line) => `${indent}// ${line}\n`).join("");

@@ -1,7 +1,7 @@
 /** Preact and htm as one file that all scripts of the console share: two copies of preact would not see each other's state. */
 import { html as many } from "htm/preact";
 import type { VNode } from "preact";
-import { shownLines } from "../../../proto/shown_text.ts";
+import { shownLines } from "../../../proto/base/shown_text.ts";
 
 export { type ComponentChildren, createContext, render, type VNode } from "preact";
 export { useCallback, useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";

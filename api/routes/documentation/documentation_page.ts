@@ -3,7 +3,7 @@
  * samples in three languages, and a form that sends the call. Everything is rendered here, so that the page can be read
  * without its script, and nothing is loaded from elsewhere.
  */
-import { errorAdvice } from "../../../proto/error_advice.ts";
+import { errorAdvice } from "../../../proto/base/error_advice.ts";
 import { isErrorCode } from "../../../proto/mod.ts";
 import { type Sample, samplesOf } from "./docs_samples.ts";
 import { constraintsOf, type Field, fieldsOf, type Schema, type Schemas, typeOf } from "./docs_schema.ts";

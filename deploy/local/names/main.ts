@@ -3,7 +3,7 @@
  * there is one.
  */
 import { ConfigError, ownNames } from "../../../server/mod.ts";
-import { faultsOfNames } from "../../../proto/variables.ts";
+import { faultsOfNames } from "../../../proto/base/variables.ts";
 
 const faults = faultsOfNames(ownNames());
 if (faults.length > 0) {

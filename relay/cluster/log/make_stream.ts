@@ -1,4 +1,4 @@
-/** The streams of a cluster carry its draft (`proto/draft.ts`) in their metadata: nothing is written to those of another. */
+/** The streams of a cluster carry its draft (`proto/base/draft.ts`) in their metadata: nothing is written to those of another. */
 import type { StreamConfig } from "@nats-io/jetstream";
 import { drafts, otherDraftText } from "../../../proto/mod.ts";
 import { EngineError } from "../../engine/mod.ts";

@@ -1,6 +1,6 @@
 /** The health checking protocol of gRPC, for load balancers that speak nothing else. It says what `GET /ready` says. */
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
-import { Relay } from "../../../proto/grpc.ts";
+import { Relay } from "../../../proto/wire/grpc.ts";
 import { Health, Status } from "./descriptors.ts";
 
 export interface HealthOptions {

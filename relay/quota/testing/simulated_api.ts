@@ -1,5 +1,5 @@
-/** The API's side of leases in memory, after `proto/lease.ts`: for tests that need its failures and its clock in hand. */
-import type { Lease, LeaseReportBatch, LeaseRequest } from "../../../proto/lease.ts";
+/** The API's side of leases in memory, after `proto/api/lease.ts`: for tests that need its failures and its clock in hand. */
+import type { Lease, LeaseReportBatch, LeaseRequest } from "../../../proto/api/lease.ts";
 import type { LeaseApi, LeaseReport, ReportOutcome, TakeAnswer } from "../lease_api.ts";
 
 interface LeaseRow extends Lease {

@@ -28,7 +28,7 @@ class Runtime(unittest.TestCase):
 
     def test_version(self) -> None:
         """the package has the version of the whole project"""
-        with open(os.path.join(ROOT, "proto/version.ts"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "proto/base/version.ts"), encoding="utf-8") as file:
             self.assertIn(f'"{__version__}"', file.read())
 
     def test_order(self) -> None:

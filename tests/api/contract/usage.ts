@@ -1,6 +1,6 @@
 /** Usage and leases. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { leaseList, leaseReportResults, leaseResponse } from "../../../proto/lease.ts";
+import { leaseList, leaseReportResults, leaseResponse } from "../../../proto/api/lease.ts";
 import type { Answer, TestApi } from "../../support/api/harness.ts";
 import { assertFields, assertRefused, type Guarantees } from "./contract.ts";
 

@@ -1,6 +1,6 @@
 /** Calls that need no session, as many as it can, from one address or many. */
 import { createClient, type Transport } from "@connectrpc/connect";
-import { Relay } from "../../../proto/grpc.ts";
+import { Relay } from "../../../proto/wire/grpc.ts";
 import { attack } from "../../support/hostile/attack.ts";
 import { connectTransport } from "../../support/relay/deno_clients.ts";
 

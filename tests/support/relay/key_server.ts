@@ -3,8 +3,8 @@
  * account has as many messages as it likes, and they are counted.
  */
 import { type CryptoKey, exportJWK, generateKeyPair } from "jose";
-import type { AccountChanges } from "../../../proto/changes.ts";
-import type { LeaseReportBatch, LeaseReportResults, LeaseRequest, LeaseResponse } from "../../../proto/lease.ts";
+import type { AccountChanges } from "../../../proto/api/changes.ts";
+import type { LeaseReportBatch, LeaseReportResults, LeaseRequest, LeaseResponse } from "../../../proto/api/lease.ts";
 import { encodeBase64url } from "../../../proto/mod.ts";
 
 export interface KeyServer extends AsyncDisposable {

@@ -8,7 +8,7 @@ import {
   Relay,
   replyFromMessage,
   requestToMessage,
-} from "../../../proto/grpc.ts";
+} from "../../../proto/wire/grpc.ts";
 import { type CallName, encodeBase64url, type ReplyBody, type RequestBody } from "../../../proto/mod.ts";
 import { CallFailed, deferred, NoticeLog, type RelayClient } from "./relay_client.ts";
 

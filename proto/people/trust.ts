@@ -1,0 +1,93 @@
+/**
+ * `trust.json` of a user: names that the user gave to agents (petnames), each after comparing the agent's number. The CLI writes
+ * it and the SDK reads it. A name that an agent chose itself proves nothing; one of this list is the user's own word.
+ */
+import { userFile, type UserPlaces } from "../api/credentials.ts";
+import { WireError } from "../base/errors.ts";
+import { isAgentId } from "../base/ids.ts";
+import { isClean, quoted } from "../base/shown_text.ts";
+
+/** The agents that a user knows. */
+export interface Trust {
+  /** The user's own names for agents, by agent id. It is asked for every message, so a change counts at once. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+export const nobodyKnown: Trust = { names: new Map() };
+
+const maxNameLength = 64;
+
+/** `static/trust.json` in the user's folder for configuration. */
+export function trustPath(places: UserPlaces): string {
+  return userFile("trust.json", places);
+}
+
+/** Throws `invalid_request` for a file in which a name is not clean, or stands twice: then nobody is known. */
+export function parseTrust(text: string, path: string): Trust {
+  const names = new Map<string, string>();
+  for (const [agentId, name] of entriesOf(text, path)) {
+    if (!isAgentId(agentId) || typeof name !== "string") throw unusable(path, "an entry is not an agent id and a name");
+    const why = whyNot(names, agentId, name);
+    if (why !== undefined) throw unusable(path, `${quoted(name)} cannot be a name: ${why}`);
+    names.set(agentId, name);
+  }
+  return { names };
+}
+
+/** Returns the file with these names. Its other fields stay as they were: a later version may have written them. */
+export function formatTrust({ names }: Trust, before = "{}"): string {
+  const file = parseJson(before);
+  const others = isObject(file) ? file : {};
+  return `${JSON.stringify({ ...others, names: Object.fromEntries(names) }, null, 2)}\n`;
+}
+
+/** Throws `invalid_request` for a name that cannot be told from something else: an id, a rule, another agent's name. */
+export function addName(names: Map<string, string>, agentId: string, name: string): void {
+  const why = whyNot(names, agentId, name);
+  if (why !== undefined) throw new WireError("invalid_request", `Cannot use ${quoted(name)} as a name: ${why}`);
+  names.set(agentId, name);
+}
+
+function whyNot(names: ReadonlyMap<string, string>, agentId: string, name: string): string | undefined {
+  const other = [...names].find(([id, each]) => id !== agentId && folded(each) === folded(name))?.[0];
+  return isAgentId(name)
+    ? "it looks like an agent id"
+    : /^[@*]/.test(name)
+    ? "it begins with @ or *, which stand for rules"
+    : name.length === 0 || name.length > maxNameLength
+    ? `a name has 1 to ${maxNameLength} characters`
+    : !isClean(name)
+    ? "it has signs that cannot be seen, spaces at an end, or letters of several scripts"
+    : other !== undefined
+    ? `agent ${other} has that name`
+    : undefined;
+}
+
+/** Names that differ in case or width only are one. */
+function folded(name: string): string {
+  return name.normalize("NFKC").toLowerCase();
+}
+
+function entriesOf(text: string, path: string): [string, unknown][] {
+  const file = parseJson(text);
+  if (!isObject(file)) throw unusable(path, "it is not a JSON object");
+  const { names = {} } = file;
+  if (!isObject(names)) throw unusable(path, "names is not an object");
+  return Object.entries(names);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function unusable(path: string, why: string): WireError {
+  return new WireError("invalid_request", `Cannot use ${path}: ${why}`);
+}
