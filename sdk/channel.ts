@@ -53,21 +53,22 @@ export interface PromoteOptions extends Abortable {
  * ```
  */
 export class Channel {
-  readonly #port: ChannelPort;
+  /** @internal For hosts, which carry out operations of programs. */
+  readonly port: ChannelPort;
 
   /** @internal Channels come from `StaticClient` and `ChannelManager`. */
   constructor(port: ChannelPort) {
-    this.#port = port;
+    this.port = port;
   }
 
   /** `org/namespace/service`. */
   get name(): ChannelName {
-    return this.#port.name;
+    return this.port.name;
   }
 
   /** The relay's name for it: the MLS group id. */
   get id(): ChannelId {
-    return this.#port.id;
+    return this.port.id;
   }
 
   /**
@@ -79,7 +80,9 @@ export class Channel {
     keyPackage: Uint8Array | string,
     { signal, ...options }: AddOptions & Abortable = {},
   ): Promise<Uint8Array> {
-    return await abortable(signal, () => this.#port.addMember(keyPackage, options));
+    const named = typeof keyPackage === "string";
+    const [fields, given] = named ? [{ agentId: keyPackage, ...options }, {}] : [options, { bytes: keyPackage }];
+    return await abortable(signal, () => this.port.act("addMember", fields, given));
   }
 
   /**
@@ -87,7 +90,7 @@ export class Channel {
    * longer a member is not an error.
    */
   async removeMember(agentId: string, { signal }: Abortable = {}): Promise<void> {
-    await abortable(signal, () => this.#port.removeMember(agentId));
+    await abortable(signal, () => this.port.act("removeMember", { agentId }));
   }
 
   /**
@@ -113,7 +116,7 @@ export class Channel {
    * ```
    */
   async recover({ signal, ...choice }: RecoverOptions = {}): Promise<void> {
-    await abortable(signal, () => this.#port.recover(choice));
+    await abortable(signal, () => this.port.act("recover", choice));
   }
 
   /**
@@ -121,7 +124,7 @@ export class Channel {
    * owner whose channel is stopped, also before a recovery is offered.
    */
   async previewRecovery(choice: RecoveryChoice = {}): Promise<RecoveryPreview> {
-    return await this.#port.previewRecovery(choice);
+    return await this.port.act("previewRecovery", choice);
   }
 
   /**
@@ -130,7 +133,7 @@ export class Channel {
    * lets agents in as the policy says.
    */
   async promote(agentId: string, { signal, to = "owner" }: PromoteOptions = {}): Promise<void> {
-    await abortable(signal, () => this.#port.promote(agentId, to));
+    await abortable(signal, () => this.port.act("promote", { agentId, to }));
   }
 
   /**
@@ -138,7 +141,7 @@ export class Channel {
    * another (`successor_needed`).
    */
   async demote(agentId: string, { signal }: Abortable = {}): Promise<void> {
-    await abortable(signal, () => this.#port.demote(agentId));
+    await abortable(signal, () => this.port.act("demote", { agentId }));
   }
 
   /**
@@ -147,12 +150,12 @@ export class Channel {
    * in `members`, while a member runs a version without policies.
    */
   async setPolicy(policy: Partial<ChannelPolicy>, { signal }: Abortable = {}): Promise<void> {
-    await abortable(signal, () => this.#port.setPolicy(policy));
+    await abortable(signal, () => this.port.act("setPolicy", policy));
   }
 
   /** The policy that is in force, as this agent's MLS state has it. */
   policy(): ChannelPolicy {
-    return this.#port.policy();
+    return this.port.policy();
   }
 
   /**
@@ -161,7 +164,7 @@ export class Channel {
    * removes this agent, and by a new agent.
    */
   async rotate({ signal }: Abortable = {}): Promise<void> {
-    await abortable(signal, () => this.#port.rotate());
+    await abortable(signal, () => this.port.act("rotate", {}));
   }
 
   /**
@@ -169,8 +172,8 @@ export class Channel {
    * makes `successor` an owner first. When it names none, and all may do the same in this channel, the first member becomes it
    * that this agent has heard of within 7 days. Calls at once are one; one that names another successor than the first is refused.
    */
-  async leave({ signal, successor }: LeaveOptions = {}): Promise<void> {
-    await abortable(signal, () => this.#port.leave(successor));
+  async leave({ signal, ...options }: LeaveOptions = {}): Promise<void> {
+    await abortable(signal, () => this.port.act("leave", options));
   }
 
   /**
@@ -179,7 +182,7 @@ export class Channel {
    * kept.
    */
   async send(value: Sendable, options: SendOptions = {}): Promise<Sent> {
-    return await this.#port.send(value, options);
+    return await this.port.send(value, options);
   }
 
   /**
@@ -190,7 +193,7 @@ export class Channel {
     value: Sendable,
     options: RequestOptions & { readonly to: Addressee },
   ): Promise<Envelope> {
-    return await this.#port.request(value, options);
+    return await this.port.request(value, options);
   }
 
   /**
@@ -215,7 +218,7 @@ export class Channel {
     value: Sendable,
     options: RequestOptions & { readonly to: readonly Addressee[] },
   ): Answers {
-    return this.#port.requestAll(value, options);
+    return this.port.requestAll(value, options);
   }
 
   /**
@@ -237,7 +240,7 @@ export class Channel {
    * ```
    */
   serve(handler: RequestHandler, options: ServeOptions = {}): Serving {
-    return this.#port.serve(handler, options);
+    return this.port.serve(handler, options);
   }
 
   /**
@@ -273,9 +276,9 @@ export class Channel {
   envelopes<Value>(
     { schema, ...options }: EnvelopeOptions & { readonly schema?: StandardSchema<Value> } = {},
   ): InboxReader | CheckedReader<Value> {
-    const reader = this.#port.envelopes(options);
+    const reader = this.port.envelopes(options);
     if (schema === undefined) return reader;
-    const onSkipped = (envelope: Envelope, why: string): void => this.#port.skipped(envelope, why);
+    const onSkipped = (envelope: Envelope, why: string): void => this.port.skipped(envelope, why);
     return checkedReader(reader, { schema, isManual: options.ack === "manual", onSkipped });
   }
 
@@ -295,9 +298,9 @@ export class Channel {
   /** The next message, or undefined when none arrives in time. */
   receiveEnvelope(options: ReceiveOptions): Promise<Envelope | undefined>;
   async receiveEnvelope(options: ReceiveOptions = {}): Promise<Envelope | undefined> {
-    const next = await this.#port.receive(options);
+    const next = await this.port.receive(options);
     if (next === undefined || next.done !== true) return next?.value;
-    throw this.#port.over ?? createError("transport_error", "The channel has ended; open it again");
+    throw this.port.over ?? createError("transport_error", "The channel has ended; open it again");
   }
 
   /**
@@ -307,12 +310,12 @@ export class Channel {
   events(
     { signal }: { readonly signal?: AbortSignal } = {},
   ): AsyncIterableIterator<ChannelEvent | MissedEvents, undefined> {
-    return this.#port.events(signal);
+    return this.port.events(signal);
   }
 
   /** Returns the members of the channel according to this agent's MLS state: the relay cannot add anybody to this list. */
   members(): ChannelMember[] {
-    return this.#port.members();
+    return this.port.members();
   }
 
   /**
@@ -354,7 +357,7 @@ export class Channel {
   /** The member, or undefined when nobody comes in time. */
   waitForMember(wanted: Addressee | undefined, options: ReceiveOptions): Promise<ChannelMember | undefined>;
   async waitForMember(wanted?: Addressee, options: ReceiveOptions = {}): Promise<ChannelMember | undefined> {
-    return await this.#port.waitForMember(wanted, options);
+    return await this.port.waitForMember(wanted, options);
   }
 
   /**
@@ -371,7 +374,7 @@ export class Channel {
    * ```
    */
   async numberOf(agentId: string, { signal }: Abortable = {}): Promise<string> {
-    return await abortable(signal, () => this.#port.numberOf(agentId));
+    return await abortable(signal, () => this.port.numberOf(agentId));
   }
 
   /**
@@ -379,11 +382,11 @@ export class Channel {
    * for example by telephone: if they are equal, no one is between you.
    */
   fingerprint(): string {
-    return this.#port.fingerprint();
+    return this.port.fingerprint();
   }
 
   /** One object that explains what is wrong and what is being done. */
   health(): ChannelHealth {
-    return this.#port.health();
+    return this.port.health();
   }
 }

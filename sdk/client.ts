@@ -34,13 +34,12 @@ export type { ConnectOptions };
  * ```
  */
 export class StaticClient {
-  readonly #port: ClientPort;
-  readonly #end: () => Promise<void>;
+  /** @internal For hosts, which carry out operations of programs. */
+  readonly port: ClientPort;
   #forgetSignals: () => void = () => {};
 
-  private constructor(port: ClientPort, end = () => port.close()) {
-    this.#port = port;
-    this.#end = end;
+  private constructor(port: ClientPort) {
+    this.port = port;
   }
 
   /**
@@ -63,8 +62,8 @@ export class StaticClient {
   }
 
   /** @internal For the manager, which is closed with its client. */
-  static through(port: ClientPort, end: () => Promise<void>): StaticClient {
-    return new StaticClient(port, end);
+  static through(port: ClientPort): StaticClient {
+    return new StaticClient(port);
   }
 
   /** @internal Closes at a signal, if the options say so. Nobody waits for it then, so a failure is shown. */
@@ -76,47 +75,49 @@ export class StaticClient {
 
   /** How the relay and other agents name this agent. */
   get agentId(): AgentId {
-    return this.#port.agentId;
+    return this.port.agentId;
   }
 
   /** How the connection is made: `quic`, `webtransport`, `grpc` or `cells`; undefined while there is none. */
   get transport(): TransportName | undefined {
-    return this.#port.transport;
+    return this.port.transport;
   }
 
   /** Names of the channels that this agent is in. */
   get channels(): readonly string[] {
-    return this.#port.channels;
+    return this.port.channels;
   }
 
   /** Names of channels to which a Welcome has arrived: `joinChannel(name)` takes it. */
   get welcomes(): readonly string[] {
-    return this.#port.welcomes;
+    return this.port.welcomes;
   }
 
   /** Makes a channel with this agent as its owner and only member. */
-  async createChannel(name: string, options: ChannelOptions = {}): Promise<Channel> {
-    return await this.#port.createChannel(name, options);
+  async createChannel(name: string, { signal, ...options }: ChannelOptions = {}): Promise<Channel> {
+    return await this.port.enter("create", { ...options, channel: name }, { signal });
   }
 
   /**
    * 40 digits of this agent, the same in all its channels. Others compare them with `channel.numberOf()` before they give it a name.
    */
   async number({ signal }: Abortable = {}): Promise<string> {
-    return await abortable(signal, () => this.#port.number());
+    return await abortable(signal, () => this.port.number());
   }
 
   /** A KeyPackage to be handed to a member of a channel, who adds this agent with it. For one channel only. */
   async generateKeyPackage({ signal }: Abortable = {}): Promise<Uint8Array> {
-    return await abortable(signal, () => this.#port.generateKeyPackage());
+    return await abortable(signal, () => this.port.act("keyPackage", {}));
   }
 
   /**
    * Joins a channel by the Welcome that `addMember` answered; without one, by the Welcome that the relay has delivered, or
    * delivers in the next two seconds.
    */
-  async joinChannel(name: string, welcome?: Uint8Array, options: ChannelOptions = {}): Promise<Channel> {
-    return await this.#port.joinChannel(name, welcome, options);
+  async joinChannel(name: string, welcome?: Uint8Array, { signal, ...options }: ChannelOptions = {}): Promise<Channel> {
+    const fields = { ...options, channel: name };
+    if (welcome === undefined) return await this.port.enter("join", { ...fields, delivered: true }, { signal });
+    return await this.port.enter("join", fields, { bytes: welcome, signal });
   }
 
   /**
@@ -136,21 +137,21 @@ export class StaticClient {
    * }
    * ```
    */
-  async join(link: string, options: JoinOptions = {}): Promise<Channel> {
-    return await this.#port.join(link, options);
+  async join(link: string, { signal, ...options }: JoinOptions = {}): Promise<Channel> {
+    return await this.port.enter("joinLink", { ...options, link }, { signal });
   }
 
   /** A channel that this agent is in, also after a restart. */
-  async channel(name: string, options: ChannelOptions = {}): Promise<Channel> {
-    return await this.#port.channel(name, options);
+  async channel(name: string, { signal, ...options }: ChannelOptions = {}): Promise<Channel> {
+    return await this.port.enter("open", { ...options, channel: name }, { signal });
   }
 
   /**
    * The channel of this name: opened when this agent is in it, else made with this agent as its owner. So a program is the
    * same on its first run and on every other, and its parts may ask for the channel at the same time.
    */
-  async openChannel(name: string, options: ChannelOptions = {}): Promise<Channel> {
-    return await this.#port.openChannel(name, options);
+  async openChannel(name: string, { signal, ...options }: ChannelOptions = {}): Promise<Channel> {
+    return await this.port.enter("openOrCreate", { ...options, channel: name }, { signal });
   }
 
   /**
@@ -173,18 +174,18 @@ export class StaticClient {
   events(
     { signal }: { readonly signal?: AbortSignal } = {},
   ): AsyncIterableIterator<ClientEvent | MissedEvents, undefined> {
-    return this.#port.events(signal);
+    return this.port.events(signal);
   }
 
   /** Ends a channel of this account for all its members and frees its name, also when this agent's state of it is lost. */
-  async closeChannel(name: string, options: Abortable = {}): Promise<void> {
-    await this.#port.closeChannel(name, options);
+  async closeChannel(name: string, { signal }: Abortable = {}): Promise<void> {
+    await this.port.act("closeChannel", { channel: name }, { signal });
   }
 
   /** Writes what is under way and ends the connection. Loops end. */
   async close(): Promise<void> {
     this.#forgetSignals();
-    await this.#end();
+    await this.port.close();
   }
 
   /** `await using` closes it. */

@@ -16,7 +16,8 @@ const program = `
   await untilClosed((await ChannelManager.connect(options("bob"))).client, "manager");
 
   const closed = Promise.withResolvers();
-  const fails = StaticClient.through({}, () => Promise.reject(new Error("the disk is full")).finally(closed.resolve));
+  const close = () => Promise.reject(new Error("the disk is full")).finally(closed.resolve);
+  const fails = StaticClient.through({ close });
   fails.heed({ closeOnSignals: true });
   console.log("client that cannot close");
   await closed.promise;

@@ -1,20 +1,31 @@
 /** An agent in this process. */
+import type { GivenFields } from "../proto/host/fields.ts";
+import type { clientOperations, Doing, entrances } from "../proto/host/operations.ts";
 import type { AgentId } from "../proto/mod.ts";
-import { type Abortable, abortable } from "./base/abortable.ts";
+import { abortable } from "./base/abortable.ts";
 import { Channel } from "./channel.ts";
-import type { Agent, ChannelOptions } from "./channel/agent.ts";
+import type { Agent } from "./channel/agent.ts";
 import type { ClientEvent, MissedEvents, QuotaEvent } from "./channel/events.ts";
 import { translating } from "./channel/faults.ts";
 import type { ChannelRunner } from "./channel/runner/channel_runner.ts";
 import { LocalChannel } from "./channel/local_channel.ts";
 import { QuotaWatch } from "./channel/runner/quota_watch.ts";
-import type { ClientPort, JoinOptions } from "./client_port.ts";
-import { joinByLink } from "./invites/joining.ts";
+import type { ClientPort } from "./client_port.ts";
+import { joinByLink, joinOrOpen, joinWithToken } from "./invites/joining.ts";
 import { numberOf } from "./mls/fingerprint.ts";
 import type { TransportName } from "./transport/transport.ts";
 
 /** How long to wait to be let in. */
-export const defaultJoinMs = 60_000;
+const defaultJoinMs = 60_000;
+const nothing = new Uint8Array(0);
+
+/** Ways into a channel, each as a function. */
+type Entrances = {
+  readonly [Op in keyof typeof entrances]: (
+    fields: GivenFields<typeof entrances[Op]["fields"]>,
+    bytes: Uint8Array,
+  ) => Promise<ChannelRunner>;
+};
 
 export class LocalClient implements ClientPort {
   readonly #agent: Agent;
@@ -41,34 +52,15 @@ export class LocalClient implements ClientPort {
     return this.#agent.welcomes.names;
   }
 
-  async createChannel(name: string, options: ChannelOptions = {}): Promise<Channel> {
-    return await this.enter(options, () => this.#agent.create(name, options));
-  }
-
   number(): Promise<string> {
     return Promise.resolve(numberOf(this.#agent.parts.identity));
   }
 
-  async generateKeyPackage(): Promise<Uint8Array> {
-    const { keyPackages } = this.#agent;
-    return await translating("Cannot make a KeyPackage", async () => (await keyPackages.create()).message);
-  }
+  act: ClientPort["act"] = (op, fields, { bytes = nothing, signal } = {}) =>
+    abortable(signal, () => this.acts[op](fields, bytes));
 
-  async joinChannel(name: string, welcome: Uint8Array | undefined, options: ChannelOptions): Promise<Channel> {
-    return await this.enter(options, () => this.#agent.join(name, welcome, options));
-  }
-
-  async join(link: string, { timeoutMs = defaultJoinMs, ...options }: JoinOptions): Promise<Channel> {
-    return await this.enter(options, () => joinByLink(this.#agent, link, { timeoutMs }));
-  }
-
-  async channel(name: string, options: ChannelOptions = {}): Promise<Channel> {
-    return await this.enter(options, () => this.#agent.open(name, options));
-  }
-
-  async openChannel(name: string, options: ChannelOptions): Promise<Channel> {
-    return await this.enter(options, () => this.#agent.openOrCreate(name, options));
-  }
+  enter: ClientPort["enter"] = async (op, fields, { bytes = nothing, signal } = {}) =>
+    new Channel(new LocalChannel(await abortable(signal, () => this.#entrances[op](fields, bytes)), this.#agent));
 
   events(signal: AbortSignal | undefined): AsyncIterableIterator<ClientEvent | MissedEvents, undefined> {
     const { session: { usage }, session, runtime } = this.#agent.parts;
@@ -78,16 +70,26 @@ export class LocalClient implements ClientPort {
     return this.#agent.events.listen(signal);
   }
 
-  async closeChannel(name: string, { signal }: Abortable = {}): Promise<void> {
-    await abortable(signal, () => this.#agent.closeChannel(name));
-  }
-
   async close(): Promise<void> {
     await this.#agent.close();
   }
 
-  /** A channel as users hold it. */
-  async enter({ signal }: Abortable, act: () => Promise<ChannelRunner>): Promise<Channel> {
-    return new Channel(new LocalChannel(await abortable(signal, act), this.#agent));
-  }
+  protected readonly acts: Doing<typeof clientOperations> = {
+    keyPackage: () =>
+      translating("Cannot make a KeyPackage", async () => (await this.#agent.keyPackages.create()).message),
+    closeChannel: ({ channel }) => this.#agent.closeChannel(channel),
+  };
+
+  readonly #entrances: Entrances = {
+    create: ({ channel, ...options }) => this.#agent.create(channel, options),
+    open: ({ channel, ...options }) => this.#agent.open(channel, options),
+    openOrCreate: ({ channel, ...options }) => this.#agent.openOrCreate(channel, options),
+    join: ({ channel, delivered, ...options }, welcome) =>
+      this.#agent.join(channel, delivered === true ? undefined : welcome, options),
+    joinLink: ({ link, timeoutMs = defaultJoinMs }) => joinByLink(this.#agent, link, { timeoutMs }),
+    joinWithToken: ({ channel, token, timeoutMs = defaultJoinMs }) =>
+      joinWithToken(this.#agent, channel, { token, timeoutMs }),
+    joinOrOpen: ({ channel, token, timeoutMs = defaultJoinMs }) =>
+      joinOrOpen(this.#agent, channel, { token, timeoutMs }),
+  };
 }

@@ -1,4 +1,5 @@
 /** Invites of an agent in this process: while it runs, any holder of one of its tokens can join. */
+import type { agentOperations, Doing } from "../proto/host/operations.ts";
 import {
   formatInviteToken,
   type InviteId,
@@ -7,27 +8,25 @@ import {
   parseInviteToken,
   parseJoinLink,
 } from "../proto/mod.ts";
-import { type Abortable, abortable } from "./base/abortable.ts";
-import { createError, isCode } from "./base/errors.ts";
-import type { Channel } from "./channel.ts";
+import { abortable } from "./base/abortable.ts";
+import { createError, invalidArgument, isCode } from "./base/errors.ts";
 import { checkReplaced, ownersAdmit } from "./channel/commits/adding.ts";
 import { rightsOf } from "./mls/policy_rules.ts";
 import type { Agent } from "./channel/agent.ts";
 import { translating } from "./channel/faults.ts";
 import type { ChannelRunner } from "./channel/runner/channel_runner.ts";
 import { listChannels } from "./channel/runner/entrances.ts";
-import type { JoinOptions, ManagerPort } from "./client_port.ts";
+import type { ManagerPort } from "./client_port.ts";
 import { InviteBook } from "./invites/invite_book.ts";
-import type { InviteOptions, InviteState } from "./invites/invite_state.ts";
+import type { InviteState } from "./invites/invite_state.ts";
 import { JoinAnswers } from "./invites/join_answers.ts";
-import { joinOrOpen, joinWithToken } from "./invites/joining.ts";
 import { createLink, type LinkOptions } from "./invites/links.ts";
-import { defaultJoinMs, LocalClient } from "./local_client.ts";
+import { LocalClient } from "./local_client.ts";
 
+const nothing = new Uint8Array(0);
 const dayMs = 24 * 60 * 60 * 1000;
 
-export class LocalManager implements ManagerPort {
-  readonly client: LocalClient;
+export class LocalManager extends LocalClient implements ManagerPort {
   readonly #agent: Agent;
   readonly #book: InviteBook;
   readonly #answers: JoinAnswers;
@@ -36,8 +35,8 @@ export class LocalManager implements ManagerPort {
   #cancelEnding: () => void = () => {};
 
   private constructor(agent: Agent) {
+    super(agent);
     this.#agent = agent;
-    this.client = new LocalClient(agent);
     const relayNowMs = (): number => agent.relayNowMs;
     const revokePass = async (id: string): Promise<void> => {
       const { service } = agent.parts.session;
@@ -78,27 +77,8 @@ export class LocalManager implements ManagerPort {
     }
   }
 
-  async invite(name: string, { signal, ...options }: InviteOptions & Abortable): Promise<string> {
-    return await abortable(signal, () =>
-      translating("Cannot invite", async () => {
-        const channel = await this.#inviting(name);
-        const { membership } = channel.rooms;
-        const replaced = options.replaces === undefined ? undefined : checkReplaced(options.replaces, membership);
-        // A guest that goes before somebody takes its place is still followed by a guest.
-        const forGuest = replaced !== undefined && rightsOf(replaced, membership.group.binding).guest;
-        const { invite } = await this.#book.create(channel, options, forGuest ? { pass: undefined } : undefined);
-        return formatInviteToken(invite);
-      }));
-  }
-
-  async inviteLink(name: string, { signal, ...options }: LinkOptions & Abortable): Promise<string> {
-    const { session: { service }, runtime } = this.#agent.parts;
-    const deps = { service, book: this.#book, nowMs: () => runtime.nowMs() };
-    return await abortable(
-      signal,
-      () => translating("Cannot invite", async () => createLink(await this.#inviting(name), options, deps)),
-    );
-  }
+  override act: ManagerPort["act"] = (op, fields, { bytes = nothing, signal } = {}) =>
+    abortable(signal, () => this.#acts[op](fields, bytes));
 
   /** A guest that was removed has no more use for its pass. Nobody waits for the API that revokes it. */
   async #endPasses(): Promise<void> {
@@ -141,55 +121,52 @@ export class LocalManager implements ManagerPort {
     return channel;
   }
 
-  async invites(name: string | undefined): Promise<InviteState[]> {
-    return await translating("Cannot list the invites", async () => {
-      const lists: InviteState[][] = [];
-      for (const each of name === undefined ? this.#agent.names : [name]) {
-        const channel = name === undefined ? await this.#openStored(each) : await this.#agent.open(each);
-        if (channel !== undefined) lists.push(await this.#book.list(channel.rooms.membership));
-      }
-      return lists.flat();
-    });
-  }
-
-  async revokeInvite(token: string, { signal }: Abortable): Promise<void> {
-    await abortable(
-      signal,
-      () =>
-        translating(
-          "Cannot revoke the invite",
-          () => this.#book.revoke(looksLikeJoinLink(token) ? parseJoinLink(token).invite : parseInviteToken(token)),
-        ),
-    );
-  }
-
-  async revokeInviteById({ channel, id }: Pick<InviteState, "channel" | "id">): Promise<void> {
-    await translating("Cannot revoke the invite", async () => {
-      const { channelId } = await this.#agent.open(channel);
-      if (await this.#book.revokeById(channelId, parseBinaryId<InviteId>(id))) return;
-      throw createError("not_found", `There is no invite ${id} for "${channel}"; see which there are`);
-    });
-  }
-
-  async joinWithToken(
-    name: string,
-    token: string,
-    { timeoutMs = defaultJoinMs, ...options }: JoinOptions,
-  ): Promise<Channel> {
-    return await this.client.enter(options, () => joinWithToken(this.#agent, name, { token, timeoutMs }));
-  }
-
-  async joinOrOpen(
-    name: string,
-    token: string,
-    { timeoutMs = defaultJoinMs, ...options }: JoinOptions,
-  ): Promise<Channel> {
-    return await this.client.enter(options, () => joinOrOpen(this.#agent, name, { token, timeoutMs }));
-  }
-
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     this.#forget();
     this.#answers.stop();
-    await this.client.close();
+    await super.close();
   }
+
+  readonly #acts: Doing<typeof agentOperations> = {
+    ...this.acts,
+    invite: ({ channel: name, ...options }) =>
+      translating("Cannot invite", async () => {
+        const channel = await this.#inviting(name);
+        const { membership } = channel.rooms;
+        const replaced = options.replaces === undefined ? undefined : checkReplaced(options.replaces, membership);
+        // A guest that goes before somebody takes its place is still followed by a guest.
+        const forGuest = replaced !== undefined && rightsOf(replaced, membership.group.binding).guest;
+        const { invite } = await this.#book.create(channel, options, forGuest ? { pass: undefined } : undefined);
+        return formatInviteToken(invite);
+      }),
+    inviteLink: ({ channel: name, ...given }) => {
+      const options = given as LinkOptions; // cast: a link that shall replace somebody is refused where links are made
+      const { session: { service }, runtime } = this.#agent.parts;
+      const deps = { service, book: this.#book, nowMs: () => runtime.nowMs() };
+      return translating("Cannot invite", async () => createLink(await this.#inviting(name), options, deps));
+    },
+    invites: ({ channel: name }) =>
+      translating("Cannot list the invites", async () => {
+        const lists: InviteState[][] = [];
+        for (const each of name === undefined ? this.#agent.names : [name]) {
+          const channel = name === undefined ? await this.#openStored(each) : await this.#agent.open(each);
+          if (channel !== undefined) lists.push(await this.#book.list(channel.rooms.membership));
+        }
+        return lists.flat();
+      }),
+    revokeInvite: ({ token, channel, invite }) =>
+      translating("Cannot revoke the invite", async () => {
+        if (token !== undefined) {
+          return await this.#book.revoke(
+            looksLikeJoinLink(token) ? parseJoinLink(token).invite : parseInviteToken(token),
+          );
+        }
+        if (channel === undefined || invite === undefined) {
+          throw invalidArgument(`The field "${channel === undefined ? "channel" : "invite"}" must be text`);
+        }
+        const { channelId } = await this.#agent.open(channel);
+        if (await this.#book.revokeById(channelId, parseBinaryId<InviteId>(invite))) return;
+        throw createError("not_found", `There is no invite ${invite} for "${channel}"; see which there are`);
+      }),
+  };
 }

@@ -43,11 +43,12 @@ import { LocalManager } from "./local_manager.ts";
 export class ChannelManager {
   /** The same agent, for KeyPackages and Welcomes by hand. */
   readonly client: StaticClient;
-  readonly #port: ManagerPort;
+  /** @internal For hosts, which carry out operations of programs. */
+  readonly port: ManagerPort;
 
   private constructor(port: ManagerPort) {
-    this.client = StaticClient.through(port.client, () => port.close());
-    this.#port = port;
+    this.client = StaticClient.through(port);
+    this.port = port;
   }
 
   /** Connects like `StaticClient.connect`, opens all channels of the agent and begins to answer join requests. */
@@ -88,31 +89,38 @@ export class ChannelManager {
    * Creates a token with which others can join while this agent's manager runs. Keep it secret: anyone who has it can
    * join.
    */
-  async invite(name: string, options: InviteOptions & Abortable = {}): Promise<string> {
-    return await this.#port.invite(name, options);
+  async invite(name: string, { signal, ...options }: InviteOptions & Abortable = {}): Promise<string> {
+    return await this.port.act("invite", { ...options, channel: name }, { signal });
   }
 
   /**
    * A link with which others can join while this agent's manager runs, and which says where the service is. With `guest` it has a
    * pass for one agent without an account, whose messages count on this agent's account. Keep it secret: its holder is let in.
    */
-  async inviteLink(name: string, options: LinkOptions & Abortable = {}): Promise<string> {
-    return await this.#port.inviteLink(name, options);
+  async inviteLink(
+    name: string,
+    { signal, guest = false, ...options }: LinkOptions & Abortable = {},
+  ): Promise<string> {
+    const pass = guest === true ? {} : guest;
+    const fields = { ...options, channel: name, ...(pass !== false && { guest: pass }) };
+    return await this.port.act("inviteLink", fields, { signal });
   }
 
   /** The token or link lets nobody in any more. */
-  async revokeInvite(token: string, options: Abortable = {}): Promise<void> {
-    await this.#port.revokeInvite(token, options);
+  async revokeInvite(token: string, { signal }: Abortable = {}): Promise<void> {
+    await this.port.act("revokeInvite", { token }, { signal });
   }
 
   /** The invites of this agent that somebody could join with, without their secrets; of one channel, or of all. */
   async invites(name?: string, { signal }: Abortable = {}): Promise<InviteState[]> {
-    return await abortable(signal, () => this.#port.invites(name));
+    const fields = name === undefined ? {} : { channel: name };
+    return [...await abortable(signal, () => this.port.act("invites", fields))];
   }
 
   /** Revokes an invite by its entry in `invites`, when the token is no longer at hand. */
   async revokeInviteById(invite: Pick<InviteState, "channel" | "id">, { signal }: Abortable = {}): Promise<void> {
-    await abortable(signal, () => this.#port.revokeInviteById(invite));
+    const fields = { channel: invite.channel, invite: invite.id };
+    await abortable(signal, () => this.port.act("revokeInvite", fields));
   }
 
   /**
@@ -123,9 +131,9 @@ export class ChannelManager {
   async joinWithToken(
     name: string,
     token: string,
-    options: JoinOptions = {},
+    { signal, ...options }: JoinOptions = {},
   ): Promise<Channel> {
-    return await this.#port.joinWithToken(name, token, options);
+    return await this.port.enter("joinWithToken", { ...options, channel: name, token }, { signal });
   }
 
   /**
@@ -134,8 +142,8 @@ export class ChannelManager {
    * token. Rejects like `joinWithToken`; with `name_taken` when this agent is in another channel of that name; with
    * `join_rejected` when it was in the channel, is not any more, and the token does not let it in again.
    */
-  async joinOrOpen(name: string, token: string, options: JoinOptions = {}): Promise<Channel> {
-    return await this.#port.joinOrOpen(name, token, options);
+  async joinOrOpen(name: string, token: string, { signal, ...options }: JoinOptions = {}): Promise<Channel> {
+    return await this.port.enter("joinOrOpen", { ...options, channel: name, token }, { signal });
   }
 
   /** Joins by a link; see `StaticClient.join`. */

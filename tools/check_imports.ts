@@ -21,7 +21,7 @@ const protoFloors: readonly (readonly string[])[] = [
   ["proto/base/"],
   ["proto/mls/", "proto/wire/", "proto/api/", "proto/http2/"],
   ["proto/statements/", "proto/people/"],
-  ["proto/content/"],
+  ["proto/content/", "proto/host/"],
   ["proto/mod.ts"],
 ];
 

@@ -34,7 +34,7 @@ export const createChannel: Command = {
   run: (context) =>
     withAgent(context, async (client) => {
       const { platform, output } = context;
-      const creating = client.createChannel(nameOf(context)).catch((error) => {
+      const creating = client.enter("create", { channel: nameOf(context) }).catch((error) => {
         throw inChannelAlready(error, context) ?? isTaken(error, context, client) ?? error;
       });
       const channel = await output.progress("creating the channel", creating);
@@ -169,7 +169,7 @@ export const closeChannel: Command = {
     await confirm(context, `Close ${name}? It closes for all members and cannot be restored`);
     await withAgent(context, async (client) => {
       const { output } = context;
-      await output.progress("closing the channel", client.closeChannel(name));
+      await output.progress("closing the channel", client.act("closeChannel", { channel: name }));
       await output.result({ channel: name, closed: true }, [`${output.paint("green", "✓")} ${name} is closed`]);
     });
   },
@@ -206,13 +206,13 @@ export async function withChannel(context: Context, act: (channel: Channel) => P
   await withAgent(context, async (client) => await act(await openChannel(context, client)));
 }
 
-type Opener = Pick<Agent, "channel">;
+type Opener = Pick<Agent, "enter">;
 
 /** The channel as this agent left it. */
 export async function findChannel(context: Context, client: Opener): Promise<Channel> {
   const name = nameOf(context);
   try {
-    return await client.channel(name);
+    return await client.enter("open", { channel: name });
   } catch (error) {
     if (!(error instanceof Error) || Reflect.get(error, "code") !== "not_found") throw error;
     throw new Failure("not_found", `Agent "${agentName(context)}" is not in channel "${name}"`, {

@@ -60,15 +60,17 @@ export const inviteToChannel: Command = {
       const channel = await openChannel(context, manager);
       const before = new Set(channel.members().map(({ agentId }) => agentId));
       if (isLink) {
-        const link = await manager.inviteLink(channel.name, { uses, expiresInMs, guest, web });
+        const fields = { channel: channel.name, uses, expiresInMs, ...(guest && { guest: {} }), web };
+        const link = await manager.act("inviteLink", fields);
         await showLink(context, { link, name: channel.name, expiresInMs, guest });
       } else {
-        const options = {
+        const fields = {
+          channel: channel.name,
           uses,
           expiresInMs,
           ...(replaces !== undefined && { replaces: channel.member(replaces).agentId }),
         };
-        const token = await manager.invite(channel.name, options);
+        const token = await manager.act("invite", fields);
         await showToken(context, { token, name: channel.name, expiresInMs });
       }
       if (given.has("no-wait")) return;
@@ -253,10 +255,10 @@ async function joinOrExplain(
   context: Context,
   manager: Agent,
   { name, token, link, timeoutMs }: Wanted,
-): ReturnType<Agent["joinWithToken"]> {
+): ReturnType<Agent["enter"]> {
   try {
-    if (link !== undefined) return await manager.join(link.text, { timeoutMs });
-    return await manager.joinWithToken(name, token, { timeoutMs });
+    if (link !== undefined) return await manager.enter("joinLink", { link: link.text, timeoutMs });
+    return await manager.enter("joinWithToken", { channel: name, token, timeoutMs });
   } catch (error) {
     if (!(error instanceof Error) || Reflect.get(error, "code") !== "join_timeout") {
       throw inChannelAlready(error, context) ?? error;

@@ -100,7 +100,7 @@ async function lookWhetherIn(context: Context, guest: Guest): Promise<"in" | "ou
   const { channel, channelId } = readLink(guest.link);
   try {
     const isIn = await withAgent(context, async (agent) => {
-      return agent.channels.includes(channel) && (await agent.channel(channel)).id === channelId;
+      return agent.channels.includes(channel) && (await agent.enter("open", { channel })).id === channelId;
     }, guest.link);
     return isIn ? "in" : "out";
   } catch (error) {

@@ -15,7 +15,8 @@ export const listInvites: Command = {
   run: (context) =>
     withAgent(context, async (agent) => {
       const { output, given } = context;
-      const invites = await agent.invites(given.value("NAME"));
+      const channel = given.value("NAME");
+      const invites = await agent.act("invites", channel === undefined ? {} : { channel });
       const shown = invites.map(({ id, channel, expiresAtMs, uses, used }) => ({
         id,
         channel,
@@ -47,13 +48,13 @@ export const revokeInvite: Command = {
     withAgent(context, async (agent) => {
       const { output, given } = context;
       const id = given.value("ID") ?? "";
-      const invite = (await agent.invites(undefined)).find((each) => each.id === id);
+      const invite = (await agent.act("invites", {})).find((each) => each.id === id);
       if (invite === undefined) {
         throw new Failure("not_found", `This agent has no invite ${id}`, {
           advice: "List the invites with: {} invites list",
         });
       }
-      await agent.revokeInviteById(invite);
+      await agent.act("revokeInvite", { channel: invite.channel, invite: id });
       await output.result({ revoked: id, channel: invite.channel }, [
         `${output.paint("green", "✓")} The invite to ${invite.channel} is revoked`,
       ]);

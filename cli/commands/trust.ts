@@ -133,7 +133,7 @@ async function findAgent(
   wanted: string,
 ): Promise<{ readonly member: ChannelMember; readonly number: string } | undefined> {
   for (const name of agent.channels) {
-    const channel = await agent.channel(name);
+    const channel = await agent.enter("open", { channel: name });
     const member = channel.members().find(({ agentId, absent }) => agentId === wanted && !absent);
     if (member !== undefined) return { member, number: await channel.numberOf(wanted) };
   }

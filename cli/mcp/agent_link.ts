@@ -44,7 +44,7 @@ export class AgentLink {
     const known = this.#channels.get(name);
     if (known !== undefined && known.health().state !== "ended") return known;
     const agent = await this.agent();
-    const channel = await agent.channel(name).catch((error) => {
+    const channel = await agent.enter("open", { channel: name }).catch((error) => {
       throw agent.channels.some((each) => each === name) ? error : notIn(name, agent.channels);
     });
     this.#channels.set(name, channel);

@@ -39,7 +39,7 @@ const registrations: Readonly<Record<Allowable, (server: McpServer, parts: Allow
       annotations: changes,
     }, ({ channel }) =>
       answering.run(async () => {
-        await (await link.agent()).createChannel(channel);
+        await (await link.agent()).enter("create", { channel });
         return { channel, created: true };
       })),
   invite: (server, { link, answering, invites }) =>
@@ -56,7 +56,7 @@ const registrations: Readonly<Record<Allowable, (server: McpServer, parts: Allow
       annotations: changes,
     }, ({ channel, uses, hours }) =>
       answering.run(async () => {
-        const token = await (await link.agent()).invite(channel, { uses, expiresInMs: hours * hourMs });
+        const token = await (await link.agent()).act("invite", { channel, uses, expiresInMs: hours * hourMs });
         return { channel, handle: invites.handleOf(token), file: await invites.save(token) };
       })),
   join: (server, { link, answering, invites }) =>
@@ -108,7 +108,8 @@ const registrations: Readonly<Record<Allowable, (server: McpServer, parts: Allow
 
 async function joinBy(link: AgentLink, invite: string, signal: AbortSignal): Promise<Channel> {
   const agent = await link.agent();
-  const options = { timeoutMs: joinMs, signal };
-  if (looksLikeJoinLink(invite)) return await agent.join(invite, options);
-  return await agent.joinWithToken(parseInviteToken(invite).name, invite, options);
+  const timeoutMs = joinMs;
+  if (looksLikeJoinLink(invite)) return await agent.enter("joinLink", { link: invite, timeoutMs }, { signal });
+  const { name: channel } = parseInviteToken(invite);
+  return await agent.enter("joinWithToken", { channel, token: invite, timeoutMs }, { signal });
 }

@@ -1,4 +1,5 @@
 /** A channel whose agent is in this process. */
+import type { channelOperations, Doing } from "../../proto/host/operations.ts";
 import type { AgentId, ChannelId, ChannelName, ChannelPolicy } from "../../proto/mod.ts";
 import { createError, invalidArgument, type StaticError } from "../base/errors.ts";
 import type { Answers } from "../content/answers.ts";
@@ -10,7 +11,6 @@ import { fingerprintOf, numberOf } from "../mls/fingerprint.ts";
 import { credentialOf } from "../mls/leaf.ts";
 import { policyOf } from "../mls/policy_rules.ts";
 import { addressedAgent } from "./group/addressing.ts";
-import type { AddOptions } from "./commits/adding.ts";
 import type { Agent } from "./agent.ts";
 import { type ChannelHealth, describeHealth } from "./condition.ts";
 import type { ChannelEvent, MissedEvents } from "./events.ts";
@@ -21,10 +21,12 @@ import type { ChannelRunner } from "./runner/channel_runner.ts";
 import { type ChannelMember, listMembers } from "./group/member_list.ts";
 import type { SendOptions, Sent } from "./messages/send_options.ts";
 import { demote, promote, setPolicy } from "./commits/ownership.ts";
-import type { Plan, Promotion } from "./commits/plan.ts";
+import type { Plan } from "./commits/plan.ts";
 import type { ChannelPort } from "./port.ts";
-import { choiceOf, type RecoveryChoice, type RecoveryPreview } from "./recovery/recovery_preview.ts";
+import { choiceOf, type RecoveryPreview } from "./recovery/recovery_preview.ts";
 import { waitForMember } from "./runner/waiting_for_member.ts";
+
+const nothing = new Uint8Array(0);
 
 export class LocalChannel implements ChannelPort {
   readonly #live: ChannelRunner;
@@ -47,59 +49,10 @@ export class LocalChannel implements ChannelPort {
     return this.#live.over;
   }
 
-  addMember(keyPackage: Uint8Array | string, options: AddOptions): Promise<Uint8Array> {
-    const { clocks, parts } = this.#agent;
-    const deps = { ...clocks, ...parts };
-    return translating("Cannot add the member", () => addMember(keyPackage, options, this.#live.rooms, deps));
-  }
-
-  removeMember(agentId: string): Promise<void> {
-    return translating("Cannot remove the member", () => {
-      const wanted = this.#find(agentId);
-      if (wanted === this.#agent.agentId) {
-        throw createError("invalid_request", "An agent cannot remove itself; use leave()");
-      }
-      return this.#commit({ is: "remove", agentId: wanted });
-    });
-  }
-
-  recover(choice: RecoveryChoice): Promise<void> {
-    return translating("Cannot recover the channel", () => this.#live.recover(choiceOf(choice, this.#find)));
-  }
-
-  previewRecovery(choice: RecoveryChoice): Promise<RecoveryPreview> {
-    const preview = (): RecoveryPreview => this.#live.previewRecovery(choiceOf(choice, this.#find));
-    return translating("Cannot preview the recovery", preview);
-  }
-
-  promote(agentId: string, to: Promotion): Promise<void> {
-    return translating("Cannot promote the member", () => this.#commit(promote(this.#find(agentId), to)));
-  }
-
-  demote(agentId: string): Promise<void> {
-    return translating("Cannot demote the owner", () => this.#commit(demote(this.#find(agentId))));
-  }
-
-  setPolicy(policy: Partial<ChannelPolicy>): Promise<void> {
-    return translating("Cannot change the policy", () => this.#commit(setPolicy(policy)));
-  }
+  act: ChannelPort["act"] = (op, fields, { bytes = nothing } = {}) => this.#acts[op](fields, bytes);
 
   policy(): ChannelPolicy {
     return policyOf(this.#live.rooms.membership.group.binding);
-  }
-
-  async rotate(): Promise<void> {
-    await translating("Cannot change the keys", async () => {
-      const committed = await this.#live.rooms.commits.commit({ is: "rotate" });
-      if (committed === undefined) throw createError("internal", "Cannot change the keys: no commit was made");
-      await this.#agent.keyPackages.replace();
-    });
-  }
-
-  leave(successor: string | undefined): Promise<void> {
-    return translating("Cannot leave the channel", () => {
-      return this.#agent.leave(this.#live, successor === undefined ? undefined : this.#find(successor));
-    });
   }
 
   send(value: Sendable, options: SendOptions): Promise<Sent> {
@@ -177,6 +130,45 @@ export class LocalChannel implements ChannelPort {
   health(): ChannelHealth {
     return describeHealth(this.#live, this.#agent.parts.session.state);
   }
+
+  readonly #acts: Doing<typeof channelOperations> = {
+    addMember: ({ agentId, ...options }, bytes) => {
+      const deps = { ...this.#agent.clocks, ...this.#agent.parts };
+      const adding = (): Promise<Uint8Array> => addMember(agentId ?? bytes, options, this.#live.rooms, deps);
+      return translating("Cannot add the member", adding);
+    },
+    removeMember: ({ agentId }) =>
+      translating("Cannot remove the member", () => {
+        const wanted = this.#find(agentId);
+        if (wanted === this.#agent.agentId) {
+          throw createError("invalid_request", "An agent cannot remove itself; use leave()");
+        }
+        return this.#commit({ is: "remove", agentId: wanted });
+      }),
+    recover: (choice) =>
+      translating("Cannot recover the channel", () => this.#live.recover(choiceOf(choice, this.#find))),
+    previewRecovery: (choice) => {
+      const preview = (): RecoveryPreview => this.#live.previewRecovery(choiceOf(choice, this.#find));
+      return translating("Cannot preview the recovery", preview);
+    },
+    promote: ({ agentId, to = "owner" }) =>
+      translating("Cannot promote the member", () => this.#commit(promote(this.#find(agentId), to))),
+    demote: ({ agentId }) => translating("Cannot demote the owner", () => this.#commit(demote(this.#find(agentId)))),
+    setPolicy: (policy) =>
+      translating("Cannot change the policy", () => {
+        return this.#commit(setPolicy(policy as Partial<ChannelPolicy>)); // cast: undefined parts stay as they are
+      }),
+    rotate: () =>
+      translating("Cannot change the keys", async () => {
+        const committed = await this.#live.rooms.commits.commit({ is: "rotate" });
+        if (committed === undefined) throw createError("internal", "Cannot change the keys: no commit was made");
+        await this.#agent.keyPackages.replace();
+      }),
+    leave: ({ successor }) =>
+      translating("Cannot leave the channel", () => {
+        return this.#agent.leave(this.#live, successor === undefined ? undefined : this.#find(successor));
+      }),
+  };
 
   #commit(plan: Plan): Promise<void> {
     return this.#live.rooms.commits.commit(plan).then(() => {});

@@ -2,6 +2,7 @@
  * The interface behind a channel that a program holds: this process itself (`local_channel.ts`), or a host that holds
  * the agent (`host/remote_channel.ts`). Both behave the same, so a program is the same with and without a host.
  */
+import type { channelOperations, Performer } from "../../proto/host/operations.ts";
 import type { ChannelId, ChannelName, ChannelPolicy } from "../../proto/mod.ts";
 import type { StaticError } from "../base/errors.ts";
 import type { Answers } from "../content/answers.ts";
@@ -9,31 +10,19 @@ import type { Envelope } from "../content/envelope.ts";
 import type { AskOptions } from "../content/requester.ts";
 import type { RequestHandler, ServeOptions, Serving } from "../content/service.ts";
 import type { Addressee, Sendable } from "../content/values.ts";
-import type { AddOptions } from "./commits/adding.ts";
 import type { ChannelHealth } from "./condition.ts";
 import type { ChannelEvent, MissedEvents } from "./events.ts";
 import type { EnvelopeOptions, InboxReader, ReceiveOptions } from "./runner/inbox_runner.ts";
 import type { ChannelMember } from "./group/member_list.ts";
 import type { SendOptions, Sent } from "./messages/send_options.ts";
-import type { Promotion } from "./commits/plan.ts";
-import type { RecoveryChoice, RecoveryPreview } from "./recovery/recovery_preview.ts";
 
-/** The methods of `Channel`, whose comments tell what they do. */
-export interface ChannelPort {
+/** The methods of `Channel`, whose comments tell what they do; those of the table by its names. */
+export interface ChannelPort extends Performer<typeof channelOperations> {
   readonly name: ChannelName;
   readonly id: ChannelId;
   /** Why nothing more comes, once that is so. */
   readonly over: StaticError | undefined;
-  addMember(keyPackage: Uint8Array | string, options: AddOptions): Promise<Uint8Array>;
-  removeMember(agentId: string): Promise<void>;
-  recover(choice: RecoveryChoice): Promise<void>;
-  previewRecovery(choice: RecoveryChoice): Promise<RecoveryPreview>;
-  promote(agentId: string, to: Promotion): Promise<void>;
-  demote(agentId: string): Promise<void>;
-  setPolicy(policy: Partial<ChannelPolicy>): Promise<void>;
-  rotate(): Promise<void>;
   policy(): ChannelPolicy;
-  leave(successor: string | undefined): Promise<void>;
   send(value: Sendable, options: SendOptions): Promise<Sent>;
   request(value: Sendable, options: AskOptions & { readonly to: Addressee }): Promise<Envelope>;
   requestAll(value: Sendable, options: AskOptions & { readonly to: readonly Addressee[] }): Answers;

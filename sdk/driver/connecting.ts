@@ -1,5 +1,6 @@
 /** From the fields of `connect` to an agent that one program holds alone. */
-import { Fields } from "../host/fields.ts";
+import type { FieldsOf } from "../../proto/host/fields.ts";
+import type { hostStart } from "../../proto/host/operations.ts";
 import { platform } from "#platform";
 import { type ConnectOptions, StaticClient } from "../client.ts";
 import { connectAgent } from "../connect_agent.ts";
@@ -8,53 +9,25 @@ import type { Platform } from "../platform/platform.ts";
 import type { Held } from "./held.ts";
 import { readAlone, readOneByOne } from "./reading_alone.ts";
 import { ServedChannels } from "./serving.ts";
+import type { ConnectFields } from "./session.ts";
 
-export function connectOptionsOf(fields: Fields, identity: Uint8Array, ask: () => Promise<string>): ConnectOptions {
-  const text = (name: string): Record<string, string> => {
-    const value = fields.optionalText(name);
-    return value === undefined ? {} : { [name]: value };
-  };
-  const tls = fields.optionalObject("tls");
-  const trustFile = fields.optionalText("trustFile");
-  const damaged = fields.one("damaged", ["refuse", "read", "accept"]);
-  const given = {
-    ...text("link"),
-    ...text("endpoint"),
-    ...text("apiUrl"),
-    ...text("apiKey"),
-    ...text("token"),
-    ...text("passphrase"),
-    ...text("transport"),
-    ...(fields.flag("tokenAsk") && { token: ask }),
-    ...(fields.has("cover") && { cover: fields.raw("cover") }),
-    ...(tls !== undefined && { tls: tlsOf(tls) }),
-    ...(damaged !== undefined && { damaged }),
+export function connectOptionsOf(
+  { trustFile, tokenAsk = false, ...given }: ConnectFields,
+  identity: Uint8Array,
+  ask: () => Promise<string>,
+): ConnectOptions {
+  const options = {
+    ...given,
+    ...(tokenAsk && { token: ask }),
     ...(trustFile !== undefined && { trust: trustFile }),
-    repair: fields.flag("repair"),
-    dataDir: fields.text("dataDir"),
     identity,
   };
-  return given as ConnectOptions; // cast: `transport` and `cover` are checked by the session that takes them
+  return options as ConnectOptions; // cast: `transport` and `cover` are checked by the session that takes them
 }
 
 /** With the settings that a program has sent to its host beside a link: the host itself reads no files of its user. */
-export function platformFor(fields: Fields): Platform {
-  const saved = fields.optionalObject("saved");
-  if (saved === undefined) return platform;
-  const [apiUrl, apiKey] = [saved.optionalText("apiUrl"), saved.optionalText("apiKey")];
-  const settings = { ...(apiUrl !== undefined && { apiUrl }), ...(apiKey !== undefined && { apiKey }) };
-  return { ...platform, readSettings: () => Promise.resolve(settings) };
-}
-
-function tlsOf(tls: Fields): NonNullable<ConnectOptions["tls"]> {
-  const [caFile, caCerts] = [tls.optionalText("caFile"), tls.optionalTexts("caCerts")];
-  const [relayCaCerts, certificateHashes] = [tls.optionalTexts("relayCaCerts"), tls.optionalTexts("certificateHashes")];
-  return {
-    ...(caFile !== undefined && { caFile }),
-    ...(caCerts !== undefined && { caCerts }),
-    ...(relayCaCerts !== undefined && { relayCaCerts }),
-    ...(certificateHashes !== undefined && { certificateHashes }),
-  };
+export function platformFor(saved: FieldsOf<typeof hostStart>["saved"]): Platform {
+  return saved === undefined ? platform : { ...platform, readSettings: () => Promise.resolve(saved) };
 }
 
 /** Throws `StaticError`. */

@@ -2,25 +2,29 @@
  * Messages that a program gives as one frame: they go as one bundle where that is possible, and each gets its own
  * answer.
  */
-import { maxBundledMessages } from "../../proto/mod.ts";
+import type { FieldsOf } from "../../proto/host/fields.ts";
+import type { talking } from "../../proto/host/operations.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { Sent } from "../channel/messages/send_options.ts";
 import type { SendGroup } from "../channel/messages/bundles.ts";
-import type { Fields } from "../host/fields.ts";
 import type { Header } from "../host/frames.ts";
+import { missing } from "../host/fields.ts";
 import { encodeError } from "../host/wire_errors.ts";
 import { type Answer, type Call, channelOf } from "./operation.ts";
 import { messageIdOf, sendOptionsOf } from "./sending.ts";
 
+type Fields = FieldsOf<typeof talking.sendAll.fields>;
+type Part = Fields["messages"][number];
+
 /** With `bundle`, the id that the program would repeat to the next host, they have ids of their own too. */
-export async function sendAll(call: Call): Promise<Answer> {
+export async function sendAll(call: Call<Fields>): Promise<Answer> {
   const { fields, bytes, signal } = call;
-  const messages = cut(fields.optionalObjects("messages") ?? [], bytes);
-  const group = groupOf(fields, messages.map((each) => each.fields));
-  const all = messages.map((message) => ({ bytes: message.bytes, options: sendOptionsOf(message.fields, signal) }));
-  const channel = await channelOf(call);
+  const parts = cut(fields.messages, bytes);
+  const group = groupOf(fields);
+  const all = fields.messages.map(({ length: _, ...message }) => sendOptionsOf(message, signal));
+  const channel = await channelOf(call, fields.channel);
   // All of them before anything else happens, so that they wait together.
-  const sending = all.map(({ bytes, options }) => channel.send(bytes, { ...options, ...(group && { group }) }));
+  const sending = parts.map((part, i) => channel.send(part, { ...all[i], ...(group && { group }) }));
   const results = await Promise.allSettled(sending);
   signal.throwIfAborted();
   return { ok: { sent: results.map(resultOf) } };
@@ -32,27 +36,19 @@ function resultOf(result: PromiseSettledResult<Sent>): Header {
   return { id, accepted };
 }
 
-function groupOf(fields: Fields, messages: readonly Fields[]): SendGroup | undefined {
-  const id = fields.optionalText("bundle");
-  if (id === undefined) return undefined;
-  const ids = new Set(messages.map((each) => messageIdOf(each.text("message"))));
+function groupOf({ bundle, messages, again = false }: Fields): SendGroup | undefined {
+  if (bundle === undefined) return undefined;
+  const ids = new Set(messages.map(({ message }) => messageIdOf(message ?? missing("message", "text"))));
   if (messages.length < 2 || ids.size < messages.length) {
     throw invalidArgument("Messages that go as one are at least two, and have ids of their own");
   }
-  return { id: messageIdOf(id), size: messages.length, isAgain: fields.flag("again") };
+  return { id: messageIdOf(bundle), size: messages.length, isAgain: again };
 }
 
 /** Each has its `length`, and together they are all of the bytes. */
-function cut(messages: readonly Fields[], bytes: Uint8Array): { fields: Fields; bytes: Uint8Array }[] {
-  if (messages.length === 0 || messages.length > maxBundledMessages) {
-    throw invalidArgument(`Give 1 to ${maxBundledMessages} messages, not ${messages.length}`);
-  }
+function cut(messages: readonly Part[], bytes: Uint8Array): Uint8Array[] {
   let at = 0;
-  const parts = messages.map((fields) => {
-    const length = fields.number("length");
-    if (!Number.isSafeInteger(length) || length < 0) throw invalidArgument("A length is a whole number from 0 up");
-    return { fields, bytes: bytes.subarray(at, at += length) };
-  });
+  const parts = messages.map(({ length }) => bytes.subarray(at, at += length));
   if (at !== bytes.length) throw invalidArgument(`The messages have ${at} bytes, and ${bytes.length} came`);
   return parts;
 }

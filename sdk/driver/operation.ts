@@ -1,4 +1,6 @@
-/** Parameters and results of an operation. The tables of operations are in the files beside this one. */
+/** Parameters and results of an operation. Its fields are checked by the host protocol's table before it is carried out. */
+import type { FieldsOf, Shape } from "../../proto/host/fields.ts";
+import type { Operations } from "../../proto/host/operations.ts";
 import type { Channel } from "../channel.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { ChannelManager } from "../manager.ts";
@@ -8,8 +10,11 @@ import type { Held } from "./held.ts";
 import type { Receivers } from "./receivers.ts";
 import type { Streams } from "./streams.ts";
 
-export interface Call {
-  readonly fields: Fields;
+export interface Call<Given = unknown> {
+  /** All that came. */
+  readonly header: Fields;
+  /** Those of the table. */
+  readonly fields: Given;
   readonly bytes: Uint8Array;
   /** Aborted by `cancel`, and when the program has gone. */
   readonly signal: AbortSignal;
@@ -25,13 +30,34 @@ export interface Answer {
   readonly bytes?: Uint8Array;
 }
 
-export type Operation = (call: Call) => Promise<Answer | void> | Answer | void;
+type Answering = Promise<Answer | void> | Answer | void;
+export type Operation = (call: Call) => Answering;
+export type OperationsByName = ReadonlyMap<string, Operation>;
 
-export async function channelOf({ held, fields, signal }: Call): Promise<Channel> {
-  return await held.client.channel(fields.text("channel"), { signal });
+/** How each operation of a group is carried out. */
+export type Handlers<T extends Operations> = {
+  readonly [Op in keyof T]: (call: Call<FieldsOf<T[Op]["fields"]>>) => Answering;
+};
+
+export function checked<T extends Operations>(rows: T, handlers: Handlers<T>): OperationsByName {
+  return each(rows, (op, call) => handlers[op](call));
 }
 
-export function managerOf({ held }: Call): ChannelManager {
+/** The same for a group whose operations are carried out in one way. */
+export function each<T extends Operations>(
+  rows: T,
+  carryOut: <Op extends keyof T>(op: Op, call: Call<FieldsOf<T[Op]["fields"]>>) => Answering,
+): OperationsByName {
+  const operation = (op: keyof T, { fields }: { readonly fields: Shape }): Operation => (call) =>
+    carryOut(op, { ...call, fields: call.header.read(fields) as never }); // cast: by the shape that gives the type
+  return new Map(Object.entries(rows).map(([op, row]) => [op, operation(op, row)]));
+}
+
+export async function channelOf({ held, signal }: Pick<Call, "held" | "signal">, name: string): Promise<Channel> {
+  return await held.client.channel(name, { signal });
+}
+
+export function managerOf({ held }: Pick<Call, "held">): ChannelManager {
   if (held.manager !== undefined) return held.manager;
   throw invalidArgument("Invites need a manager; connect with manager: true");
 }

@@ -30,23 +30,19 @@ interface Server {
 /** Tells the program that an item of its is over. */
 export type TellOver = (isIt: (item: StreamItem) => boolean) => void;
 
-const [defaultConcurrency, maxConcurrency] = [16, 1024];
+const defaultConcurrency = 16;
 
 export class ServedChannels {
   readonly #channels = new Map<string, ServedChannel>();
 
   serve(channel: Channel, wanted: number | undefined, onOver: TellOver): Source {
-    const concurrency = wanted ?? defaultConcurrency;
-    if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > maxConcurrency) {
-      throw invalidArgument(`concurrency is ${concurrency}: give an integer from 1 to ${maxConcurrency}`);
-    }
     // By its id: a channel that was left and joined again is another one.
     let served = this.#channels.get(channel.id);
     if (served === undefined || served.isOver) {
       served = new ServedChannel(channel);
       this.#channels.set(channel.id, served);
     }
-    return served.join(concurrency, onOver);
+    return served.join(wanted ?? defaultConcurrency, onOver);
   }
 }
 

@@ -2,6 +2,8 @@
  * One program's connection: calls in, answers out, in any order. Everything that a program has opened ends with its connection;
  * what it was given and did not acknowledge comes again.
  */
+import type { FieldsOf } from "../../proto/host/fields.ts";
+import { sessionOperations } from "../../proto/host/operations.ts";
 import { version } from "../../proto/mod.ts";
 import { createError, invalidArgument, type StaticError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
@@ -11,7 +13,7 @@ import { encodeError } from "../host/wire_errors.ts";
 import { agentOperations } from "./agent_operations.ts";
 import type { Held } from "./held.ts";
 import { messageOperations } from "./message_operations.ts";
-import type { Answer, Call, Operation } from "./operation.ts";
+import type { Answer, Call, OperationsByName } from "./operation.ts";
 import { Receivers } from "./receivers.ts";
 import { Streams } from "./streams.ts";
 import { agentState } from "./watching.ts";
@@ -29,11 +31,13 @@ export interface SessionParts {
   readonly held: Held | undefined;
   /** Of what a host was started with, for `hello`. */
   readonly settings?: string | undefined;
-  readonly connect?: (fields: Fields, identity: Uint8Array, session: HostSession) => Promise<Held>;
-  readonly operations?: Readonly<Record<string, Operation>>;
+  readonly connect?: (fields: ConnectFields, identity: Uint8Array, session: HostSession) => Promise<Held>;
+  readonly operations?: OperationsByName;
 }
 
-interface Asked extends Pick<Call, "fields" | "bytes" | "signal"> {
+export type ConnectFields = FieldsOf<typeof sessionOperations.connect.fields>;
+
+interface Asked extends Pick<Call, "header" | "bytes" | "signal"> {
   readonly op: string;
 }
 
@@ -43,12 +47,7 @@ const maxCalls = 1024;
  * would be the answer to a request. Each ends something that the program was given, so there are no more of them than of that.
  */
 const makesRoom: ReadonlySet<string> = new Set(["passed", "ack", "reply", "fail", "end", "finish"]);
-const operations: ReadonlyMap<string, Operation> = new Map(
-  Object.entries({ ...agentOperations, ...messageOperations }),
-);
-
-/** Names of the operations of every way in; `connect`, `close`, `cancel` and `answer` are the session's own. */
-export const operationNames: readonly string[] = [...operations.keys(), "connect", "close", "cancel", "answer"];
+const operations: OperationsByName = new Map([...agentOperations, ...messageOperations]);
 
 export class HostSession {
   readonly #parts: SessionParts;
@@ -84,7 +83,7 @@ export class HostSession {
     if (this.#calls.has(id)) throw createError("protocol_error", `Two calls under way have the id ${id}`);
     const stop = new AbortController();
     this.#calls.set(id, stop);
-    this.#perform({ op, fields: new Fields(header), bytes, signal: stop.signal }).then(
+    this.#perform({ op, header: new Fields(header), bytes, signal: stop.signal }).then(
       (answer) => this.#answer(id, { id, ok: answer?.ok ?? {} }, answer?.bytes),
       (error) => this.#answer(id, stop.signal.aborted ? { id, cancelled: true } : { id, error: encodeError(error) }),
     );
@@ -133,32 +132,31 @@ export class HostSession {
     this.#parts.write(frame);
   }
 
-  async #perform({ op, fields, bytes, signal }: Asked): Promise<Answer | void> {
-    if (op === "cancel") return this.#cancel(fields);
-    if (op === "answer") return this.#answered(fields);
+  async #perform({ op, header, bytes, signal }: Asked): Promise<Answer | void> {
+    if (op === "cancel") return this.#cancel(header);
+    if (op === "answer") return this.#answered(header);
     // A message of the host before, which has no stream, was not given by this one.
-    const isHeldUp = !makesRoom.has(op) || !fields.has("stream");
+    const isHeldUp = !makesRoom.has(op) || !header.has("stream");
     if (this.#calls.size > maxCalls && isHeldUp) {
       throw createError("overloaded", `${maxCalls} calls are under way; wait for some of them`);
     }
-    if (op === "connect") return await this.#connect(fields, bytes);
+    if (op === "connect") return await this.#connect(header, bytes);
     if (op === "close") return await this.#close();
-    const operation = this.#parts.operations?.[op] ?? operations.get(op);
+    const operation = this.#parts.operations?.get(op) ?? operations.get(op);
     if (operation === undefined) {
       throw createError("unknown_operation", `There is no operation "${op}" in this version`);
     }
     const [held, receivers] = [this.#held, this.#receivers];
     if (held === undefined || receivers === undefined) throw invalidArgument("Connect first");
     const tell = (event: Header): void => this.tell(event);
-    const call: Call = { fields, bytes, signal, held, receivers, streams: this.#streams, tell };
-    return await operation(call);
+    return await operation({ header, fields: undefined, bytes, signal, held, receivers, streams: this.#streams, tell });
   }
 
-  async #connect(fields: Fields, identity: Uint8Array): Promise<Answer> {
+  async #connect(header: Fields, identity: Uint8Array): Promise<Answer> {
     const { connect } = this.#parts;
     if (connect === undefined) throw invalidArgument("This host has its agent; there is nothing to connect");
     if (this.#connecting !== undefined) throw invalidArgument("It is connected, or connects; start another driver");
-    this.#connecting = connect(fields, identity, this);
+    this.#connecting = connect(header.read(sessionOperations.connect.fields), identity, this);
     try {
       const held = await this.#connecting;
       if (this.#over) {
@@ -181,16 +179,16 @@ export class HostSession {
     }
   }
 
-  #cancel(fields: Fields): void {
-    this.#calls.get(fields.number("call"))?.abort();
+  #cancel(header: Fields): void {
+    this.#calls.get(header.read(sessionOperations.cancel.fields).call)?.abort();
   }
 
-  #answered(fields: Fields): void {
-    const asked = this.#asks.get(fields.number("ask"));
-    this.#asks.delete(fields.number("ask"));
-    const token = fields.optionalText("token");
+  #answered(header: Fields): void {
+    const { ask, token, failure = "The program gave no token" } = header.read(sessionOperations.answer.fields);
+    const asked = this.#asks.get(ask);
+    this.#asks.delete(ask);
     if (token !== undefined) return asked?.resolve(token);
-    asked?.reject(createError("auth_failed", fields.optionalText("failure") ?? "The program gave no token"));
+    asked?.reject(createError("auth_failed", failure));
   }
 }
 

@@ -2,7 +2,7 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { StaticError } from "../mod.ts";
 import type { Answered, HostConnection } from "../host/connection.ts";
-import { operationNames } from "./session.ts";
+import { operations } from "../../proto/host/operations.ts";
 import { eventually } from "../../tests/support/mod.ts";
 import { type Actor, name, Stage } from "../../tests/support/scenario/stage.ts";
 import { holdAlone } from "./connecting.ts";
@@ -269,7 +269,7 @@ Deno.test("the page about the host lists every operation", async () => {
   const [, table = ""] = page.split("## Operations");
   const listed = Array.from(table.split("\n## ")[0]?.matchAll(/^\| (`[^|]*) \|/gm) ?? [], ([, cell = ""]) => cell);
   const names = listed.flatMap((cell) => Array.from(cell.matchAll(/`(\w+)`/g), ([, each = ""]) => each));
-  assertEquals(operationNames.filter((each) => !names.includes(each)), []);
+  assertEquals(Object.keys(operations).filter((each) => !names.includes(each)), []);
 });
 
 Deno.test("what a program still works on when it ends its loop can be acknowledged", async () => {

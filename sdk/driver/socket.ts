@@ -5,6 +5,7 @@
 import process from "node:process";
 import { dirname } from "node:path";
 import { platform } from "#platform";
+import { hostStart } from "../../proto/host/operations.ts";
 import { connectAgent } from "../connect_agent.ts";
 import { createError } from "../base/errors.ts";
 import { Fields } from "../host/fields.ts";
@@ -34,15 +35,12 @@ export async function serveSocket(): Promise<void> {
 }
 
 async function openHost({ header, bytes }: Frame): Promise<SocketHost> {
-  const fields = new Fields(header);
+  const { socket: path, idleMs = defaultIdleMs, settings, saved, ...fields } = new Fields(header).read(hostStart);
   const noAsking = (): Promise<string> => Promise.reject(createError("auth_failed", "A host cannot ask for a token"));
-  const agent = await connectAgent(connectOptionsOf(fields, bytes, noAsking), platformFor(fields));
+  const agent = await connectAgent(connectOptionsOf(fields, bytes, noAsking), platformFor(saved));
   const shared = await SharedAgent.over(agent);
   try {
-    const idleMs = fields.optionalNumber("idleMs") ?? defaultIdleMs;
-    const settings = fields.optionalText("settings");
-    const path = fields.text("socket");
-    const place = { dataDir: fields.text("dataDir"), folder: dirname(path), socket: path };
+    const place = { dataDir: fields.dataDir, folder: dirname(path), socket: path };
     const takeTurn = async (): Promise<(() => Promise<void>) | undefined> => await platform.hosts?.takeTurn(place);
     return await SocketHost.listen({ agent: shared, path, idleMs, settings, takeTurn });
   } catch (error) {

@@ -6,13 +6,14 @@
 import { chmod, rm } from "node:fs/promises";
 import type { Server, Socket } from "node:net";
 import process from "node:process";
+import { hostOperations } from "../../proto/host/operations.ts";
 import { version } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
 import { FrameReader } from "../host/frames.ts";
 import { after, nowMs, randomBytes } from "../platform/timers.ts";
 import { listenAtPath } from "../platform/unix_sockets.ts";
 import { FrameWriter } from "./frame_writer.ts";
-import type { Answer, Call, Operation } from "./operation.ts";
+import { type Answer, checked, type OperationsByName } from "./operation.ts";
 import { runtimeName } from "./runtime_name.ts";
 import { HostSession } from "./session.ts";
 import type { SharedAgent } from "./shared_agent.ts";
@@ -126,7 +127,7 @@ export class SocketHost {
       hangUp: () => void writer.idle().then(() => socket.end()),
       held: this.#options.agent.hold(),
       settings: this.#options.settings,
-      operations: { ...this.#operations, stop: (call) => this.#stop(call, session) },
+      operations: this.#operations(() => session),
     });
     const { slowMs = defaultSlowMs } = this.#options;
     const stopWatching = watchSlow(writer, slowMs, (isAgain) => {
@@ -161,41 +162,40 @@ export class SocketHost {
   }
 
   /** The answer comes when the directory is free. The one that asks is connected, too. */
-  async #stop({ fields }: Call, asker: HostSession): Promise<Answer> {
+  async #stop(whenIdle: boolean, asker: HostSession): Promise<Answer> {
     const { unsent } = this.#options.agent;
-    const stopping = !fields.flag("whenIdle") || (this.#sessions.size <= 1 && this.#isIdle());
+    const stopping = !whenIdle || (this.#sessions.size <= 1 && this.#isIdle());
     if (stopping) await this.close({ asker });
     return { ok: { stopping, unsent } };
   }
 
-  /** Operations that only a host has. */
-  readonly #operations: Readonly<Record<string, Operation>> = {
-    status: () => ({
-      ok: {
-        pid: process.pid,
-        sdk: version,
-        runtime: runtimeName(),
-        startedAtMs: this.#startedAtMs,
-        programs: this.#sessions.size,
-        agentId: this.#options.agent.manager.client.agentId,
-        channels: this.#options.agent.manager.channels,
+  /** Operations that only a host has, for a program. */
+  #operations(session: () => HostSession): OperationsByName {
+    const { agent } = this.#options;
+    const { manager } = agent;
+    return checked(hostOperations, {
+      status: () => ({
+        ok: {
+          pid: process.pid,
+          sdk: version,
+          runtime: runtimeName(),
+          startedAtMs: this.#startedAtMs,
+          programs: this.#sessions.size,
+          agentId: manager.client.agentId,
+          channels: manager.channels,
+        },
+      }),
+      stop: ({ fields: { whenIdle = false } }) => this.#stop(whenIdle, session()),
+      names: () => agent.namesChanged(),
+      readers: async ({ fields: { channel } }) => {
+        return { ok: { readers: await agent.listReaders(channel === undefined ? manager.channels : [channel]) } };
       },
-    }),
-    names: () => this.#options.agent.namesChanged(),
-    readers: async ({ fields }) => {
-      const { agent } = this.#options;
-      const name = fields.optionalText("channel");
-      return { ok: { readers: await agent.listReaders(name === undefined ? agent.manager.channels : [name]) } };
-    },
-    deleteReader: async ({ fields }) => {
-      const { agent } = this.#options;
-      await agent.readersOf(await agent.manager.channel(fields.text("channel"))).delete(fields.text("reader"));
-    },
-  };
+      deleteReader: async ({ fields: { channel, reader } }) => {
+        await agent.readersOf(await manager.channel(channel)).delete(reader);
+      },
+    });
+  }
 }
-
-/** Names of what only a host has. */
-export const hostOperationNames: readonly string[] = ["status", "stop", "names", "readers", "deleteReader"];
 
 function ending(): StaticError {
   return createError("listener_died", "The host ends; the next call starts another one");

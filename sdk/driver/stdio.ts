@@ -32,7 +32,7 @@ export async function serveStdio(): Promise<void> {
     held: undefined,
     connect: async (fields, identity, asking) => {
       const options = connectOptionsOf(fields, identity, () => asking.ask("token"));
-      held = await connectAlone({ ...options, signal: stop.signal }, fields.flag("manager"));
+      held = await connectAlone({ ...options, signal: stop.signal }, fields.manager === true);
       return held;
     },
   });

@@ -11,14 +11,14 @@ import { type Answer, type Call, channelOf } from "./operation.ts";
 const gatherMs = 5;
 const manyMembers = 100;
 
-export async function watch(call: Call): Promise<Answer> {
+export async function watch(call: Call<{ readonly channel?: string }>): Promise<Answer> {
   const { fields, held: { client } } = call;
-  if (!fields.has("channel")) {
+  if (fields.channel === undefined) {
     const state = (): Header => agentState(client);
     follow(call, (signal) => client.events({ signal }), (events) => ({ event: "agent", state: state(), events }));
     return { ok: { state: state() } };
   }
-  const channel = await channelOf(call);
+  const channel = await channelOf(call, fields.channel);
   const { name } = channel;
   let told: string | undefined;
   const state = (): Header => {
@@ -39,7 +39,7 @@ export async function watch(call: Call): Promise<Answer> {
 
 /** For as long as the program is there. */
 function follow(
-  { streams, tell }: Call,
+  { streams, tell }: Pick<Call, "streams" | "tell">,
   listen: (signal: AbortSignal) => AsyncIterable<{ readonly type: string }>,
   told: (events: readonly Header[]) => Header,
 ): void {

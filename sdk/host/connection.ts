@@ -1,4 +1,5 @@
 /** The program's side of a connection to a host: calls, and their answers by number. How the bytes travel is the caller's. */
+import type { Given, Operation, ResultOf } from "../../proto/host/operations.ts";
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { createError, type StaticError } from "../base/errors.ts";
 import { Fields } from "./fields.ts";
@@ -11,12 +12,6 @@ export interface ConnectionParts {
   readonly close: () => void;
   /** An event of the host, but `hello` and `goodbye`. */
   readonly onEvent?: (name: string, fields: Fields) => void;
-}
-
-export interface CallOptions {
-  readonly bytes?: Uint8Array;
-  /** Gives up. An answer that comes all the same is taken: it may be a message. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Answered {
@@ -77,8 +72,11 @@ export class HostConnection {
     this.#parts.close();
   }
 
-  /** Rejects with the host's error, or with `listener_died` when it goes first. */
-  async call(op: string, fields: Header = {}, { bytes, signal }: CallOptions = {}): Promise<Answered> {
+  /**
+   * Rejects with the host's error, or with `listener_died` when it goes first. An answer that comes although the caller
+   * gave up is taken: it may be a message.
+   */
+  async call(op: string, fields: Header = {}, { bytes, signal }: Given = {}): Promise<Answered> {
     signal?.throwIfAborted();
     if (this.#ended !== undefined) throw this.#ended;
     const id = ++this.#count;
@@ -116,6 +114,12 @@ export class HostConnection {
     else if (name === "goodbye") this.end(error && decodeError(error));
     else if (name !== undefined) this.#parts.onEvent?.(name, fields);
   }
+}
+
+/** The one value that the operation gives back. Throws `invalid_request` for an answer without it. */
+export function resultOf<O extends Operation>({ brings, answer = {} }: O, { fields, bytes }: Answered): ResultOf<O> {
+  const [value] = brings === undefined ? Object.values(fields.read(answer)) : [bytes];
+  return value as ResultOf<O>; // cast: the table ties the value to the operation
 }
 
 function gone(): StaticError {

@@ -2,6 +2,7 @@
  * Fields of a header, checked as they are read. A field of a wrong type or value throws `invalid_request` with the
  * field's name.
  */
+import type { Field, FieldsOf, Limits, Shape } from "../../proto/host/fields.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { Header } from "./frames.ts";
 
@@ -10,6 +11,49 @@ export class Fields {
 
   constructor(header: Header) {
     this.#header = header;
+  }
+
+  /** All fields of the shape that are given. Fields that it does not have are ignored. */
+  read<S extends Shape>(shape: S): FieldsOf<S> {
+    const given: Record<string, unknown> = {};
+    for (const name in shape) {
+      const field: Field | undefined = shape[name];
+      if (field === undefined) continue;
+      const value = this.#one(name, field);
+      if (value !== undefined) given[name] = value;
+      else if (field.optional !== true) missing(name, wordsFor[field.kind]);
+    }
+    return given as FieldsOf<S>; // cast: made field by field from the shape
+  }
+
+  #one(name: string, field: Field): unknown {
+    switch (field.kind) {
+      case "text":
+        return this.optionalText(name);
+      case "flag":
+        return this.optionalFlag(name);
+      case "number":
+        return checked(name, this.optionalNumber(name), field.limits);
+      case "choice":
+        return this.one(name, field.words);
+      case "texts":
+        return this.optionalTexts(name);
+      case "map":
+        return this.optionalMap(name);
+      case "object":
+        return this.optionalObject(name)?.read(field.shape);
+      case "list":
+        return this.#list(name, field);
+      case "json":
+        return this.#value(name);
+    }
+  }
+
+  /** Its length is judged before its items. A list that must be given and is not is empty. */
+  #list(name: string, { shape, limits, optional }: Extract<Field, { kind: "list" }>): unknown {
+    const value = this.#value(name) ?? (optional === true ? undefined : []);
+    if (Array.isArray(value)) checked(name, value.length, limits);
+    return value && new Fields({ [name]: value }).optionalObjects(name)?.map((each) => each.read(shape));
   }
 
   has(name: string): boolean {
@@ -99,6 +143,25 @@ export class Fields {
   }
 }
 
-function missing(name: string, kind: string): never {
+const wordsFor = {
+  text: "text",
+  flag: "true or false",
+  number: "a number",
+  choice: "one of its words",
+  texts: "a list of texts",
+  map: "an object",
+  object: "an object",
+  list: "a list of objects",
+  json: "given",
+} as const;
+
+function checked(name: string, value: number | undefined, limits: Limits | undefined): number | undefined {
+  if (value === undefined || limits === undefined) return value;
+  if (Number.isSafeInteger(value) && value >= limits.min && value <= limits.max) return value;
+  throw invalidArgument(limits.refusal(name, value));
+}
+
+/** A field that must be given, and is not. */
+export function missing(name: string, kind: string): never {
   throw invalidArgument(`The field "${name}" must be ${kind}`);
 }

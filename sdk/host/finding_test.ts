@@ -88,11 +88,11 @@ function linkTo(hosts: FakeHosts, runtime = simulated()): HostLink {
 Deno.test("a host that is killed while it starts is started again; one that always dies is not", async () => {
   const hosts = new FakeHosts();
   hosts.starts = ["dies", "dies"];
-  await linkTo(hosts).call("agent");
+  await linkTo(hosts).ask("agent", {});
   assertEquals(hosts.started, 3);
   const hopeless = new FakeHosts();
   hopeless.starts = Array.from({ length: 9 }, () => "dies");
-  assertEquals((await assertRejects(() => linkTo(hopeless).call("agent"), StaticError)).code, "internal");
+  assertEquals((await assertRejects(() => linkTo(hopeless).ask("agent", {}), StaticError)).code, "internal");
   assertEquals(hopeless.started, 3);
 });
 
@@ -100,7 +100,7 @@ Deno.test("a directory that is let go of late is waited for, however long the tu
   const hosts = new FakeHosts();
   hosts.takenTurns = 200;
   hosts.starts = Array.from({ length: 5 }, () => createError("store_locked", "in use"));
-  await linkTo(hosts).call("agent");
+  await linkTo(hosts).ask("agent", {});
   assertEquals(hosts.started, 6);
 });
 
@@ -152,7 +152,7 @@ Deno.test("a host that is gone before it was looked at is as good as none", asyn
     ends.onEnd();
     return Promise.resolve({ write: () => {}, close: () => {} });
   };
-  await linkTo(hosts).call("agent");
+  await linkTo(hosts).ask("agent", {});
   assertEquals(hosts.started, 1);
 });
 
@@ -161,7 +161,7 @@ Deno.test("one that gives up ends the search for nobody else", async () => {
   hosts.takenTurns = 3;
   const link = linkTo(hosts);
   const stop = new AbortController();
-  const [first, second] = [link.call("agent", {}, { signal: stop.signal }), link.call("agent")];
+  const [first, second] = [link.ask("agent", {}, { signal: stop.signal }), link.ask("agent", {})];
   stop.abort(new Error("no patience"));
   await assertRejects(() => first, Error, "no patience");
   await second;
@@ -169,11 +169,11 @@ Deno.test("one that gives up ends the search for nobody else", async () => {
 
 Deno.test("a call at which every host dies fails in the end", async () => {
   const hosts = new FakeHosts();
-  hosts.answer = ({ op }) => op === "poison" ? undefined : {};
+  hosts.answer = ({ op }) => op === "health" ? undefined : {};
   const link = linkTo(hosts);
-  assertEquals((await assertRejects(() => link.repeat("poison"), StaticError)).code, "listener_died");
+  assertEquals((await assertRejects(() => link.ask("health", {}), StaticError)).code, "listener_died");
   assertEquals(hosts.started, 4);
-  await link.call("agent");
+  await link.ask("agent", {});
 });
 
 Deno.test("a call that hosts bear for long is not what they die of: it goes on at any number of them", async () => {
@@ -186,7 +186,7 @@ Deno.test("a call that hosts bear for long is not what they die of: it goes on a
     borneMs += 60_000;
     return hosts.started > 20 ? {} : undefined;
   };
-  await link.repeat("receive");
+  await link.ask("receive", {});
   assertEquals(hosts.started, 21);
 });
 

@@ -80,14 +80,14 @@ export class GroupedSends {
   }
 
   async #sendOne({ fields, body, sent }: Outgoing): Promise<void> {
-    const answered = await this.#link.repeat("send", { ...this.#channel, ...fields }, { bytes: body });
+    const answered = await this.#link.ask("send", { ...this.#channel, ...fields }, { bytes: body });
     sent.resolve(sentOf(answered.fields));
   }
 
   async #sendAll(group: readonly Outgoing[]): Promise<void> {
     const messages = group.map(({ fields, body }) => ({ ...fields, length: body.length }));
     const given = { ...this.#channel, bundle: this.newId(), messages };
-    const { fields } = await this.#link.repeat("sendAll", given, { bytes: joined(group.map(({ body }) => body)) });
+    const { fields } = await this.#link.ask("sendAll", given, { bytes: joined(group.map(({ body }) => body)) });
     const results = fields.optionalObjects("sent") ?? [];
     group.forEach(({ sent }, i) => settle(sent, results[i]));
   }

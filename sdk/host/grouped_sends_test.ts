@@ -142,7 +142,7 @@ Deno.test("a call that follows a message does not overtake it", async () => {
     channel.send("two", {}),
     channel.send("three", { signal: stop.signal }),
     channel.send("four", {}),
-    channel.rotate(),
+    channel.act("rotate", {}),
   ]);
   assertEquals(opsOf(heard), ["sendAll", "send", "send", "rotate"]);
 });

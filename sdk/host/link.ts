@@ -2,10 +2,11 @@
  * A program's connection to its agent's host, also when that host dies: the next call starts another one. Calls that
  * are safe to repeat are repeated to it; all others fail with `listener_died`, and the caller decides.
  */
+import { type Given, type OperationName, operations } from "../../proto/host/operations.ts";
 import { abortable } from "../base/abortable.ts";
 import { createError, isCode, type StaticError } from "../base/errors.ts";
 import { pause, type Runtime } from "../base/runtime.ts";
-import type { Answered, CallOptions, HostConnection } from "./connection.ts";
+import type { Answered, HostConnection } from "./connection.ts";
 import type { Fields } from "./fields.ts";
 import type { Header } from "./frames.ts";
 
@@ -21,6 +22,8 @@ export interface LinkParts {
 }
 
 export type OnEvent = (connection: HostConnection, name: string, fields: Fields) => void;
+
+type OnRefused = (error: unknown) => Promise<Answered>;
 
 export interface LinkListener {
   readonly onEvent?: OnEvent;
@@ -79,19 +82,24 @@ export class HostLink {
     await pause(this.#parts.runtime, againMs, this.#stop.signal);
   }
 
-  async call(op: string, fields?: Header, options?: CallOptions): Promise<Answered> {
-    return await (await this.connection(options?.signal)).call(op, fields, options);
+  /**
+   * Asks for an operation of the table, with those of its fields that are given. If it is safe to say twice, it is said to the next host,
+   * when this one goes first. `onRefused` hears the refusal of a repeated call, which the host before may have done already.
+   */
+  async ask(op: OperationName, given: Header, options?: Given, onRefused?: OnRefused): Promise<Answered> {
+    const { fields, again } = operations[op];
+    const told = Object.fromEntries(Object.keys(fields).map((name) => [name, given[name]]));
+    const isSafe = again === true || (again !== undefined && told[again] !== undefined);
+    if (isSafe) return await this.#repeat(op, told, options, onRefused);
+    return await (await this.connection(options?.signal)).call(op, told, options);
   }
 
-  /**
-   * For what is safe to say twice: to the next host, when this one goes first, with `again`. `onRefused` hears the refusal of a repeated call, which
-   * the host before may have done already.
-   */
-  async repeat(
+  /** With `again`, from the second host on. */
+  async #repeat(
     op: string,
-    fields?: Header,
-    options?: CallOptions,
-    onRefused: (error: unknown) => Promise<Answered> = (error) => Promise.reject(error),
+    fields: Header,
+    options?: Given,
+    onRefused: OnRefused = (error) => Promise.reject(error),
   ): Promise<Answered> {
     for (let deaths = 0;;) {
       let askedAtMs = Infinity;

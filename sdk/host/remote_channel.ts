@@ -2,6 +2,7 @@
  * A channel whose agent a host holds. Properties that are read without waiting show the state that the host sent last;
  * it comes with every event of the channel.
  */
+import { channelOperations, type Given, type ResultOf } from "../../proto/host/operations.ts";
 import {
   type ChannelId,
   type ChannelName,
@@ -15,16 +16,13 @@ import {
 import { createError, type StaticError } from "../base/errors.ts";
 import { EventStream } from "../base/event_stream.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { AddOptions } from "../channel/commits/adding.ts";
 import type { ChannelHealth } from "../channel/condition.ts";
 import type { ChannelEvent, MissedEvents } from "../channel/events.ts";
 import type { EnvelopeOptions, InboxReader, ReceiveOptions } from "../channel/runner/inbox_runner.ts";
 import type { ChannelMember } from "../channel/group/member_list.ts";
 import { Newcomers } from "../channel/group/newcomers.ts";
-import type { Promotion } from "../channel/commits/plan.ts";
 import type { SendOptions, Sent } from "../channel/messages/send_options.ts";
 import type { ChannelPort } from "../channel/port.ts";
-import type { RecoveryChoice, RecoveryPreview } from "../channel/recovery/recovery_preview.ts";
 import { waitForMember } from "../channel/runner/waiting_for_member.ts";
 import type { Answer, Answers } from "../content/answers.ts";
 import { Envelope } from "../content/envelope.ts";
@@ -39,7 +37,7 @@ import {
   type Sendable,
 } from "../content/values.ts";
 import type { TransportName } from "../transport/transport.ts";
-import type { Answered } from "./connection.ts";
+import { type Answered, resultOf } from "./connection.ts";
 import { Fields } from "./fields.ts";
 import type { Header } from "./frames.ts";
 import { GroupedSends, sentOf } from "./grouped_sends.ts";
@@ -137,88 +135,45 @@ export class RemoteChannel implements ChannelPort {
     this.#events.end();
   }
 
-  async addMember(keyPackage: Uint8Array | string, { replaces }: AddOptions): Promise<Uint8Array> {
-    const isId = typeof keyPackage === "string";
-    const fields = {
-      ...this.#named,
-      ...(isId && { agentId: keyPackage }),
-      ...(replaces !== undefined && { replaces }),
-    };
-    return this.#changed(await this.#link.call("addMember", fields, isId ? {} : { bytes: keyPackage })).bytes;
-  }
-
-  async removeMember(named: string): Promise<void> {
-    const agentId = this.#members.find(({ knownAs }) => knownAs === named)?.agentId ?? named;
-    // A host that died then may have done it.
-    const done = async (error: unknown): Promise<Answered> => {
-      const members = await this.#link.repeat("members", this.#named);
-      const ids = members.fields.optionalObjects("members")?.map((member) => member.text("agentId")) ?? [];
-      if (ids.includes(agentId)) throw error;
-      this.#members = this.#members.filter((member) => member.agentId !== agentId);
-      return members;
-    };
-    this.#changed(await this.#link.repeat("removeMember", { ...this.#named, agentId }, {}, done));
-  }
-
-  async recover(choice: RecoveryChoice): Promise<void> {
-    this.#changed(await this.#link.call("recover", { ...this.#named, ...listsOf(choice) }));
-  }
-
-  async previewRecovery(choice: RecoveryChoice): Promise<RecoveryPreview> {
-    const { fields } = await this.#link.repeat("previewRecovery", { ...this.#named, ...listsOf(choice) });
-    return fields.raw("preview") as RecoveryPreview; // cast: the host's own, of this version
-  }
-
-  async promote(agentId: string, to: Promotion): Promise<void> {
-    this.#changed(await this.#link.repeat("promote", { ...this.#named, agentId, to }));
-  }
-
-  async rotate(): Promise<void> {
-    this.#changed(await this.#link.call("rotate", this.#named));
-  }
-
-  async demote(agentId: string): Promise<void> {
-    this.#changed(await this.#link.repeat("demote", { ...this.#named, agentId }));
-  }
-
-  async setPolicy(policy: Partial<ChannelPolicy>): Promise<void> {
-    this.#changed(await this.#link.repeat("setPolicy", { ...this.#named, ...policy }));
+  async act<Op extends keyof typeof channelOperations>(
+    op: Op,
+    fields: Header,
+    given?: Given,
+  ): Promise<ResultOf<typeof channelOperations[Op]>> {
+    const all = { ...this.#named, ...fields };
+    const answered = op === "removeMember" ? await this.#remove(all) : await this.#link.ask(op, all, given);
+    const state = answered.fields.optionalObject("state");
+    // The program sees at once what it has done.
+    if (state !== undefined) this.update(state, []);
+    return resultOf(channelOperations[op], answered);
   }
 
   policy(): ChannelPolicy {
     return this.#policy;
   }
 
-  async leave(successor: string | undefined): Promise<void> {
-    await this.#link.call("leave", { ...this.#named, ...(successor !== undefined && { successor }) });
-  }
-
   /** The message has its id from here on, so that the next host can be given it again: the relay takes it once. */
   async send(value: Sendable, options: SendOptions): Promise<Sent> {
-    const { to, replyTo, expiresInMs, queue, timeoutMs, signal } = options;
+    const { to, signal, queue, replyTo, expiresInMs, timeoutMs } = options;
     const fields = {
       ...contentOf(value, options),
       message: this.#sends.newId(),
-      ...(to !== undefined && { to: addresseesOf(to) }),
-      ...(replyTo !== undefined && { replyTo }),
-      ...(expiresInMs !== undefined && { expiresInMs }),
-      ...(queue !== undefined && { queue }),
-      ...(timeoutMs !== undefined && { timeoutMs }),
+      to: to && addresseesOf(to),
+      replyTo,
+      expiresInMs,
+      queue,
+      timeoutMs,
     };
     if (signal === undefined && queue !== true) return await this.#sends.send(fields, bodyOf(value));
     const given = { bytes: bodyOf(value), signal };
-    return sentOf((await this.#link.repeat("send", { ...this.#named, ...fields }, given)).fields);
+    return sentOf((await this.#link.ask("send", { ...this.#named, ...fields }, given)).fields);
   }
 
   /** With a key the next host continues it. */
   async request(value: Sendable, { to, ...options }: AskOptions & { readonly to: Addressee }): Promise<Envelope> {
     const [member] = addresseesOf(to);
     const fields = { ...this.#asking(value, options), to: member };
-    const given = { bytes: bodyOf(value), signal: options.signal };
-    const isNamed = options.key !== undefined;
-    return envelopeOf(
-      await (isNamed ? this.#link.repeat("request", fields, given) : this.#link.call("request", fields, given)),
-    );
+    return envelopeOf(await this.#link.ask("request", fields, { bytes: bodyOf(value), signal: options.signal }));
   }
 
   requestAll(value: Sendable, { to, ...options }: AskOptions & { readonly to: readonly Addressee[] }): Answers {
@@ -263,8 +218,8 @@ export class RemoteChannel implements ChannelPort {
     const deadlineMs = this.#runtime.nowMs() + (timeoutMs ?? 0);
     for (;;) {
       const leftMs = Math.max(0, deadlineMs - this.#runtime.nowMs());
-      const fields = { ...this.#named, ...(timeoutMs !== undefined && { timeoutMs: leftMs }) };
-      const answered = await this.#link.repeat("receive", fields, { signal });
+      const fields = { ...this.#named, timeoutMs: timeoutMs === undefined ? undefined : leftMs };
+      const answered = await this.#link.ask("receive", fields, { signal });
       if (answered.fields.flag("none")) return undefined;
       const value = envelopeOf(answered);
       const key = `${value.sender.agentId}.${value.id}`;
@@ -296,7 +251,7 @@ export class RemoteChannel implements ChannelPort {
   }
 
   async numberOf(agentId: string): Promise<string> {
-    return (await this.#link.repeat("number", { ...this.#named, agentId })).fields.text("number");
+    return (await this.#link.ask("number", { ...this.#named, agentId })).fields.text("number");
   }
 
   fingerprint(): string {
@@ -307,11 +262,18 @@ export class RemoteChannel implements ChannelPort {
     return this.#health;
   }
 
-  /** Takes the state that an answer brings, so that the program sees at once what it has done. */
-  #changed(answered: Answered): Answered {
-    const state = answered.fields.optionalObject("state");
-    if (state !== undefined) this.update(state, []);
-    return answered;
+  async #remove(fields: Header): Promise<Answered> {
+    const named = fields["agentId"];
+    const agentId = this.#members.find(({ knownAs }) => knownAs !== undefined && knownAs === named)?.agentId ?? named;
+    // A host that died then may have done it.
+    const done = async (error: unknown): Promise<Answered> => {
+      const answered = await this.#link.ask("members", this.#named);
+      const ids = answered.fields.optionalObjects("members")?.map((member) => member.text("agentId")) ?? [];
+      if (ids.some((id) => id === agentId)) throw error;
+      this.#members = this.#members.filter((member) => member.agentId !== agentId);
+      return answered;
+    };
+    return await this.#link.ask("removeMember", { ...fields, agentId }, {}, done);
   }
 
   get #named(): Header {
@@ -320,12 +282,7 @@ export class RemoteChannel implements ChannelPort {
 
   #asking(value: Sendable, options: AskOptions): Header {
     const { timeoutMs, key } = options;
-    return {
-      ...this.#named,
-      ...contentOf(value, options),
-      ...(timeoutMs !== undefined && { timeoutMs }),
-      ...(key !== undefined && { key }),
-    };
+    return { ...this.#named, ...contentOf(value, options), timeoutMs, key };
   }
 
   #tell(event: ChannelEvent): void {
@@ -349,15 +306,7 @@ export class RemoteChannel implements ChannelPort {
 function contentOf(value: Sendable, options: ContentOptions): Header {
   const { contentType } = fieldsOf(value, options);
   const { conversation, headers } = options;
-  return {
-    ...(contentType !== undefined && { contentType }),
-    ...(conversation !== undefined && { conversation }),
-    ...(headers !== undefined && { headers }),
-  };
-}
-
-function listsOf({ without, keep }: RecoveryChoice): Header {
-  return { ...(without !== undefined && { without: [...without] }), ...(keep !== undefined && { keep: [...keep] }) };
+  return { contentType, conversation, headers };
 }
 
 function policyFrom(fields: Fields | undefined): ChannelPolicy {

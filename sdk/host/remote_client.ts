@@ -1,18 +1,15 @@
 /** An agent that a host holds, as `StaticClient` and `ChannelManager` use it. Channels are watched from the moment they are opened. */
+import { agentOperations, type entrances, type Given, type ResultOf } from "../../proto/host/operations.ts";
 import { type AgentId, parseAgentId, parseChannelName } from "../../proto/mod.ts";
-import type { Abortable } from "../base/abortable.ts";
 import { EventStream } from "../base/event_stream.ts";
 import type { Runtime } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
 import { Channel } from "../channel.ts";
-import type { ChannelOptions } from "../channel/agent.ts";
 import type { ClientEvent, MissedEvents } from "../channel/events.ts";
-import type { ClientPort, JoinOptions, ManagerPort } from "../client_port.ts";
-import type { InviteOptions, InviteState } from "../invites/invite_state.ts";
-import type { LinkOptions } from "../invites/links.ts";
+import type { ManagerPort } from "../client_port.ts";
 import type { TransportName } from "../transport/transport.ts";
 import { isCode, StaticError } from "../base/errors.ts";
-import type { Answered, HostConnection } from "./connection.ts";
+import { type Answered, type HostConnection, resultOf } from "./connection.ts";
 import { Fields } from "./fields.ts";
 import type { Header } from "./frames.ts";
 import { HostLink, isGone, type LinkParts } from "./link.ts";
@@ -24,9 +21,7 @@ interface Told {
   readonly events: readonly Fields[];
 }
 
-export class RemoteClient implements ClientPort, ManagerPort {
-  /** For `ChannelManager`. */
-  readonly client: ClientPort = this;
+export class RemoteClient implements ManagerPort {
   readonly link: HostLink;
   readonly #runtime: Runtime;
   readonly #channels = new Map<string, RemoteChannel>();
@@ -54,7 +49,7 @@ export class RemoteClient implements ClientPort, ManagerPort {
   static async open(parts: LinkParts, signal?: AbortSignal): Promise<RemoteClient> {
     const client = new RemoteClient(parts);
     try {
-      client.#state = (await client.link.repeat("agent", {}, { signal })).fields;
+      client.#state = (await client.link.ask("agent", {}, { signal })).fields;
       return client;
     } catch (error) {
       void client.close();
@@ -78,34 +73,34 @@ export class RemoteClient implements ClientPort, ManagerPort {
     return this.#state.texts("welcomes").map(parseChannelName);
   }
 
-  async createChannel(name: string, options: ChannelOptions = {}): Promise<Channel> {
-    return await this.#enter("create", { channel: name }, options);
-  }
-
   async number(): Promise<string> {
-    return (await this.link.repeat("number")).fields.text("number");
+    return (await this.link.ask("number", {})).fields.text("number");
   }
 
-  async generateKeyPackage(): Promise<Uint8Array> {
-    return (await this.link.repeat("keyPackage")).bytes;
+  async act<Op extends keyof typeof agentOperations>(
+    op: Op,
+    fields: Header,
+    given?: Given,
+  ): Promise<ResultOf<typeof agentOperations[Op]>> {
+    const answered = await this.link.ask(op, fields, given);
+    if (op === "closeChannel") await this.#refresh();
+    return resultOf(agentOperations[op], answered);
   }
 
-  async joinChannel(name: string, welcome: Uint8Array | undefined, options: ChannelOptions): Promise<Channel> {
-    const fields = { channel: name, ...(welcome === undefined && { delivered: true }) };
-    return await this.#enter("join", fields, options, welcome);
-  }
-
-  async join(link: string, { timeoutMs, signal }: JoinOptions): Promise<Channel> {
-    const fields = { link, ...(timeoutMs !== undefined && { timeoutMs }) };
-    return await this.#enter("joinLink", fields, { ...(signal !== undefined && { signal }) });
-  }
-
-  async channel(name: string, options: ChannelOptions = {}): Promise<Channel> {
-    return await this.#enter("open", { channel: name }, options);
-  }
-
-  async openChannel(name: string, options: ChannelOptions): Promise<Channel> {
-    return await this.#enter("openOrCreate", { channel: name }, options);
+  async enter(op: keyof typeof entrances, fields: Header, given: Given = {}): Promise<Channel> {
+    const open = this.#channels.get(String(fields["channel"]));
+    // Its state arrives without asking.
+    if (op === "open" && open !== undefined && this.#isWatched(open)) return new Channel(open);
+    // Whatever way it was entered at a host that died then, it is there now. To `joinOrOpen` it says that it is another channel.
+    const enteredBefore = (error: unknown): Promise<Answered> =>
+      isCode(error, "name_taken") && op !== "joinOrOpen"
+        ? this.link.ask("open", { channel: fields["channel"] })
+        : Promise.reject(error);
+    const answered = await this.link.ask(op, fields, given, enteredBefore);
+    const name = answered.fields.text("name");
+    if (op !== "open") await this.#refresh();
+    // One after the other: a channel that is opened twice at once is watched once.
+    return new Channel(await this.#watching.run(() => this.#watchChannel(name, given.signal)));
   }
 
   /** The agent is watched from the first time that somebody wants to know. */
@@ -118,86 +113,11 @@ export class RemoteClient implements ClientPort, ManagerPort {
     return events;
   }
 
-  async closeChannel(name: string, { signal }: Abortable = {}): Promise<void> {
-    await this.link.call("closeChannel", { channel: name }, { signal });
-    await this.#refresh();
-  }
-
-  async invite(name: string, { signal, expiresInMs, uses, replaces }: InviteOptions & Abortable): Promise<string> {
-    const fields = {
-      channel: name,
-      ...(expiresInMs !== undefined && { expiresInMs }),
-      ...(uses !== undefined && { uses }),
-      ...(replaces !== undefined && { replaces }),
-    };
-    return (await this.link.call("invite", fields, { signal })).fields.text("token");
-  }
-
-  async inviteLink(name: string, { signal, ...options }: LinkOptions & Abortable): Promise<string> {
-    const { expiresInMs, uses, replaces, guest = false, web } = options;
-    const pass = guest === true ? {} : guest;
-    const fields = {
-      channel: name,
-      ...(expiresInMs !== undefined && { expiresInMs }),
-      ...(uses !== undefined && { uses }),
-      ...(replaces !== undefined && { replaces }),
-      ...(pass !== false && { guest: { ...pass } }),
-      ...(web !== undefined && { web }),
-    };
-    return (await this.link.call("inviteLink", fields, { signal })).fields.text("link");
-  }
-
-  async invites(name: string | undefined): Promise<InviteState[]> {
-    const { fields } = await this.link.repeat("invites", name === undefined ? {} : { channel: name });
-    return (fields.optionalObjects("invites") ?? []).map((each) => ({
-      id: each.text("id"),
-      channel: parseChannelName(each.text("channel")),
-      expiresAtMs: each.number("expiresAtMs"),
-      uses: each.number("uses"),
-      used: each.number("used"),
-    }));
-  }
-
-  async revokeInvite(token: string, { signal }: Abortable): Promise<void> {
-    await this.link.repeat("revokeInvite", { token }, { signal });
-  }
-
-  async revokeInviteById({ channel, id }: Pick<InviteState, "channel" | "id">): Promise<void> {
-    await this.link.call("revokeInvite", { channel, invite: id });
-  }
-
-  async joinWithToken(name: string, token: string, { timeoutMs, signal }: JoinOptions): Promise<Channel> {
-    const fields = { channel: name, token, ...(timeoutMs !== undefined && { timeoutMs }) };
-    return await this.#enter("joinWithToken", fields, { ...(signal !== undefined && { signal }) });
-  }
-
-  async joinOrOpen(name: string, token: string, { timeoutMs, signal }: JoinOptions): Promise<Channel> {
-    const fields = { channel: name, token, ...(timeoutMs !== undefined && { timeoutMs }) };
-    return await this.#enter("joinOrOpen", fields, { ...(signal !== undefined && { signal }) });
-  }
-
   async close(): Promise<void> {
     for (const channel of this.#channels.values()) channel.giveBack();
     await this.link.close();
     for (const channel of this.#channels.values()) channel.end();
     this.#events.end();
-  }
-
-  async #enter(op: string, fields: Header, { signal }: ChannelOptions, bytes?: Uint8Array): Promise<Channel> {
-    const open = this.#channels.get(String(fields["channel"]));
-    // Its state arrives without asking.
-    if (op === "open" && open !== undefined && this.#isWatched(open)) return new Channel(open);
-    const given = { signal, ...(bytes !== undefined && { bytes }) };
-    // Whatever way it was entered at a host that died then, it is there now. To `joinOrOpen` it says that it is another channel.
-    const enteredBefore = (error: unknown): Promise<Answered> =>
-      isCode(error, "name_taken") && op !== "joinOrOpen"
-        ? this.link.repeat("open", { channel: fields["channel"] })
-        : Promise.reject(error);
-    const answered = await this.link.repeat(op, fields, given, enteredBefore);
-    const name = answered.fields.text("name");
-    if (op !== "open") await this.#refresh();
-    // One after the other: a channel that is opened twice at once is watched once.
-    return new Channel(await this.#watching.run(() => this.#watchChannel(name, signal)));
   }
 
   #isWatched(channel: RemoteChannel): boolean {
@@ -233,7 +153,7 @@ export class RemoteClient implements ClientPort, ManagerPort {
   }
 
   async #refresh(): Promise<void> {
-    this.#state = (await this.link.repeat("agent")).fields;
+    this.#state = (await this.link.ask("agent", {})).fields;
   }
 
   /** Once for each connection. */

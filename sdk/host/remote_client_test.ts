@@ -35,7 +35,10 @@ Deno.test("joinOrOpen() whose host dies does not open another channel of that na
     return Promise.resolve(connection);
   };
   const client = await RemoteClient.open({ runtime, find });
-  const refused = await assertRejects(() => client.joinOrOpen("acme/ops/deploy", "token", {}), StaticError);
+  const refused = await assertRejects(
+    () => client.enter("joinOrOpen", { channel: "acme/ops/deploy", token: "token" }),
+    StaticError,
+  );
   assertEquals([refused.code, heard], ["name_taken", ["agent", "joinOrOpen", "joinOrOpen"]]);
   await client.close();
 });

@@ -107,7 +107,7 @@ async function acknowledgeAt(link: HostLink, { stream, item, place }: Given, rea
     await stream.connection.call("ack", { stream: stream.number, item });
   } catch (error) {
     if (!isGone(error) || link.isClosed) throw error;
-    if (place !== undefined) await link.repeat("ack", { ...reader, ...place });
+    if (place !== undefined) await link.ask("ack", { ...reader, ...place });
   }
 }
 

@@ -30,7 +30,7 @@ function write(step: Step): void {
 
 async function main({ options, channel: name, kind, name: own, from, to }: Role): Promise<void> {
   const client = await connectHost(options, hostPlatform);
-  const channel = await client.channel(name);
+  const channel = await client.enter("open", { channel: name });
   write({ step: "ready" });
   if (kind === "serve") return await channel.serve((request) => `served ${request.text()}`).ended;
   if (kind === "listen") {

@@ -5,7 +5,7 @@ import { ChannelManager, type ConnectOptions, StaticClient, StaticError } from "
 import { connectAgent } from "../../sdk/testing/agents.ts";
 import { platform } from "../../sdk/platform/deno.ts";
 import { bogusCommit } from "../support/scenario/bad_commits.ts";
-import { hostOperationNames, operationNames } from "../../sdk/testing/driver.ts";
+import { operations } from "../../proto/host/operations.ts";
 import { encodeFrame, FrameReader } from "../../sdk/testing/host.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { eventually } from "../support/mod.ts";
@@ -246,7 +246,7 @@ async function secrets(place: HostsPlace, { account }: SharedStack): Promise<voi
   assert(shown.includes("socket"));
   // Everything that a program can ask a host for.
   const said: unknown[] = [(await connection?.hello)?.all];
-  for (const op of [...operationNames, ...hostOperationNames]) {
+  for (const op of Object.keys(operations)) {
     if (["stop", "close", "leave", "closeChannel", "receive", "waitForMember"].includes(op)) continue;
     const asked = connection?.call(op, { channel: "acme/hosts/secret", dataDir: options.dataDir });
     said.push(await asked?.then(({ fields, bytes }) => [fields.all, new TextDecoder().decode(bytes)], String));
