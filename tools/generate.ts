@@ -1,12 +1,14 @@
 /**
  * Regenerates what is checked in: `proto/relay.proto`, the page of the protocol's fields, the pages of errors, limits, variables
- * and SDK, the modules of `wasm/assembly`, the threads of the SDK, the CLI's reference and the table of benchmarks.
+ * and SDK, the modules of `wasm/assembly`, table and blocking face of the Python package, the threads of the SDK, the
+ * CLI's reference and the table of benchmarks.
  * With `--check` it writes nothing and fails when what is checked in differs. Everything it needs comes from npm; no network is
  * used by the generators themselves.
  */
 import { dirname } from "node:path";
 import { describe, newestResults, tableOf } from "../bench/table.ts";
 import { commands, renderReference } from "../cli/mod.ts";
+import { renderBlocking, renderPythonTable } from "./generate_python.ts";
 import { createWasmGenerator, wasmModules } from "./generate_wasm.ts";
 import { createWorkerGenerator } from "./generate_workers.ts";
 import { renderConfiguration } from "./pages/configuration_page.ts";
@@ -18,6 +20,7 @@ import { renderSdk } from "./pages/sdk_page.ts";
 
 const generateWasm = createWasmGenerator();
 const generateWorker = createWorkerGenerator();
+const python = "sdk/python/src/static_sdk";
 const targets = [
   {
     path: "proto/relay.proto",
@@ -53,6 +56,16 @@ const targets = [
     source: `sdk/platform/${runtime}_worker.ts`,
     generate: () => generateWorker(runtime),
   })),
+  {
+    path: `${python}/table.py`,
+    source: "proto/host/operations.ts",
+    generate: () => Promise.resolve(renderPythonTable()),
+  },
+  {
+    path: `${python}/blocking.py`,
+    source: `${python}/aio.py`,
+    generate: async () => renderBlocking(await Deno.readTextFile(`${python}/aio.py`)),
+  },
 ];
 
 /** The text before the reference is written by hand. */

@@ -28,9 +28,9 @@ interface DocSymbol {
 
 /** The classes in the order of the page, with the Python file of each. */
 const classes = [
-  { name: "StaticClient", files: ["client.py"] },
-  { name: "Channel", files: ["channel.py"] },
-  { name: "ChannelManager", files: ["manager.py", "client.py"] },
+  { name: "StaticClient", files: ["blocking.py"] },
+  { name: "Channel", files: ["blocking.py"] },
+  { name: "ChannelManager", files: ["blocking.py"] },
   { name: "Envelope", files: ["values.py", "loops.py"] },
   { name: "IncomingRequest", files: ["serving.py", "values.py"] },
 ] as const;

@@ -9,8 +9,7 @@ from __future__ import annotations
 import logging
 
 from ._version import __version__
-from .channel import Channel
-from .client import StaticClient
+from .blocking import Channel, ChannelManager, StaticClient
 from .errors import (
     AuthError,
     ChannelError,
@@ -26,7 +25,6 @@ from .errors import (
     UnavailableError,
 )
 from .loops import Answer, Envelope, Loop
-from .manager import ChannelManager
 from .serving import Serving
 from .values import Counted, Event, Guest, Health, Invite, Issue, Json, LeftOut, Member, Policy, RecoveryPreview, Request
 

@@ -10,14 +10,10 @@ from .errors import StaticError, TransportError
 from .link import Call, Link
 from .recent import Recent
 from .steps import Steps, ask
+from .table import AGAIN
 from .way import Way
 
 _CLOSE_SECONDS = 10.0
-#: Operations that a host may be told twice, because the one that heard them first has gone.
-_SAID_TWICE = frozenset(
-    "agent health fingerprint invites joinOrOpen keyPackage members open openOrCreate previewRecovery removeMember revokeInvite send sendAll "
-    "waitForMember".split()
-)
 
 
 class Agent:
@@ -41,7 +37,8 @@ class Agent:
     def ask(self, op: str, fields: Optional[Mapping[str, Any]] = None, body: bytes = b"") -> Steps[Any]:
         """One call; returns its answer's fields and bytes."""
         given = fields or {}
-        is_safe = op in _SAID_TWICE or (op == "request" and given.get("key") is not None)
+        again = AGAIN.get(op)
+        is_safe = given.get(again) is not None if isinstance(again, str) else again is True
         while True:
             link = yield from self.way.reach()
             try:

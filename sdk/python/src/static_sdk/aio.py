@@ -1,176 +1,57 @@
 """The same for asyncio: ``await StaticClient.connect(...)``, ``async with``, ``async for``.
 
 Cancelling a call is an interrupt: an operation is given up, and a message that arrives for an interrupted ``receive`` or loop
-goes to the next one. Objects belong to the event loop in which they are used. Long because it has every name of the package once
-more.
+goes to the next one. Objects belong to the event loop in which they are used. Long because every name of the package is here, and
+``blocking.py`` is generated from it: a line that ends with ``# asyncio`` is left out there, and one behind ``# blocking:`` is put in.
 """
 
 from __future__ import annotations
 
-import asyncio
+import asyncio  # asyncio
 import os
-from dataclasses import dataclass, field
 from types import TracebackType
-from typing import (
-    Awaitable,
-    Callable,
-    ClassVar,
-    Generic,
-    Iterable,
-    List,
-    Mapping,
-    Optional,
-    Sequence,
-    Set,
-    Type,
-    TypeVar,
-    Union,
-)
+from typing import Any, ClassVar, Dict, Iterable, List, Mapping, Optional, Sequence, Type, TypeVar, Union
 
-from . import operations, serving
+from . import operations
 from .agent import Agent, NotCopied
+from .async_loops import Answer, Envelope, Handler, Loop, Serving, answer_of, envelope_with  # asyncio
 from .connecting import Token, check_options, connect
-from .errors import StaticError, error_of
-from .loops import payload_of
+from .loops import payload_of  # asyncio
+# blocking: from .loops import Answer, Envelope, Loop, answer_of, envelope_with, payload_of
+from .operations import milliseconds
+# blocking: from .serving import Handler, Serving
 from .steps import run_async
-from .streams import Item, Stream
+from .streams import Stream
 from .values import (
     Event,
     Guest,
     Health,
     Invite,
     Member,
-    Message,
     Payload,
     Policy,
     RecoveryPreview,
-    Request,
     event_of,
-    message_fields,
+    health_of,
+    invite_of,
+    member_of,
+    preview_of,
 )
 
 __all__ = ["Answer", "Channel", "ChannelManager", "Envelope", "Loop", "Serving", "StaticClient"]
 
-T = TypeVar("T")
 _Self = TypeVar("_Self", bound="_Connected")
-_To = Union[None, str, Member, Sequence[Union[str, Member]]]
-Handler = Callable[[Request], Union[Payload, Awaitable[Payload]]]
-
-
-@dataclass(frozen=True)
-class Envelope(Message):
-    """A decrypted message with what is known about it."""
-
-    _ack: Optional[Callable[[], Awaitable[None]]] = field(default=None, repr=False, compare=False)
-
-    async def ack(self) -> None:
-        """With ``ack="manual"``: this message is done with. Returns when that is on disk. Otherwise it does nothing.
-
-        Without a host, only once every other loop of the channel is past it, too: until then it may come again.
-        """
-        if self._ack is not None:
-            await self._ack()
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The result of a request for one member: a reply, or the error that ``request`` would raise."""
-
-    sender: str
-    reply: Optional[Envelope]
-    error: Optional[StaticError]
-
-
-class Loop(NotCopied, Generic[T]):
-    """An asynchronous iterator over a stream; see ``static_sdk.Loop``."""
-
-    def __init__(self, stream: Stream, decode: Callable[[Item], T]) -> None:
-        self._stream = stream
-        self._decode = decode
-        self._turn: Optional[asyncio.Lock] = None
-
-    def __aiter__(self) -> "Loop[T]":
-        return self
-
-    async def __anext__(self) -> T:
-        if self._turn is None:
-            self._turn = asyncio.Lock()  # here, because before Python 3.10 it belongs to the loop in which it is made
-        async with self._turn:
-            item = await run_async(self._stream.next())
-        if item is None:
-            raise StopAsyncIteration
-        return self._decode(item)
-
-    async def finish(self) -> None:
-        """Marks all items given as processed, the last one included, but none with ``ack="manual"``; then ends the loop."""
-        await run_async(self._stream.end(finish=True))
-
-    async def aclose(self) -> None:
-        """Ends the loop. Its last message comes again."""
-        await run_async(self._stream.end(finish=False))
-
-    async def __aenter__(self) -> "Loop[T]":
-        """Opens it at once; without ``async with`` the first question does."""
-        await run_async(self._stream.open())
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
-
-
-class Serving(NotCopied):
-    """Requests that are being handled; ends by ``stop()`` or with the channel."""
-
-    def __init__(self, stream: Stream, handler: Handler) -> None:
-        self._stream = stream
-        self._handler = handler
-        self._running: Set["asyncio.Task[None]"] = set()
-        self._task = asyncio.ensure_future(self._serve())
-
-    async def stop(self) -> None:
-        """Takes no more requests, and waits for those that were begun."""
-        await run_async(self._stream.end(finish=False))
-        await self.wait()
-
-    async def wait(self) -> None:
-        """Waits until the last request is handled."""
-        await asyncio.wait([self._task])
-        if self._running:
-            await asyncio.wait(list(self._running))
-
-    async def __aenter__(self) -> "Serving":
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
-
-    async def _serve(self) -> None:
-        while True:
-            try:
-                item = await run_async(self._stream.next())
-            except StaticError as error:
-                serving.log.warning("Serving has ended: %s", error)
-                return
-            if item is None:
-                return
-            task = asyncio.ensure_future(self._handle(item))
-            self._running.add(task)
-            task.add_done_callback(self._running.discard)
-
-    async def _handle(self, item: Item) -> None:
-        request, done = serving.begin(item)
-        try:
-            handled = self._handler(request)
-            if isinstance(handled, Awaitable):
-                handled = await handled
-            answer = serving.reply_of(handled)
-        except Exception as error:
-            answer = serving.failure_of(error, request)
-        await run_async(serving.settle(self._stream, item, answer, done))
 
 
 class Channel(NotCopied):
-    """An end-to-end encrypted channel; see ``static_sdk.Channel``."""
+    """An end-to-end encrypted channel; any thread may use a blocking one. It stays usable while loops read from it and after them.
+
+    Example::
+
+        channel = await client.open_channel("acme/ops/deploy")
+        await channel.send(b"hello")
+        print(await channel.receive(timeout=1))
+    """
 
     def __init__(self, agent: Agent, name: str, channel_id: str) -> None:
         self._agent = agent
@@ -190,14 +71,22 @@ class Channel(NotCopied):
     def __repr__(self) -> str:
         return f"<Channel {self._name}>"
 
+    async def _act(self, op: str, body: bytes = b"", **fields: Any) -> Any:
+        return await run_async(operations.act(self._agent, op, body, channel=self._name, **fields))
+
     async def add_member(self, key_package: Union[bytes, str], *, replaces: Union[None, str, Member] = None) -> bytes:
-        """Adds an agent; returns the Welcome."""
-        return await run_async(operations.add_member(self._agent, self._name, key_package, replaces))
+        """Adds an agent by its KeyPackage, or by its agent id when the relay holds a KeyPackage for it.
+
+        Returns the Welcome: hand it to the new member, which calls ``join_channel``; the relay delivers it as well.
+
+        :param replaces: a member, or its agent id, that is removed by this call. For owners.
+        """
+        agent_id, body = (key_package, b"") if isinstance(key_package, str) else (None, operations.data("key_package", key_package))
+        return bytes(await self._act("addMember", body, replaces=operations.replaced(replaces), agentId=agent_id))
 
     async def remove_member(self, member: Union[str, Member]) -> None:
-        """Removes a member; only owners may."""
-        ids = operations.agent_ids(member) or [""]
-        await run_async(operations.act(self._agent, "removeMember", self._name, agentId=ids[0]))
+        """Removes a member; only owners may. It cannot read messages that are sent from now on."""
+        await self._act("removeMember", agentId=operations.agent_of(member))
 
     async def recover(
         self,
@@ -210,7 +99,7 @@ class Channel(NotCopied):
         Its sender is out, and those that it let in within a day. When an owner must say who goes, it raises ``choice_needed``,
         with them in ``members``: then give ``without`` (exactly these; ``[]`` for nobody else) or ``keep`` (those but these).
         """
-        await run_async(operations.act(self._agent, "recover", self._name, **operations.lists(without, keep)))
+        await self._act("recover", without=operations.agent_ids(without), keep=operations.agent_ids(keep))
 
     async def preview_recovery(
         self,
@@ -219,40 +108,42 @@ class Channel(NotCopied):
         keep: Optional[Sequence[Union[str, Member]]] = None,
     ) -> RecoveryPreview:
         """Whom ``recover()`` with the same lists would leave out now, and why."""
-        return await run_async(operations.preview_recovery(self._agent, self._name, without, keep))
+        ids, kept = operations.agent_ids(without), operations.agent_ids(keep)
+        return preview_of(await self._act("previewRecovery", without=ids, keep=kept))
 
     async def promote(self, member: Union[str, Member], *, to: str = "owner") -> None:
         """Makes a member an owner, or with ``to="member"`` a guest a member like the others; only owners may."""
-        ids = operations.agent_ids(member) or [""]
-        await run_async(operations.act(self._agent, "promote", self._name, agentId=ids[0], to=to))
+        await self._act("promote", agentId=operations.agent_of(member), to=to)
 
     async def demote(self, member: Union[str, Member]) -> None:
-        """Makes an owner a member like the others; only owners may."""
-        ids = operations.agent_ids(member) or [""]
-        await run_async(operations.act(self._agent, "demote", self._name, agentId=ids[0]))
+        """Makes an owner a member like the others; only owners may. The last owner stays one."""
+        await self._act("demote", agentId=operations.agent_of(member))
 
     async def policy(self) -> Policy:
         """The channel's policy: who may add agents, and who may send."""
-        return await run_async(operations.policy(self._agent, self._name))
+        policy = await self._act("policy")
+        return Policy(policy["admission"], policy["posting"])
 
     async def set_policy(self, *, admission: Optional[str] = None, posting: Optional[str] = None) -> None:
-        """Changes the policy; only owners may."""
-        await run_async(operations.act(self._agent, "setPolicy", self._name, admission=admission, posting=posting))
+        """Changes the policy: ``"members"`` or ``"owners"``; only owners may. Fields that are not given stay as they are."""
+        await self._act("setPolicy", admission=admission, posting=posting)
 
     async def rotate(self) -> None:
         """Changes this agent's keys now: a copy of the keys from before cannot read what comes."""
-        await run_async(operations.act(self._agent, "rotate", self._name))
+        await self._act("rotate")
 
     async def leave(self, *, successor: Union[None, str, Member] = None) -> None:
-        """Leaves the channel and deletes its keys here; ``successor`` owns it then."""
-        ids = operations.agent_ids(successor)
-        await run_async(operations.act(self._agent, "leave", self._name, successor=None if ids is None else ids[0]))
+        """Leaves the channel and deletes its keys here. Loops end. The last member closes the channel by leaving.
+
+        The last owner makes ``successor`` an owner first; it has to name one where only owners may something.
+        """
+        await self._act("leave", successor=None if successor is None else operations.agent_of(successor))
 
     async def send(
         self,
         payload: Payload,
         *,
-        to: _To = None,
+        to: Union[None, str, Member, Sequence[Union[str, Member]]] = None,
         content_type: Optional[str] = None,
         reply_to: Optional[str] = None,
         conversation: Optional[str] = None,
@@ -261,32 +152,51 @@ class Channel(NotCopied):
         queue: bool = False,
         timeout: Optional[float] = None,
     ) -> None:
-        """Sends a message. Returns when the relay has accepted it."""
+        """Sends a message to all members, or to some. Returns when the relay has accepted it.
+
+        Then it is delivered, also to members that are offline now. With ``queue`` it returns without a connection too, and the
+        message is sent when there is one.
+        """
         options = operations.send_options(to, content_type, reply_to, conversation, headers, expires_in, queue, timeout)
         await run_async(operations.send(self._agent, self._name, payload, options))
 
     async def send_many(self, payloads: Iterable[Payload]) -> None:
-        """Sends many messages in order, some of them at once."""
+        """Sends many messages in order, some of them at once: much faster than one after the other.
+
+        Returns when the relay has accepted all of them. Raises the first error; messages after that one may have been sent.
+        """
         await run_async(operations.send_many(self._agent, self._name, payloads, operations.send_options()))
 
     def messages(self) -> Loop[bytes]:
-        """The messages of the others, decrypted, in order."""
+        """The messages of the others, decrypted, in order: those for all and those for this agent.
+
+        A message counts as done with when the loop asks for the next one; until then it comes again after a crash, or to the
+        next loop. For one message at a time there is ``receive``.
+        """
         return Loop(Stream(self._agent, "read", {"channel": self._name}), payload_of)
 
     def envelopes(
         self, *, all: bool = False, ack: str = "auto", reader: Optional[str] = None, tail: bool = False
     ) -> Loop[Envelope]:
-        """Like ``messages``, with who sent each message and what it says about itself."""
+        """Like ``messages``, with who sent each message, when the relay accepted it, its id, and what it says about itself.
+
+        With ``ack="manual"`` each is acknowledged by its own ``ack()``; with ``all=True`` what is for others is shown too.
+        With ``host="auto"`` programs that read share the messages; ``reader`` names a position of its own, which sees every
+        message, and ``tail`` reads from now on and holds nothing back.
+        """
         stream = Stream(self._agent, "read", operations.reading(self._agent, self._name, all, ack, reader, tail))
-        return Loop(stream, _envelope_with(stream, ack == "manual"))
+        return Loop(stream, envelope_with(stream, ack == "manual"))
 
     async def receive(self, timeout: Optional[float] = None) -> Optional[bytes]:
-        """The next message, or None when none arrives within ``timeout`` seconds."""
+        """The next message, or None when none arrives within ``timeout`` seconds; without one it waits for ever.
+
+        It counts as done with when the next one is asked for, or when the client is closed.
+        """
         envelope = await self.receive_envelope(timeout)
         return None if envelope is None else envelope.payload
 
     async def receive_envelope(self, timeout: Optional[float] = None) -> Optional[Envelope]:
-        """Like ``receive``, with who sent the message."""
+        """Like ``receive``, with who sent the message and what it says about itself."""
         fields = await run_async(operations.receive(self._agent, self._name, timeout))
         return None if fields is None else Envelope(**fields)
 
@@ -301,10 +211,14 @@ class Channel(NotCopied):
         headers: Optional[Mapping[str, str]] = None,
         key: Optional[str] = None,
     ) -> Envelope:
-        """Asks a member and returns its reply."""
-        ids = operations.agent_ids(to) or [""]
-        options = {**operations.ask_options(content_type, conversation, headers, timeout, key), "to": ids[0]}
-        return Envelope(**await run_async(operations.request(self._agent, self._name, payload, options)))
+        """Asks a member and returns its reply.
+
+        A member that is offline gets the request when it is back, until the time is over. Raises ``RemoteError`` when its
+        handler failed, and ``request_timeout``.
+        """
+        options = operations.ask_options(content_type, conversation, headers, timeout, key)
+        asking = operations.request(self._agent, self._name, payload, {**options, "to": operations.agent_of(to)})
+        return Envelope(**await run_async(asking))
 
     def request_all(
         self,
@@ -321,50 +235,66 @@ class Channel(NotCopied):
         options = operations.ask_options(content_type, conversation, headers, timeout, key)
         body, content = operations.content_of(payload, content_type)
         fields = {**options, "channel": self._name, "contentType": content, "to": operations.agent_ids(to)}
-        return Loop(Stream(self._agent, "requestAll", fields, body), _answer_of)
+        return Loop(Stream(self._agent, "requestAll", fields, body), answer_of)
 
     async def serve(self, handler: Handler, *, concurrency: int = 16) -> Serving:
-        """Handles the requests of others from now on, each in a task. The handler may be a coroutine function."""
+        """Handles the requests of others from now on, each in a thread; with asyncio in a task.
+
+        What the handler returns, bytes or ``Json``, is the reply; a ``RemoteError`` that it raises is told to the requester.
+        """
         stream = Stream(self._agent, "serve", {"channel": self._name, "concurrency": concurrency})
         await run_async(stream.open())
         return Serving(stream, handler)
 
     def events(self) -> Loop[Event]:
-        """Iterates over the events of the channel and its connection, from ``async with`` or the first item on."""
-        return Loop(Stream(self._agent, "events", {"channel": self._name}), lambda item: event_of(item.fields["event"]))
+        """Iterates over the events of the channel and its connection from now on. The loop ends with the channel."""
+        stream = Stream(self._agent, "events", {"channel": self._name})
+        # blocking: run(stream.open())
+        return Loop(stream, lambda item: event_of(item.fields["event"]))
 
     async def members(self) -> List[Member]:
-        """The members, as this agent's MLS state has them."""
-        return await run_async(operations.members(self._agent, self._name))
+        """The members, as this agent's MLS state has them: the relay cannot add anybody to this list."""
+        return [member_of(each) for each in await self._act("members")]
 
     async def wait_for_member(
         self, member: Union[None, str, Member] = None, timeout: Optional[float] = None
     ) -> Optional[Member]:
-        """Waits until a member is there that can be asked, or None; without a member, the next one that comes."""
-        return await run_async(operations.wait_for_member(self._agent, self._name, member, timeout))
+        """Waits until a member is there that can be asked, and returns it, or None when nobody comes in time.
+
+        :param member: an agent id, or a name that you gave one. Without it, the next one that comes: of those that came since
+            this agent opened the channel, each is returned once.
+        """
+        agent_id = None if member is None else operations.agent_of(member)
+        waiting = operations.ask(self._agent, "waitForMember", channel=self._name, member=agent_id, timeoutMs=milliseconds("timeout", timeout))
+        answer = await run_async(waiting)
+        return None if answer.get("none") else member_of(answer["member"])
 
     async def number_of(self, agent: Union[str, Member]) -> str:
         """40 digits of a member, the same in all its channels. Compare them before you name it."""
-        return await run_async(operations.number(self._agent, self._name, agent))
+        return str(await self._act("number", agentId=operations.agent_of(agent)))
 
     async def fingerprint(self) -> str:
         """40 digits that are the same for all members at the same epoch, and for nobody else."""
-        return await run_async(operations.fingerprint(self._agent, self._name))
+        return str(await self._act("fingerprint"))
 
     async def health(self) -> Health:
         """Returns the channel's troubles, and what is being done about them."""
-        return await run_async(operations.health(self._agent, self._name))
+        return health_of(await self._act("health"))
 
 
 class _Connected(NotCopied):
+    """An agent that is connected. ``async with`` closes it."""
+
     _manager: ClassVar[bool] = False
 
-    def __init__(self, agent: Agent) -> None:
-        self._agent = agent
+    def __init__(self, agent: Agent) -> None:  # asyncio
+        self._agent = agent  # asyncio
 
-    @classmethod
-    async def connect(
-        cls: Type[_Self],
+    @classmethod  # asyncio
+    async def connect(  # asyncio
+        cls: Type[_Self],  # asyncio
+    # blocking: def __init__(
+    # blocking:     self,
         endpoint: Optional[str],
         data_dir: Union[str, "os.PathLike[str]"],
         identity: Union[bytes, bytearray, memoryview],
@@ -383,8 +313,28 @@ class _Connected(NotCopied):
         runtime: Union[None, str, "os.PathLike[str]"] = None,
         host: Optional[str] = None,
         link: Optional[str] = None,
-    ) -> _Self:
-        """Connects and authenticates; the arguments are those of ``static_sdk.StaticClient``."""
+    ) -> _Self:  # asyncio
+    # blocking: ) -> None:
+        """Connects and authenticates; the API key is exchanged for a token here.
+
+        :param endpoint: address of the relay, or of several relays of one service, with commas; None takes
+            ``STATIC_RELAY_URL``, then the file of ``static login``, if they are of the same API; then what the API tells.
+        :param data_dir: where this agent's keys and channels are kept, encrypted. One agent each.
+        :param identity: unique for each agent; 1 to 256 bytes.
+        :param api_key: exchanged for tokens; without it ``STATIC_API_KEY``, then the file of ``static login``. With none of
+            them, what is local works and the rest raises ``auth_failed``.
+        :param api_url: address of the API; needed with ``api_key``.
+        :param passphrase: protects the keys in ``data_dir``; without it they are protected by the file's permissions alone.
+        :param token: instead of a key: a token, or a function that returns one.
+        :param ca_file: a file with certificates to trust beside those of the runtime.
+        :param transport: ``auto``, ``quic`` or ``grpc``.
+        :param cover: cover traffic: ``off``, ``standard`` or ``strong``.
+        :param runtime: path of Deno or Node; without it they are looked for.
+        :param host: ``auto`` shares the agent with other programs of this user, also of other languages, through its host,
+            which is started when none runs; ``off``, or nothing, holds it alone.
+        :param link: a link that a member has given: it says where the service is and whom to trust, and its guest pass stands
+            in for a key. A key of one's own is used if it was given or saved together with the link's API address.
+        """
         given = {
             "passphrase": passphrase,
             "token": token,
@@ -400,41 +350,49 @@ class _Connected(NotCopied):
             "link": link,
         }
         options = check_options(endpoint, data_dir, identity, api_key, api_url, given)
-        loop = asyncio.get_running_loop()
-        return cls(await run_async(connect(options, manager=cls._manager, loop=loop)))
+        loop = asyncio.get_running_loop()  # asyncio
+        return cls(await run_async(connect(options, manager=cls._manager, loop=loop)))  # asyncio
+        # blocking: self._agent: Agent = run(connect(options, manager=self._manager))
 
     @property
     def agent_id(self) -> str:
         """How the relay and other agents name this agent."""
         return self._agent.agent_id
 
+    # blocking: @property
     async def transport(self) -> Optional[str]:
         """How the connection is made: ``quic``, ``grpc`` or ``cells``; None while there is none."""
-        return (await run_async(operations.state(self._agent))).get("transport")
+        return (await self._state()).get("transport")
 
+    # blocking: @property
     async def channels(self) -> List[str]:
         """Names of the channels that this agent is in."""
-        return list((await run_async(operations.state(self._agent)))["channels"])
+        return list((await self._state())["channels"])
 
     async def channel(self, name: str, *, receive: bool = True) -> Channel:
-        """A channel that this agent is in, also after a restart."""
-        return Channel(self._agent, name, await run_async(operations.enter(self._agent, "open", name, receive)))
+        """A channel that this agent is in, also after a restart. With ``receive=False`` it takes no messages."""
+        return await self._enter("open", channel=operations.text("name", name), receive=receive)
 
     async def join(self, link: str, timeout: float = 60) -> Channel:
-        """Joins by a link that a member has given; opens the channel when this agent is in it already."""
-        name, channel_id = await run_async(operations.join_link(self._agent, link, timeout))
-        return Channel(self._agent, name, channel_id)
+        """Joins by a link that a member has given; opens the channel when this agent is in it already.
+
+        An agent that was made with the same link needs nothing else. Raises ``link_invalid`` for a link that was cut short or
+        changed, ``join_timeout`` when the inviter is not running, ``join_rejected`` when the link is no longer good.
+        """
+        return await self._enter("joinLink", link=operations.text("link", link), timeoutMs=milliseconds("timeout", timeout))
 
     async def close_channel(self, name: str) -> None:
-        """Ends a channel of this account for all its members and frees its name."""
-        await run_async(operations.act(self._agent, "closeChannel", operations.text("name", name)))
+        """Ends a channel of this account for all its members and frees its name, also when this agent's state of it is lost."""
+        await self._act("closeChannel", channel=operations.text("name", name))
 
     def events(self) -> Loop[Event]:
-        """Iterates over the events of the connection and of all channels, from ``async with`` or the first item on."""
-        return Loop(Stream(self._agent, "events", {}), lambda item: event_of(item.fields["event"]))
+        """Iterates over the events of the connection and of all channels from now on."""
+        stream = Stream(self._agent, "events", {})
+        # blocking: run(stream.open())
+        return Loop(stream, lambda item: event_of(item.fields["event"]))
 
     async def close(self) -> None:
-        """Acknowledges what ``receive`` has handed out, writes what is under way and ends the connection."""
+        """Acknowledges what ``receive`` has handed out, writes what is under way and ends the connection. Loops end."""
         await run_async(self._agent.close())
 
     async def __aenter__(self: _Self) -> _Self:
@@ -445,47 +403,76 @@ class _Connected(NotCopied):
     ) -> None:
         await self.close()
 
+    async def _act(self, op: str, **fields: Any) -> Any:
+        return await run_async(operations.act(self._agent, op, **fields))
+
+    async def _state(self) -> Dict[str, Any]:
+        return await run_async(operations.ask(self._agent, "agent"))
+
+    async def _enter(self, op: str, body: bytes = b"", **fields: Any) -> Channel:
+        entered = await run_async(operations.enter(self._agent, op, body, **fields))
+        return Channel(self._agent, entered["name"], entered["id"])
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._agent.agent_id} in {self._agent.data_dir!r}>"
 
 
 class StaticClient(_Connected):
-    """One agent; see ``static_sdk.StaticClient``."""
+    """One agent.
+
+    Example::
+
+        async with await StaticClient.connect(None, "agents/alice", b"alice") as client:
+            channel = await client.open_channel("acme/ops/news")
+            await channel.send(b"hello")
+    """
 
     async def create_channel(self, name: str, *, receive: bool = True) -> Channel:
         """Makes a channel with this agent as its owner and only member."""
-        return Channel(self._agent, name, await run_async(operations.enter(self._agent, "create", name, receive)))
+        return await self._enter("create", channel=operations.text("name", name), receive=receive)
 
     async def open_channel(self, name: str, *, receive: bool = True) -> Channel:
         """The channel of this name: opened when this agent is in it, else made with this agent as its owner."""
-        return Channel(self._agent, name, await run_async(operations.enter(self._agent, "openOrCreate", name, receive)))
+        return await self._enter("openOrCreate", channel=operations.text("name", name), receive=receive)
 
     async def number(self) -> str:
-        """40 digits of this agent. Others compare them before they name it."""
-        return await run_async(operations.number(self._agent))
+        """40 digits of this agent. Others compare them with ``number_of`` or ``static trust name`` before they name it."""
+        return str(await self._act("number"))
 
     async def generate_key_package(self) -> bytes:
-        """A KeyPackage to be handed to a member of a channel, which adds this agent with it."""
-        return await run_async(operations.key_package(self._agent))
+        """A KeyPackage to be handed to a member of a channel, which adds this agent with it. For one channel only."""
+        return bytes(await self._act("keyPackage"))
 
     async def join_channel(self, name: str, welcome: Optional[bytes] = None, *, receive: bool = True) -> Channel:
-        """Joins by the Welcome that ``add_member`` returned, or by the one that the relay has delivered."""
-        return Channel(self._agent, name, await run_async(operations.join(self._agent, name, welcome, receive)))
+        """Joins by the Welcome that ``add_member`` returned; without one, by the Welcome that the relay has delivered."""
+        body = b"" if welcome is None else operations.data("welcome", welcome)
+        return await self._enter("join", body, channel=operations.text("name", name), receive=receive, delivered=welcome is None)
 
+    # blocking: @property
     async def welcomes(self) -> List[str]:
-        """Names of channels to which a Welcome has arrived."""
-        return list((await run_async(operations.state(self._agent)))["welcomes"])
+        """Names of channels to which a Welcome has arrived: ``join_channel(name)`` takes it."""
+        return list((await self._state())["welcomes"])
+
+
 
 
 class ChannelManager(_Connected):
-    """Channels by name, and others let in in the background; see ``static_sdk.ChannelManager``."""
+    """Channels by name, and others let in in the background: invite tokens work while the manager that made them runs.
+
+    Example::
+
+        async with await ChannelManager.connect(None, "agents/owner", b"owner") as owner:
+            await owner.create("acme/ops/rollout")
+            print(await owner.invite("acme/ops/rollout", uses=3))
+    """
 
     _manager = True
 
     @property
     def client(self) -> StaticClient:
         """The same agent, for KeyPackages and Welcomes by hand."""
-        return StaticClient(self._agent)
+        return StaticClient(self._agent)  # asyncio
+        # blocking: return _client_over(self._agent)
 
     async def create(self, name: str, *, receive: bool = True) -> Channel:
         """Makes a channel with this agent as its owner."""
@@ -499,8 +486,14 @@ class ChannelManager(_Connected):
         uses: Optional[int] = None,
         replaces: Union[None, str, Member] = None,
     ) -> str:
-        """A token with which others can join while this manager runs."""
-        return await run_async(operations.invite(self._agent, name, expires_in, uses, replaces))
+        """A token with which others can join while this manager runs. Keep it secret: its holder is let in.
+
+        :param expires_in: how many seconds it is good; a day when not given.
+        :param uses: how many agents may join with it; one when not given.
+        :param replaces: a member, or its agent id, that is removed when an agent joins with it. For owners; for one agent.
+        """
+        fields = {"channel": operations.text("name", name), "expiresInMs": milliseconds("expires_in", expires_in), "uses": uses}
+        return str(await self._act("invite", **fields, replaces=operations.replaced(replaces)))
 
     async def invite_link(
         self,
@@ -511,42 +504,51 @@ class ChannelManager(_Connected):
         guest: Union[bool, Guest] = False,
         web: bool = False,
     ) -> str:
-        """A link with which others can join while this manager runs, and which says where the service is."""
-        return await run_async(operations.invite_link(self._agent, name, expires_in, uses, guest, web))
+        """A link with which others can join while this manager runs, and which says where the service is.
+
+        :param guest: with a pass for one agent without an account, whose messages count on this agent's account.
+        :param web: as an https address, for people without a program.
+        """
+        fields = {"channel": operations.text("name", name), "expiresInMs": milliseconds("expires_in", expires_in), "uses": uses}
+        return str(await self._act("inviteLink", **fields, guest=operations.guest_of(guest), web=web))
 
     async def invites(self, name: Optional[str] = None) -> List[Invite]:
-        """The invites of this agent that can be joined with, without their secrets."""
-        return await run_async(operations.invites(self._agent, name))
+        """The invites of this agent that can be joined with, without their secrets; of one channel, or of all."""
+        return [invite_of(each) for each in await self._act("invites", channel=name)]
 
     async def revoke_invite(self, token: str) -> None:
         """The token or link lets nobody in any more."""
-        await run_async(operations.revoke_invite(self._agent, token))
+        await self._act("revokeInvite", token=operations.text("token", token))
 
     async def revoke_invite_by_id(self, invite: Invite) -> None:
         """The same by what ``invites`` tells of it."""
-        await run_async(operations.act(self._agent, "revokeInvite", invite.channel, invite=invite.id))
+        await self._act("revokeInvite", channel=invite.channel, invite=invite.id)
 
     async def join_with_token(self, name: str, token: str, timeout: float = 60) -> Channel:
-        """Joins with a token that a member has given."""
-        joining = operations.join_by_token(self._agent, "joinWithToken", name, token, timeout)
-        return Channel(self._agent, name, await run_async(joining))
+        """Joins with a token that a member has given.
+
+        Raises ``join_timeout`` when nobody answers: the inviter is not running, or has no API key. Trying again with the same
+        token is then safe.
+        """
+        return await self._enter("joinWithToken", **operations.joining(name, token, timeout))
 
     async def join_or_open(self, name: str, token: str, timeout: float = 60) -> Channel:
-        """Joins with a token, and opens the channel if this agent is in it already."""
-        joining = operations.join_by_token(self._agent, "joinOrOpen", name, token, timeout)
-        return Channel(self._agent, name, await run_async(joining))
+        """Joins with a token, and opens the channel if this agent is in it already.
+
+        So a program is the same on its first run and on every other, also after a crash.
+        """
+        return await self._enter("joinOrOpen", **operations.joining(name, token, timeout))
 
     async def send(self, name: str, payload: Payload) -> None:
-        """Sends to a channel."""
+        """Sends to a channel; see ``Channel.send``."""
         await run_async(operations.send(self._agent, operations.text("name", name), payload, operations.send_options()))
 
     async def send_many(self, name: str, payloads: Iterable[Payload]) -> None:
-        """Sends many messages in order."""
-        sending = operations.send_many(self._agent, operations.text("name", name), payloads, operations.send_options())
-        await run_async(sending)
+        """Sends many messages in order; see ``Channel.send_many``."""
+        await run_async(operations.send_many(self._agent, operations.text("name", name), payloads, operations.send_options()))
 
     async def receive(self, name: str, timeout: Optional[float] = None) -> Optional[bytes]:
-        """The next message, or None when none arrives in time."""
+        """The next message, or None when none arrives in time; see ``Channel.receive``."""
         envelope = await self.receive_envelope(name, timeout)
         return None if envelope is None else envelope.payload
 
@@ -556,25 +558,18 @@ class ChannelManager(_Connected):
         return None if fields is None else Envelope(**fields)
 
     def receive_envelopes(self, name: str) -> Loop[Envelope]:
-        """All messages with their senders, ids and times."""
-        stream = Stream(self._agent, "read", {"channel": operations.text("name", name)})
-        return Loop(stream, _envelope_with(stream, False))
+        """All messages with their senders, ids and times; see ``Channel.envelopes``."""
+        stream = Stream(self._agent, "read", {"channel": operations.text("name", name)})  # asyncio
+        return Loop(stream, envelope_with(stream, False))  # asyncio
+        # blocking: return self.channel(name).envelopes()
 
     async def health(self, name: str) -> Health:
         """Returns the state of a channel: its troubles, and what is being done about them."""
-        return await run_async(operations.health(self._agent, name))
+        return health_of(await self._act("health", channel=operations.text("name", name)))
 
 
-def _envelope_with(stream: Stream, manual: bool) -> Callable[[Item], Envelope]:
-    def decode(item: Item) -> Envelope:
-        ack = (lambda: run_async(stream.ack(item))) if manual else None
-        return Envelope(**message_fields(item.fields["envelope"], item.body), _ack=ack)
-
-    return decode
-
-
-def _answer_of(item: Item) -> Answer:
-    fields = item.fields
-    if "error" in fields:
-        return Answer(fields["from"], None, error_of(fields["error"]))
-    return Answer(fields["from"], Envelope(**message_fields(fields["envelope"], item.body)), None)
+# blocking: def _client_over(agent: Agent) -> StaticClient:
+# blocking:     """A client of an agent that is connected already."""
+# blocking:     client = StaticClient.__new__(StaticClient)
+# blocking:     client._agent = agent
+# blocking:     return client

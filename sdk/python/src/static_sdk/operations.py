@@ -12,23 +12,8 @@ from .frames import Frame
 from .groups import Group, check_sent, message_id
 from .link import Call, Link
 from .steps import Steps
-from .values import (
-    Guest,
-    Health,
-    Invite,
-    Json,
-    Member,
-    Payload,
-    Policy,
-    RecoveryPreview,
-    health_of,
-    invite_of,
-    member_of,
-    message_fields,
-    preview_of,
-)
-
-Members = Sequence[Union[str, Member]]
+from .table import RESULT
+from .values import Guest, Json, Member, Payload, message_fields
 
 #: How many messages of one ``send_many`` are under way.
 _WINDOW = 32
@@ -84,92 +69,52 @@ def agent_ids(to: Union[None, str, Member, Sequence[Union[str, Member]]]) -> Opt
     return [one.agent_id if isinstance(one, Member) else text("to", one) for one in each]
 
 
-def state(agent: Agent) -> Steps[Dict[str, Any]]:
-    fields, _ = yield from agent.ask("agent")
-    return fields  # type: ignore[no-any-return]
-
-
-def enter(agent: Agent, op: str, name: str, receive: bool) -> Steps[str]:
-    """Creates or opens; returns the channel's id."""
-    answer, _ = yield from agent.ask(op, {"channel": text("name", name), "receive": receive})
-    return answer["id"]  # type: ignore[no-any-return]
-
-
-def join(agent: Agent, name: str, welcome: Optional[bytes], receive: bool) -> Steps[str]:
-    """By this Welcome, or by the one that the relay delivers."""
-    fields = {"channel": text("name", name), "receive": receive, "delivered": welcome is None}
-    answer, _ = yield from agent.ask("join", fields, b"" if welcome is None else data("welcome", welcome))
-    return answer["id"]  # type: ignore[no-any-return]
-
-
-def number(agent: Agent, channel: Optional[str] = None, agent_id: Union[None, str, Member] = None) -> Steps[str]:
-    ids = agent_ids(agent_id)
-    given = {} if ids is None else {"channel": channel, "agentId": ids[0]}
-    fields, _ = yield from agent.ask("number", given)
-    return fields["number"]  # type: ignore[no-any-return]
-
-
-def key_package(agent: Agent) -> Steps[bytes]:
-    _, body = yield from agent.ask("keyPackage")
-    return body  # type: ignore[no-any-return]
+def agent_of(member: Union[str, Member, Sequence[Union[str, Member]]]) -> str:
+    """The id of one, or the first."""
+    return (agent_ids(member) or [""])[0]
 
 
 def replaced(member: Union[None, str, Member]) -> Optional[str]:
     return member.agent_id if isinstance(member, Member) else None if member is None else text("replaces", member)
 
 
-def add_member(
-    agent: Agent, channel: str, key_package: Union[bytes, str], replaces: Union[None, str, Member]
-) -> Steps[bytes]:
-    fields = {"channel": channel, "replaces": replaced(replaces)}
-    if isinstance(key_package, str):
-        _, body = yield from agent.ask("addMember", {**fields, "agentId": key_package})
-    else:
-        _, body = yield from agent.ask("addMember", fields, data("key_package", key_package))
-    return body  # type: ignore[no-any-return]
+def guest_of(guest: Union[bool, Guest]) -> Optional[Dict[str, Any]]:
+    wanted = Guest() if guest is True else guest
+    if not isinstance(wanted, Guest):
+        return None
+    limits = {"expiresInMs": milliseconds("expires_in", wanted.expires_in), "messages": wanted.messages}
+    return {name: value for name, value in limits.items() if value is not None}
 
 
-def act(agent: Agent, op: str, channel: str, **fields: Any) -> Steps[None]:
-    """An operation on a channel that returns nothing."""
-    yield from agent.ask(op, {"channel": channel, **fields})
+def joining(name: str, token: str, timeout: Optional[float]) -> Dict[str, Any]:
+    return {"channel": text("name", name), "token": text("token", token), "timeoutMs": milliseconds("timeout", timeout)}
 
 
-def lists(without: Optional[Members], keep: Optional[Members]) -> Dict[str, Any]:
-    return {"without": agent_ids(without), "keep": agent_ids(keep)}
+def ask(agent: Agent, op: str, **fields: Any) -> Steps[Dict[str, Any]]:
+    answer, _ = yield from agent.ask(op, fields)
+    return answer  # type: ignore[no-any-return]
 
 
-def preview_recovery(agent: Agent, channel: str, without: Optional[Members], keep: Optional[Members]) -> Steps[RecoveryPreview]:
-    answer, _ = yield from agent.ask("previewRecovery", {"channel": channel, **lists(without, keep)})
-    return preview_of(answer["preview"])
+def act(agent: Agent, op: str, body: bytes = b"", **fields: Any) -> Steps[Any]:
+    """Returns the one value that the operation gives back."""
+    answer, brought = yield from agent.ask(op, fields, body)
+    if op not in RESULT:
+        return None
+    name = RESULT[op]
+    return brought if name is None else answer[name]
 
 
-def members(agent: Agent, channel: str) -> Steps[List[Member]]:
-    answer, _ = yield from agent.ask("members", {"channel": channel})
-    return [member_of(each) for each in answer["members"]]
-
-
-def wait_for_member(
-    agent: Agent, channel: str, member: Union[None, str, Member], timeout: Optional[float]
-) -> Steps[Optional[Member]]:
-    named = agent_ids(member)
-    fields = {"channel": channel, "member": named and named[0], "timeoutMs": milliseconds("timeout", timeout)}
-    answer, _ = yield from agent.ask("waitForMember", fields)
-    return None if answer.get("none") else member_of(answer["member"])
-
-
-def fingerprint(agent: Agent, channel: str) -> Steps[str]:
-    answer, _ = yield from agent.ask("fingerprint", {"channel": channel})
-    return answer["fingerprint"]  # type: ignore[no-any-return]
-
-
-def policy(agent: Agent, channel: str) -> Steps[Policy]:
-    answer, _ = yield from agent.ask("policy", {"channel": channel})
-    return Policy(answer["policy"]["admission"], answer["policy"]["posting"])
-
-
-def health(agent: Agent, channel: str) -> Steps[Health]:
-    answer, _ = yield from agent.ask("health", {"channel": text("name", channel)})
-    return health_of(answer["health"])
+def enter(agent: Agent, op: str, body: bytes = b"", **fields: Any) -> Steps[Dict[str, Any]]:
+    """The channel's name and id."""
+    link = yield from agent.way.reach()
+    try:
+        entered, _ = yield from agent.ask(op, fields, body)
+    except StaticError as error:
+        # A host that died then may have done it.
+        if error.code != "name_taken" or op in ("joinOrOpen", "joinLink") or agent.way.link is link:
+            raise
+        entered, _ = yield from agent.ask("open", {"channel": fields["channel"]})
+    return entered  # type: ignore[no-any-return]
 
 
 def send(agent: Agent, channel: str, payload: Payload, options: Mapping[str, Any]) -> Steps[None]:
@@ -322,75 +267,12 @@ def _message(leftover: Deque[Tuple[Link, Call]], asked: Tuple[Link, Call]) -> St
     return message_fields(answer["envelope"], frame.body) if "envelope" in answer else None
 
 
-def invite(
-    agent: Agent,
-    channel: str,
-    expires_in: Optional[float],
-    uses: Optional[int],
-    replaces: Union[None, str, Member],
-) -> Steps[str]:
-    fields = {
-        "channel": text("name", channel),
-        "expiresInMs": milliseconds("expires_in", expires_in),
-        "uses": uses,
-        "replaces": replaced(replaces),
-    }
-    answer, _ = yield from agent.ask("invite", fields)
-    return answer["token"]  # type: ignore[no-any-return]
-
-
-def invite_link(
-    agent: Agent,
-    channel: str,
-    expires_in: Optional[float],
-    uses: Optional[int],
-    guest: Union[bool, Guest],
-    web: bool,
-) -> Steps[str]:
-    wanted = Guest() if guest is True else guest
-    passed = (
-        {"expiresInMs": milliseconds("expires_in", wanted.expires_in), "messages": wanted.messages}
-        if isinstance(wanted, Guest)
-        else None
-    )
-    fields = {
-        "channel": text("name", channel),
-        "expiresInMs": milliseconds("expires_in", expires_in),
-        "uses": uses,
-        "guest": None if passed is None else {name: value for name, value in passed.items() if value is not None},
-        "web": web,
-    }
-    answer, _ = yield from agent.ask("inviteLink", fields)
-    return answer["link"]  # type: ignore[no-any-return]
-
-
-def invites(agent: Agent, channel: Optional[str]) -> Steps[List[Invite]]:
-    answer, _ = yield from agent.ask("invites", {"channel": channel})
-    return [invite_of(each) for each in answer["invites"]]
-
-
-def revoke_invite(agent: Agent, token: str) -> Steps[None]:
-    yield from agent.ask("revokeInvite", {"token": text("token", token)})
-
-
-def join_by_token(agent: Agent, op: str, channel: str, token: str, timeout: Optional[float]) -> Steps[str]:
-    fields = {"channel": text("name", channel), "token": text("token", token), "timeoutMs": milliseconds("timeout", timeout)}
-    answer, _ = yield from agent.ask(op, fields)
-    return answer["id"]  # type: ignore[no-any-return]
-
-
 def _message_of(
     agent: Agent, channel: str, payload: Payload, options: Mapping[str, Any]
 ) -> Tuple[bytes, Dict[str, Any]]:
     """With an id where the next host may have to be told of it again: the relay takes it once."""
     body, fields = _sent(channel, payload, options)
     return body, {**fields, "message": message_id()} if agent.way.is_shared else fields
-
-
-def join_link(agent: Agent, link: str, timeout: Optional[float]) -> Steps[Tuple[str, str]]:
-    """The channel's name and id."""
-    answer, _ = yield from agent.ask("joinLink", {"link": text("link", link), "timeoutMs": milliseconds("timeout", timeout)})
-    return answer["name"], answer["id"]
 
 
 def _sent(channel: str, payload: Payload, options: Mapping[str, Any]) -> Tuple[bytes, Dict[str, Any]]:
