@@ -14,6 +14,7 @@ import { createWorkerGenerator } from "./generate_workers.ts";
 import { renderConfiguration } from "./pages/configuration_page.ts";
 import { renderErrors } from "./pages/errors_page.ts";
 import { renderFields } from "./pages/fields_page.ts";
+import { renderHost } from "./pages/host_page.ts";
 import { renderLimits } from "./pages/limits_page.ts";
 import { renderRelayProto } from "./pages/relay_proto.ts";
 import { renderSdk } from "./pages/sdk_page.ts";
@@ -49,6 +50,11 @@ const targets = [
     generate: () => format(renderLimits((file) => Deno.readTextFileSync(file))),
   },
   { path: "docs/sdk.md", source: "sdk/mod.ts", generate: async () => format(await renderSdk("./")) },
+  {
+    path: "docs/host.md",
+    source: "proto/host/operations.ts",
+    generate: async () => format(renderHost(await Deno.readTextFile("docs/host.md"))),
+  },
   { path: "docs/cli.md", source: "cli/command_table.ts", generate: generateCliReference },
   { path: "docs/performance.md", source: "the newest of bench/results", generate: generateBenchmarks },
   ...(["deno", "node", "browser"] as const).map((runtime) => ({

@@ -2,7 +2,6 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { StaticError } from "../mod.ts";
 import type { Answered, HostConnection } from "../host/connection.ts";
-import { operations } from "../../proto/host/operations.ts";
 import { eventually } from "../../tests/support/mod.ts";
 import { type Actor, name, Stage } from "../../tests/support/scenario/stage.ts";
 import { holdAlone } from "./connecting.ts";
@@ -262,14 +261,6 @@ Deno.test("what is no call ends the connection", async () => {
   session.goodbye(new StaticError("protocol_error", "no frame"));
   assertEquals((await connection.over).code, "protocol_error");
   await assertRejects(() => connection.call("agent"), StaticError, "no frame");
-});
-
-Deno.test("the page about the host lists every operation", async () => {
-  const page = await Deno.readTextFile(new URL("../../docs/host.md", import.meta.url));
-  const [, table = ""] = page.split("## Operations");
-  const listed = Array.from(table.split("\n## ")[0]?.matchAll(/^\| (`[^|]*) \|/gm) ?? [], ([, cell = ""]) => cell);
-  const names = listed.flatMap((cell) => Array.from(cell.matchAll(/`(\w+)`/g), ([, each = ""]) => each));
-  assertEquals(Object.keys(operations).filter((each) => !names.includes(each)), []);
 });
 
 Deno.test("what a program still works on when it ends its loop can be acknowledged", async () => {
