@@ -91,9 +91,10 @@ export class RemoteClient implements ManagerPort {
     const open = this.#channels.get(String(fields["channel"]));
     // Its state arrives without asking.
     if (op === "open" && open !== undefined && this.#isWatched(open)) return new Channel(open);
-    // Whatever way it was entered at a host that died then, it is there now. To `joinOrOpen` it says that it is another channel.
+    // Whatever way it was entered at a host that died then, it is there now. Ways that open it say so of another channel.
+    const opensIt = op === "joinOrOpen" || op === "joinLink";
     const enteredBefore = (error: unknown): Promise<Answered> =>
-      isCode(error, "name_taken") && op !== "joinOrOpen"
+      isCode(error, "name_taken") && !opensIt
         ? this.link.ask("open", { channel: fields["channel"] })
         : Promise.reject(error);
     const answered = await this.link.ask(op, fields, given, enteredBefore);
