@@ -53,7 +53,7 @@ export function renderBlocking(asyncio: string): string {
     .filter((line) => !line.endsWith("  # asyncio"))
     .map((line) => line.replace(/^( *)# blocking: /, "$1"))
     .join("\n")
-    .replace(/\basync (?=def |with |for )/g, "")
+    .replace(/\basync (?=(?:def|with|for)\b)/g, "")
     .replace(/\bawait /g, "")
     .replace(/\b(StaticClient|ChannelManager)\.connect\(/g, "$1(")
     .replaceAll("__aenter__", "__enter__").replaceAll("__aexit__", "__exit__")

@@ -278,7 +278,7 @@ class Channel(NotCopied):
 
 
 class _Connected(NotCopied):
-    """An agent that is connected. ``async with`` closes it."""
+    """An agent that is connected. ``with`` closes it."""
 
     _manager: ClassVar[bool] = False
 
