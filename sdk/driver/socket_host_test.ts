@@ -108,6 +108,16 @@ Deno.test("what is no frame costs its own program the connection", async () => {
   good.end();
 });
 
+Deno.test("names that every object has are no operations", async () => {
+  await using stage = await Stage.open();
+  await using place = await listen(await stage.actor("alice"), { idleMs: 60_000 });
+  const one = program(place);
+  for (const op of ["constructor", "toString", "__proto__", ""]) {
+    assertEquals((await assertRejects(() => one.call(op), StaticError)).code, "unknown_operation");
+  }
+  one.end();
+});
+
 Deno.test("more programs than a host serves are told so", async () => {
   await using stage = await Stage.open();
   const alice = await stage.actor("alice");

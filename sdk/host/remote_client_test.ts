@@ -14,7 +14,13 @@ const runtime = {
   randomBytes: (length: number): Uint8Array<ArrayBuffer> => new Uint8Array(length),
 };
 
-Deno.test("joinOrOpen() whose host dies does not open another channel of that name at the next host", async () => {
+const given = { channel: "acme/ops/deploy", token: "token" };
+const ways = [["joinOrOpen", given], ["joinLink", { link: "static://join/#" }]] as const;
+for (const way of ways) {
+  Deno.test(`${way[0]} whose host dies does not open another channel of that name at the next host`, () => joins(way));
+}
+
+async function joins([way, fields]: typeof ways[number]): Promise<void> {
   const heard: unknown[] = [];
   let hosts = 0;
   const find = (): Promise<HostConnection> => {
@@ -25,8 +31,8 @@ Deno.test("joinOrOpen() whose host dies does not open another channel of that na
           heard.push(op);
           const taken = { error: encodeError(createError("name_taken", "In another channel of that name")) };
           queueMicrotask(() => {
-            if (op === "joinOrOpen" && host === 1) connection.end(createError("listener_died", "The host died"));
-            else connection.receive(encodeFrame({ id, ...(op === "joinOrOpen" ? taken : { ok: {} }) }));
+            if (op === way && host === 1) connection.end(createError("listener_died", "The host died"));
+            else connection.receive(encodeFrame({ id, ...(op === way ? taken : { ok: {} }) }));
           });
         }
       },
@@ -35,10 +41,7 @@ Deno.test("joinOrOpen() whose host dies does not open another channel of that na
     return Promise.resolve(connection);
   };
   const client = await RemoteClient.open({ runtime, find });
-  const refused = await assertRejects(
-    () => client.enter("joinOrOpen", { channel: "acme/ops/deploy", token: "token" }),
-    StaticError,
-  );
-  assertEquals([refused.code, heard], ["name_taken", ["agent", "joinOrOpen", "joinOrOpen"]]);
+  const refused = await assertRejects(() => client.enter(way, fields), StaticError);
+  assertEquals([refused.code, heard], ["name_taken", ["agent", way, way]]);
   await client.close();
-});
+}
