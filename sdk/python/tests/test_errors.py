@@ -30,7 +30,7 @@ INTERFACE = [
 
 def wire_table() -> "list[tuple[str, str]]":
     """Codes and classes of ``proto/base/errors.ts``."""
-    with open(os.path.join(SDK, "../proto/errors.ts"), encoding="utf-8") as file:
+    with open(os.path.join(SDK, "../proto/base/errors.ts"), encoding="utf-8") as file:
         found = re.findall(r'^  (\w+): (?:map|passing)\(.*"(\w+)"\),$', file.read(), re.M)
     assert len(found) > 40, found
     return [(code, kind) for code, kind in found]
