@@ -11,8 +11,8 @@ import { type Channel, ChannelManager, type ConnectOptions } from "../sdk/mod.ts
 import { connectHost, hostPlatform } from "../sdk/testing/host.ts";
 import { startStack } from "../tests/support/stack.ts";
 import type { Player } from "./host_program.ts";
-import { cpuMs, median, sendMany, underWay } from "./pairs.ts";
-import { reportRatio } from "./ratio.ts";
+import { cpuMs, sendMany, underWay } from "./pairs.ts";
+import { median, reportRatio } from "./ratio.ts";
 
 const [calls, burst] = [2_000, 900];
 /** Of the game: each exchange is two messages. All together stay below the 10,000 of the smallest plan. */
@@ -54,13 +54,16 @@ async function openPair(name: string, host: Hosting): Promise<Pair> {
 
 async function pidOf(options: ConnectOptions): Promise<number> {
   const client = await connectHost(options, hostPlatform);
-  const { fields } = await client.link.call("status");
+  const { fields } = await (await client.link.connection()).call("status");
   await client.close();
   return fields.number("pid");
 }
 
 async function stopHosts(...all: readonly ConnectOptions[]): Promise<void> {
-  for (const options of all) await (await connectHost(options, hostPlatform)).link.call("stop");
+  for (const options of all) {
+    const { link } = await connectHost(options, hostPlatform);
+    await (await link.connection()).call("stop");
+  }
 }
 
 /** Two programs that throw a message to and fro. */

@@ -2,8 +2,9 @@
  * CPU time of the server for each gRPC operation of 4 KiB messages, beside connect-node on `node:http2` under Node, in
  * one run with one client (connect-node): `deno run -A bench/http2.ts`. Wall time would measure the client.
  */
-import { linesOf, ServerProcess } from "../tests/support/http2/server_process.ts";
-import { reportRatio } from "./ratio.ts";
+import { ServerProcess } from "../tests/support/http2/server_process.ts";
+import { median, reportRatio } from "./ratio.ts";
+import { Child } from "./relay/child.ts";
 import { installNodePeers } from "../tests/support/http2/node_peers.ts";
 
 const messageBytes = 4_096;
@@ -19,44 +20,10 @@ const jobs = [
   { kind: "echo", what: "message streamed there and back", total: 5_000, parallel: 1 },
 ] as const;
 
-/** A child that answers every line on its input with one on its output. */
-class Answering {
-  readonly #child: Deno.ChildProcess;
-  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #lines: AsyncIterator<string>;
-
-  constructor(command: string, args: readonly string[], cwd: string) {
-    this.#child = new Deno.Command(command, { args: [...args], cwd, stdin: "piped", stdout: "piped" }).spawn();
-    this.#input = this.#child.stdin.getWriter();
-    this.#lines = linesOf(this.#child.stdout);
-  }
-
-  async line(): Promise<string> {
-    const { done, value } = await this.#lines.next();
-    if (done) throw new Error("Cannot go on: a process of the benchmark has ended");
-    return value;
-  }
-
-  async ask(line: string): Promise<string> {
-    await this.#input.write(new TextEncoder().encode(`${line}\n`));
-    return await this.line();
-  }
-
-  async end(): Promise<void> {
-    await this.#input.close();
-    await this.#lines.return?.();
-    await this.#child.status;
-  }
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
-}
-
 const folder = await installNodePeers();
 const ours = await ServerProcess.start();
-const peer = new Answering("node", ["bench_server.mjs", ours.certFile, ours.keyFile], folder);
-const client = new Answering("node", ["bench_client.mjs", ours.certFile], folder);
+const peer = new Child("node", ["bench_server.mjs", ours.certFile, ours.keyFile], folder);
+const client = new Child("node", ["bench_client.mjs", ours.certFile], folder);
 const servers = [
   { name: "ours", port: ours.port, cpuUs: async () => (await ours.stats()).cpuUs },
   { name: "peer", port: Number(await peer.line()), cpuUs: async () => JSON.parse(await peer.ask("stats")).cpuUs },

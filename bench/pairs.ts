@@ -1,5 +1,6 @@
 /** Two agents in one channel: the processor time of one message, and how many a second when 32 are under way. */
 import type { Channel } from "../sdk/mod.ts";
+import { cpuUs } from "./e2e/processes.ts";
 
 export interface Pair {
   readonly sending: Channel;
@@ -11,17 +12,10 @@ export interface Pair {
 /** Of messages and their bytes. */
 export const [messages, burst, messageBytes] = [300, 1_500, 1_024];
 export const underWay = 32;
-/** Of the system's clock for processes, on every Linux that Deno runs on. */
-const tickMs = 10;
-
-/** User and system time of processes so far. */
+/** Processor time of processes so far. */
 export async function cpuMs(pids: readonly number[]): Promise<number> {
-  const times = await Promise.all(pids.map(async (pid) => {
-    const stat = await Deno.readTextFile(`/proc/${pid}/stat`);
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return (Number(fields[11]) + Number(fields[12])) * tickMs;
-  }));
-  return times.reduce((sum, each) => sum + each, 0);
+  const times = await Promise.all(pids.map(cpuUs));
+  return times.reduce((sum, each) => sum + each, 0) / 1000;
 }
 
 /** One after the other, each received before the next is sent. Returns processor time in milliseconds. */
@@ -52,8 +46,4 @@ export async function sendMany(
   await Promise.all(Array.from({ length: underWay }, sender));
   await read;
   return count / ((performance.now() - startMs) / 1000);
-}
-
-export function median(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? NaN;
 }

@@ -9,8 +9,8 @@ import { findPython } from "../tests/support/python.ts";
 import { TextLineStream } from "../tests/support/lines.ts";
 import { runCommand } from "../tests/support/mod.ts";
 import { startStack } from "../tests/support/stack.ts";
-import { burst, exchange, median, messageBytes, messages, type Pair, sendMany } from "./pairs.ts";
-import { reportRatio } from "./ratio.ts";
+import { burst, exchange, messageBytes, messages, type Pair, sendMany } from "./pairs.ts";
+import { median, reportRatio } from "./ratio.ts";
 
 const rounds = 3;
 /** Of the design, with Deno as the driver on two cores. */

@@ -32,6 +32,10 @@ export interface Unmatched extends Pick<Comparison, "bench" | "what" | "unit" | 
   readonly runtime: string;
 }
 
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN;
+}
+
 export function reportRatio(comparison: Comparison): void {
   if (Number.isFinite(comparison.ratio)) report(comparison);
 }

@@ -6,6 +6,7 @@
 import { grantedToken } from "../relay/testing/open_relay.ts";
 import { installed } from "../tests/support/mod.ts";
 import { createProject } from "../tools/bundle.ts";
+import { cpuUs } from "./e2e/processes.ts";
 import { reportRatio, reportUnmatched } from "./ratio.ts";
 import { Child } from "./relay/child.ts";
 
@@ -28,26 +29,19 @@ interface Measured {
   readonly cpuUs: number;
 }
 
-async function measure(load: Child, cpuUs: () => Promise<number>): Promise<Measured[]> {
+async function measure(load: Child, serverCpuUs: () => Promise<number>): Promise<Measured[]> {
   const results: Measured[] = [];
   for (const { receivers, messages } of fanOuts) {
     const found: Measured[] = [];
     for (let round = 0; round < rounds; round++) {
       await load.ask(`${receivers} ${messages}`); // warm
-      const before = await cpuUs();
+      const before = await serverCpuUs();
       const { deliveries, seconds } = JSON.parse(await load.line());
-      found.push({ perSecond: deliveries / seconds, cpuUs: (await cpuUs() - before) / deliveries });
+      found.push({ perSecond: deliveries / seconds, cpuUs: (await serverCpuUs() - before) / deliveries });
     }
     results.push(found.toSorted((a, b) => a.perSecond - b.perSecond)[rounds >> 1] ?? { perSecond: 0, cpuUs: 0 });
   }
   return results;
-}
-
-/** User and system time of another process. */
-async function cpuOf(pid: number): Promise<number> {
-  const stat = await Deno.readTextFile(`/proc/${pid}/stat`);
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
 function show(what: string, results: readonly Measured[]): void {
@@ -90,7 +84,7 @@ async function measureNats(): Promise<Measured[] | undefined> {
   await untilListening(port);
   const load = new Child(Deno.execPath(), [...deno, script("nats_load"), String(port)]);
   await load.line();
-  const results = await measure(load, () => cpuOf(server.pid));
+  const results = await measure(load, () => cpuUs(server.pid));
   await load.end();
   Deno.kill(server.pid, "SIGTERM");
   await server.end();
@@ -129,21 +123,7 @@ async function measureIdle(server: Child, withToken: boolean): Promise<number> {
   return (after - before) / idleSessions;
 }
 
-async function syncLatencyMs(): Promise<number> {
-  const file = await Deno.open(`${folder}/sync`, { create: true, write: true });
-  const times: number[] = [];
-  for (let round = 0; round < 50; round++) {
-    await file.write(new Uint8Array(4_096));
-    const start = performance.now();
-    await file.syncData();
-    times.push(performance.now() - start);
-  }
-  file.close();
-  return times.toSorted((a, b) => a - b)[25] ?? 0;
-}
-
 console.log(`${Deno.build.arch} ${Deno.build.os}, ${navigator.hardwareConcurrency} cores, Deno ${Deno.version.deno}`);
-console.log(`fdatasync of this disk: ${(await syncLatencyMs()).toFixed(2)} ms\n`);
 console.log("deliveries/s, server CPU each         1 → 1            1 → 10           1 → 100");
 const project = await createProject();
 const bundle = await project.bundle(new URL("relay/grpc_load.ts", import.meta.url), "node");

@@ -9,7 +9,7 @@ import process from "node:process";
 import { tmpdir } from "node:os";
 import { ClassicLevel } from "classic-level";
 import { openDirectoryStore } from "../sdk/platform/directory_store.ts";
-import { reportRatio } from "./ratio.ts";
+import { median, reportRatio } from "./ratio.ts";
 
 const recordBytes = 4096;
 const records = 1000;
@@ -102,10 +102,6 @@ async function measureOnce(open: (folder: string) => Promise<Side>, load: Load):
     await side.close();
     await rm(folder, { recursive: true });
   }
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 }
 
 const runtime = "Deno" in globalThis ? `Deno ${process.versions["deno"]}` : `Node ${process.versions.node}`;

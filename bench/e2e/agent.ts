@@ -26,8 +26,7 @@ export type Command =
   }
   | { readonly do: "flood"; readonly name: string; readonly count: number; readonly bytes: number }
   /** Reads so many messages; returns how long it took from the first to the last. */
-  | { readonly do: "read"; readonly name: string; readonly count: number }
-  | { readonly do: "end" };
+  | { readonly do: "read"; readonly name: string; readonly count: number };
 
 export interface Quantiles {
   readonly p50: number;
@@ -48,7 +47,6 @@ const manager = await ChannelManager.connect(options);
 answer({ transport: manager.client.transport });
 for await (const line of createInterface({ input: process.stdin })) {
   const command: Command = JSON.parse(line);
-  if (command.do === "end") break;
   answer(await obey(command));
 }
 await manager.close();
@@ -58,7 +56,7 @@ function answer(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
-async function obey(command: Exclude<Command, { do: "end" }>): Promise<unknown> {
+async function obey(command: Command): Promise<unknown> {
   const { name } = command;
   switch (command.do) {
     case "create":

@@ -216,7 +216,6 @@ const origin = `quic://localhost:${port}`;
 const agents = new Agents({ origin, connect: () => connectQuic(Number(port), cert) }, token);
 console.log("ready");
 for await (const line of linesOf(Deno.stdin.readable)) {
-  if (line === "end") break;
   console.log(JSON.stringify(await agents.obey(JSON.parse(line))));
 }
 Deno.exit(0);

@@ -25,8 +25,7 @@ async function accept(): Promise<void> {
 }
 void accept();
 console.log(JSON.stringify({ quicPort: endpoint.addr.port, cert: certificate.cert }));
-for await (const line of linesOf(Deno.stdin.readable)) {
-  if (line === "end") break;
+for await (const _ of linesOf(Deno.stdin.readable)) {
   const { user, system } = process.cpuUsage();
   console.log(JSON.stringify({ cpuUs: user + system, rssBytes: Deno.memoryUsage().rss }));
 }

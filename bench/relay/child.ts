@@ -1,4 +1,4 @@
-/** A process of a benchmark that answers lines with lines. */
+/** A process of a benchmark that answers lines with lines, until its input ends. */
 import { linesOf } from "./lines.ts";
 
 export class Child {
@@ -6,8 +6,9 @@ export class Child {
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
   readonly #lines: AsyncGenerator<string>;
 
-  constructor(command: string, args: readonly string[]) {
-    this.#child = new Deno.Command(command, { args: [...args], stdin: "piped", stdout: "piped" }).spawn();
+  constructor(command: string, args: readonly string[], cwd?: string) {
+    this.#child = new Deno.Command(command, { args: [...args], ...(cwd && { cwd }), stdin: "piped", stdout: "piped" })
+      .spawn();
     this.#input = this.#child.stdin.getWriter();
     this.#lines = linesOf(this.#child.stdout);
   }
@@ -28,7 +29,6 @@ export class Child {
   }
 
   async end(): Promise<void> {
-    await this.#input.write(new TextEncoder().encode("end\n")).catch(() => {});
     await this.#input.close().catch(() => {});
     await this.#child.status;
   }

@@ -14,8 +14,7 @@ const liveBytes = 256 * 1024 * 1024;
 const cluster = await openTestCluster({ urls: urls.split(","), prefix, relay, path, replicas: 3, liveBytes });
 const running = await openTestRelay({ cluster, certificate });
 console.log(JSON.stringify({ quicPort: running.quicPort, cert: certificate.cert }));
-for await (const line of linesOf(Deno.stdin.readable)) {
-  if (line === "end") break;
+for await (const _ of linesOf(Deno.stdin.readable)) {
   const { user, system } = process.cpuUsage();
   console.log(JSON.stringify({ cpuUs: user + system, position: cluster.stats().position }));
 }

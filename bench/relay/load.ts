@@ -236,7 +236,6 @@ export async function answerLines(
 ): Promise<void> {
   console.log("ready");
   for await (const line of lines) {
-    if (line === "end") return;
     const [receivers = 1, messages = 1] = line.split(" ").map(Number);
     const load = await Load.create(target, receivers, { token, first });
     await load.run(Math.ceil(messages / 5));

@@ -50,7 +50,6 @@ async function run(receivers: number, messages: number): Promise<{ deliveries: n
 
 console.log("ready");
 for await (const line of linesOf(Deno.stdin.readable)) {
-  if (line === "end") break;
   const [receivers = 1, messages = 1] = line.split(" ").map(Number);
   await run(receivers, Math.ceil(messages / 5));
   console.log("warm");

@@ -10,8 +10,7 @@ const [path = ":memory:"] = Deno.args;
 const certificate = await createCertificate();
 const relay = await openTestRelay({ path, certificate });
 console.log(JSON.stringify({ quicPort: relay.quicPort, grpcPort: relay.grpcPort, cert: certificate.cert }));
-for await (const line of linesOf(Deno.stdin.readable)) {
-  if (line === "end") break;
+for await (const _ of linesOf(Deno.stdin.readable)) {
   const { user, system } = process.cpuUsage();
   console.log(JSON.stringify({ cpuUs: user + system, rssBytes: Deno.memoryUsage().rss, ...relay.stats() }));
 }

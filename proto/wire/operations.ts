@@ -62,8 +62,8 @@ const digest = fixedBytes(32);
 /** SHA-256 of a member's present LeafNode. */
 const leafHash = digest;
 
-export type CoverMode = "off" | "poisson" | "constant";
 /** When cover cells go out: never, at random moments beside messages, or one at every tick in place of a message. */
+export type CoverMode = "off" | "poisson" | "constant";
 export const coverModes: readonly CoverMode[] = ["off", "poisson", "constant"];
 export const gapReasons = ["age", "size"] as const;
 /** Recovered: an owner has begun a new generation of the channel without this agent. */
