@@ -41,10 +41,7 @@ function quoted(text: string): string {
 }
 
 const blocking =
-  `"""The names of the package, which block. Generated from aio.py by tools/generate_python.ts; do not edit.
-
-Long because every name of the package is here.
-"""
+  `"""The names of the package, which block. Generated from aio.py by tools/generate_python.ts; do not edit."""
 `;
 
 /** Returns the blocking face, from the text of the one for asyncio, whose first words say how. */

@@ -1,9 +1,11 @@
 /** Style rules that a formatter and a linter do not know; each exists because CONTRIBUTING.md asks for it. */
 import { createSourceFile, isTest, lineAt, listFiles, report, type SourceFile, type Violation } from "./source.ts";
+import { type Ceilings, checkSizes, listPath, lowered } from "./tidy/ceilings.ts";
+import { measure } from "./tidy/sizes.ts";
 import { unlimitedWaits } from "./unlimited_waits.ts";
 
-const maxFileLines = 400;
-const maxFunctionLines = 70;
+/** Of comments; the formatter breaks code. */
+const maxColumns = 180;
 const textFile = /\.(ts|py|md|json|sql|proto|yaml|yml|service|sh)$|(^|\/)(run|Dockerfile[\w.]*|LICENSE)$/;
 
 /** Spelled in pieces so that this file does not break its own rule. */
@@ -61,17 +63,10 @@ const rules: readonly Rule[] = [
     find: ({ text }) => text.startsWith('"""') ? [] : [{ index: 0, what: "open the module with what it is for" }],
   },
   {
-    name: "length",
-    applies: (file) => product(file) || python(file),
-    find: ({ text }) => {
-      const lines = text.split("\n").length - 1;
-      const excused = /^(\/\*\*[^]*?Long because[^]*?\*\/|"""[^]*?Long because[^]*?""")/.test(text);
-      return lines <= maxFileLines || excused
-        ? []
-        : [{ index: 0, what: `${lines} lines; split it or say in the first comment "Long because …"` }];
-    },
+    name: "columns",
+    applies: (file) => typescript(file) || python(file),
+    find: wideComments,
   },
-  { name: "function", applies: product, find: longFunctions },
   {
     name: "cast",
     applies: product,
@@ -146,22 +141,15 @@ export function tidy(file: SourceFile): Violation[] {
   );
 }
 
-/** Relies on the formatter: a function's closing brace stands alone at the indentation of its first line. */
-function longFunctions({ code }: SourceFile): Finding[] {
-  const lines = code.split("\n");
-  const starts =
-    /^(\s*)(export )?(default )?(async )?(function\b|(static |private |override |async |get |set )*[#\w]+\([^)]*\)?.*\{$)/;
-  const findings: Finding[] = [];
-  lines.forEach((line, start) => {
-    const indent = starts.exec(line)?.[1];
-    if (indent === undefined || /^\s*(if|for|while|switch|catch)\b/.test(line)) return;
-    const end = lines.findIndex((other, i) => i > start && other.startsWith(`${indent}}`));
-    if (end - start + 1 > maxFunctionLines) {
-      const index = lines.slice(0, start).join("\n").length + 1;
-      findings.push({ index, what: `${end - start + 1} lines; a function fits on a screen (${maxFunctionLines})` });
-    }
+/** Lines of comments. A word that is too long alone, such as an address, may be. */
+function wideComments(file: SourceFile): Finding[] {
+  const found = (python(file) ? pythonComments : comments)(file.text);
+  return found.flatMap(({ index, words }) => {
+    const start = file.text.lastIndexOf("\n", index - 1) + 1;
+    const lines = file.text.slice(start, index + words.length).split("\n");
+    const wide = lines.find((line) => line.length > maxColumns && /\S\s+\S+\s+\S/.test(line));
+    return wide === undefined ? [] : [{ index, what: `${wide.length} columns, the limit is ${maxColumns}` }];
   });
-  return findings;
 }
 
 /** `import { a as b }` and `export * as c` rename, they do not cast. */
@@ -203,8 +191,20 @@ function pythonComments(text: string): ReturnType<typeof comments> {
   );
 }
 
+/** The product's own code: programs in other languages, and what only tests import, are none of it. */
+function isMeasured(file: SourceFile): boolean {
+  return (product(file) && !/^wasm\/assembly\/|\.d\.ts$/.test(file.path)) ||
+    (python(file) && !/(^|\/)tests\//.test(file.path));
+}
+
 if (import.meta.main) {
   const paths = (await listFiles(".")).filter((path) => textFile.test(path));
   const files = await Promise.all(paths.map(async (path) => createSourceFile(path, await Deno.readTextFile(path))));
-  Deno.exit(report("tidy", files.flatMap(tidy), files.length));
+  const sizes = await measure(files.filter(isMeasured));
+  const list: Ceilings[] = JSON.parse(await Deno.readTextFile(listPath));
+  if (Deno.args.includes("--lower")) {
+    await Deno.writeTextFile(listPath, `${JSON.stringify(lowered(sizes, list), null, 2)}\n`);
+  } else {
+    Deno.exit(report("tidy", [...files.flatMap(tidy), ...checkSizes(sizes, list)], files.length));
+  }
 }

@@ -2,7 +2,6 @@
  * Every operation between a program and the process that holds its agent. From this table the driver checks and dispatches calls,
  * the SDK's remote objects make them, and the tables of `docs/host.md` and of the Python package are generated. Each group belongs
  * to one class. Fields stand in the order in which the SDK writes them.
- * Long because it is one table, and a reader wants all of it in one place.
  */
 import type { AgentId } from "../base/ids.ts";
 import { maxBundledMessages } from "../statements/message_aad.ts";

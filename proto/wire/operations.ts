@@ -1,7 +1,7 @@
 /**
  * Every operation of the relay, its request, reply and notices. From this table come the descriptors of the gRPC service
  * and, for others, `relay.proto`, with the comments of fields, and `docs/protocol_fields.md`. Numbers are frozen, and
- * `testdata/protobuf.json` holds them. Long because it is one table, and a reader wants all of it in one place.
+ * `testdata/protobuf.json` holds them.
  */
 import {
   type AgentId,

@@ -1,7 +1,6 @@
 /**
  * A relay that shares its log with others: the parts of this folder put together. Two logs: one on the nodes' disks, which every
  * relay folds into a copy of its own, and one in the nodes' memory for what no disk may have.
- * Long because all parts of one life of a relay are joined here.
  */
 import { dirname } from "node:path";
 import { describeError, every, type Log, waits, within } from "../../server/mod.ts";

@@ -2,7 +2,6 @@
  * The relay's storage: the only holder of authoritative channel state. Small and asynchronous, so that a replicated log
  * can take the place of the embedded database and any of several relays can serve any session. An engine knows
  * sequences, epochs and idempotency keys; the meaning of an entry is the core's business, and its body is opaque here.
- * Long because it is the whole contract of engines, in one place.
  */
 import type { AccountId, AgentId, ChannelId, ChannelName, GapReason } from "../../proto/mod.ts";
 

@@ -2,8 +2,6 @@
  * The durable readers of one channel: each sees every message and has a position of its own. A message is acknowledged when all of
  * them are past it. The position of a reader that is ahead of another is on disk before the message can be acknowledged, so a
  * crash delivers a message again to those alone that have not acknowledged it.
- *
- * Long because everything that decides whether a message is acknowledged is here.
  */
 import { createError } from "../base/errors.ts";
 import { EventStream } from "../base/event_stream.ts";

@@ -4,7 +4,6 @@
  * Whatever arrives, `receive` answers with an outcome: one bad message never ends a group.
  * Nothing here waits: a message is sealed and received in two halves, with the work of the runtime's keys between them, and a
  * commit in parts, which leave the group as it is up to the last.
- * Long because every way into an epoch, and out of it, is here.
  */
 import {
   type AgentId,

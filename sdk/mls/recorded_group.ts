@@ -3,7 +3,6 @@
  * must be on disk before anything follows from it. The full epoch is written once per commit; a message writes its sender's
  * chain, about a hundred bytes, and only when the application is done with it: until then it can be read again. Keys for sending
  * are reserved in blocks, and a block that a crash cut short is skipped, never used again.
- * Long because every record of a group is made here, each with what must go with it.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { OwnersChange } from "../../proto/mod.ts";

@@ -1,7 +1,7 @@
 /**
  * The head: a record under a fixed name, rewritten in every batch, that has the store's format, counts batches (the
- * generation) and sealed messages and holds the digest of the index. And the witness, which repeats the generation outside the database: a database that is older than its witness was
- * restored, cut off or rolled back.
+ * generation) and sealed messages and holds the digest of the index. And the witness, which repeats the generation
+ * outside the database: a database that is older than its witness was restored, cut off or rolled back.
  *
  *   head     format u8 | key id (8) | nonce (12) | AES-256-GCM of: generation u64 | seals u64 | digest (16)
  *   witness  version u8 | generation u64 | HMAC of both (32)

@@ -2,7 +2,6 @@
  * Carries out what the real `stepLink` says, as `LinkRunner` and `ChannelRunner` do, with letters: the queue of entries, the calls
  * to the relay and what follows on their answers. The parts around it (stop, founding, rejoin, commits, outbox) keep the rules of
  * their classes. Each promise is checked where it could be broken.
- * Long because it is one list of rules, and each is a few lines.
  */
 import { generationOf } from "../../proto/mod.ts";
 import {

@@ -1,7 +1,6 @@
 /**
  * Carries out what the real `stepRecovery` says for one member of letters: jobs at once, calls when the world lets the relay answer. It
  * judges foundings, Welcomes and leaves as the pure parts do. Each promise is checked where it could be broken.
- * Long because it is one list of rules, and each is a few lines.
  */
 import { foundingEpoch, generationOf } from "../../proto/mod.ts";
 import { type Answers, judgeConnection, type Judgement, newAnchor } from "../../sdk/channel/testing/connection.ts";

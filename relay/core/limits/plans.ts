@@ -55,8 +55,9 @@ export interface PlanClaim {
 }
 
 /**
- * The plans of accounts, by their newest tokens: one that was issued before the plan changed may be used after it. They are kept on disk too: others send into an account's channels before one
- * of its own agents has come back after a restart.
+ * The plans of accounts, by their newest tokens: one that was issued before the plan changed may be used after it. They
+ * are kept on disk too: others send into an account's channels before one of its own agents has come back after a
+ * restart.
  */
 export class AccountPlans {
   readonly #records: Records;

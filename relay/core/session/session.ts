@@ -1,7 +1,6 @@
 /**
  * One connected client. Requests come in as envelopes and are answered in any order; deliveries go out in turns, channel by
  * channel, while the link has room. A session ends with a reason that the client is told.
- * Long because every way in which a session waits, is refused and ends is here.
  */
 import {
   type CallName,

@@ -1,7 +1,6 @@
 /**
  * Our place in a channel's group: which commits are followed, which members asked to leave, since when each member is
  * in, whose keys are trusted. A commit's changes here are on disk before anything that builds on it is sent.
- * Long because every change of the channel's record is here, each with what must be written together with it.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import {

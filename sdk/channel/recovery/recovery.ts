@@ -2,7 +2,6 @@
  * Where this agent is in the group, and its way out of a stop: a machine without waits. A commit that cannot be followed stops it, an owner
  * begins a new generation, a Welcome lets it in again. The tables are in docs/channel_machine.md: what is not in them changes
  * nothing.
- * Long because it is one list of rows, each a few lines.
  */
 import { generationOf } from "../../../proto/mod.ts";
 import { tellSetBack } from "./choice.ts";

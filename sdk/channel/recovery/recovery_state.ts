@@ -2,7 +2,6 @@
  * The state of the room that stops a channel, begins generations and comes back: plain data, which `stepRecovery` alone changes. Keys,
  * Welcomes, foundings and commits are named by hash or number; their bytes lie with the runner. The tables are in
  * docs/channel_machine.md.
- * Long because all that the room holds, hears and says is listed here.
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import type { Doubt, Permit } from "../connection/permit.ts";

@@ -1,5 +1,6 @@
 /**
- * The root of a channel: a machine without waits. It says which rooms hear of a finding, and whether the channel works. The table is in docs/channel_machine.md: what is not in it changes nothing.
+ * The root of a channel: a machine without waits. It says which rooms hear of a finding, and whether the channel works.
+ * The table is in docs/channel_machine.md: what is not in it changes nothing.
  */
 import type { Permit } from "../connection/permit.ts";
 import { close, end, endCalls, ended, write } from "./ending.ts";

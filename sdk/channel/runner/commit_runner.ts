@@ -1,7 +1,6 @@
 /**
  * Carries out what `stepCommits` says: work with keys, calls, timers and writes, whose ends are its next events. Promises of our own
  * commits are here alone.
- * Long because each effect, and the end of each, is here.
  */
 import { type AgentId, generationOf } from "../../../proto/mod.ts";
 import { isCode, StaticError, UnavailableError } from "../../base/errors.ts";

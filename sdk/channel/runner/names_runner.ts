@@ -2,7 +2,6 @@
  * Carries out what `stepNames` says: writes, calls, jobs, and the machines of channels, which begin and end by it. Its queue is the
  * agent's, and of the same kind as a channel's. The bytes that belong to the state (Welcomes, memberships that are not written yet)
  * lie here, by its numbers.
- * Long because all of the effects meet here.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { AgentId, ChannelId, ChannelName } from "../../../proto/mod.ts";

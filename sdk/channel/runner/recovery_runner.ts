@@ -1,7 +1,7 @@
 /**
- * Carries out what `stepRecovery` says: writes, calls, timers and work with keys, whose ends are its next events. Whatever may enter a group takes its turn with the entries of the log: nothing is entered beside a judgement
- * of the connection.
- * Long because every effect is carried out here, each in a few lines.
+ * Carries out what `stepRecovery` says: writes, calls, timers and work with keys, whose ends are its next events.
+ * Whatever may enter a group takes its turn with the entries of the log: nothing is entered beside a judgement of the
+ * connection.
  */
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { type AgentId, foundingEpoch, generationOf } from "../../../proto/mod.ts";

@@ -1,7 +1,7 @@
 """The same for asyncio: ``await StaticClient.connect(...)``, ``async with``, ``async for``.
 
 Cancelling a call is an interrupt: an operation is given up, and a message that arrives for an interrupted ``receive`` or loop
-goes to the next one. Objects belong to the event loop in which they are used. Long because every name of the package is here, and
+goes to the next one. Objects belong to the event loop in which they are used.
 ``blocking.py`` is generated from it: a line that ends with ``# asyncio`` is left out there, and one behind ``# blocking:`` is put in.
 """
 

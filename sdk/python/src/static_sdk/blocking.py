@@ -1,7 +1,4 @@
-"""The names of the package, which block. Generated from aio.py by tools/generate_python.ts; do not edit.
-
-Long because every name of the package is here.
-"""
+"""The names of the package, which block. Generated from aio.py by tools/generate_python.ts; do not edit."""
 
 from __future__ import annotations
 
