@@ -297,7 +297,8 @@ function* readHandshake(
   const parts = "proposalType" in value ? [] : signedPartsOf(value, { groupId: message.groupId, leafIndex: sender });
   const together = parts.length > 0 &&
     deps.signatures.verifyHandshakes([signed, ...parts.flatMap(({ signatures }) => signatures)]);
-  // Parts of the commit may be wrong although its own signature is not: then each is checked, and named, separately.
+  // A part of the commit may be wrong although the commit's own signature is not: then each is checked, and named,
+  // separately.
   if (!together && !deps.signatures.verifyHandshakes([signed])) {
     return { outcome: { kind: "undecryptable", reason: "The sender's signature is wrong" } };
   }

@@ -2,7 +2,6 @@
  * How an agent whose group is of no use comes back: it asks, with the key of its leaf, to be removed and added again, until a member
  * answers. Anybody can make a worthless Welcome, or name an old leaf of ours: that ends an attempt and not the way back. Table "Way
  * back" of docs/channel_machine.md.
- * Long because it is one list of rows.
  */
 import { generationOf } from "../../../proto/mod.ts";
 import { attemptOver, isHopeless, newAnswerers, nextAnswerer, refusedBy } from "./answerers.ts";
@@ -249,7 +248,10 @@ export function backRefused(run: Run, number: number, refusal: Refusal, epoch: n
   return true;
 }
 
-/** To the generation that the relay names, also if that is earlier: it may have lied before. Returns whether it is a later one. */
+/**
+ * To the generation that the relay names. It may have lied before, so that may be an earlier one too, but not one before our own.
+ * Returns whether it is a later one.
+ */
 function moveTo(run: Run, { generation: before }: WayBack, generation: number): boolean {
   if (generation === before || generation < generationOf(run.facts.epoch)) return false;
   change(run, { generation, leaf: undefined });
