@@ -158,9 +158,10 @@ function isRenaming(code: string, index: number): boolean {
   return /^\s*(import|export)\b(?![^]*[=(])/.test(statement);
 }
 
+/** The formatter may put three lines between a reason and the place. */
 function explained(text: string, index: number, marker: string): boolean {
   const line = lineAt(text, index + 1);
-  return text.split("\n").slice(Math.max(0, line - 2), line).some((near) => near.includes(marker));
+  return text.split("\n").slice(Math.max(0, line - 4), line + 3).some((near) => near.includes(marker));
 }
 
 function matches(text: string, pattern: RegExp, what: string): Finding[] {
