@@ -3,7 +3,7 @@
  * this process alone. The host is started by the first command that needs it; what only a new one needs is looked up then.
  */
 import type { ConnectOptions } from "../sdk/mod.ts";
-import type { HostedAgent } from "../sdk/hosted.ts";
+import type { HostedAgent } from "../sdk/host/hosted.ts";
 import type { Context } from "./command.ts";
 import { loadSdk } from "./later.ts";
 
@@ -24,7 +24,7 @@ export function usesHost({ platform }: Pick<Context, "platform">): boolean {
 /** Throws `StaticError`. */
 export async function openAgent(context: Context, { dataDir, settings, options }: Wanted): Promise<Agent> {
   if (!usesHost(context)) return await holdAgent(await options());
-  const { connectHostWith, hostPlatform } = await import("../sdk/hosted.ts");
+  const { connectHostWith, hostPlatform } = await import("../sdk/host/hosted.ts");
   const { interrupted: signal } = context.platform;
   return await connectHostWith({ dataDir, settings, options, signal }, hostPlatform);
 }

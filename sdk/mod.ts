@@ -8,9 +8,9 @@ export {
   repairAgentStore,
   type StoreReport,
   verifyAgentStore,
-} from "./agent_store.ts";
+} from "./api/agent_store.ts";
 export type { Abortable } from "./base/abortable.ts";
-export { Channel, type LeaveOptions, type PromoteOptions, type RecoverOptions } from "./channel.ts";
+export { Channel, type LeaveOptions, type PromoteOptions, type RecoverOptions } from "./api/channel.ts";
 export type { ChannelOptions } from "./channel/agent.ts";
 export type { AddOptions } from "./channel/commits/adding.ts";
 export type { CheckedEnvelope, CheckedReader } from "./channel/runner/checked_reader.ts";
@@ -41,7 +41,7 @@ export type { RequestHandler, ServeOptions, Serving } from "./content/service.ts
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./content/standard_schema.ts";
 export type { Addressee, ContentOptions, MessageOptions, Sendable } from "./content/values.ts";
 export type { SendOptions, Sent } from "./channel/messages/send_options.ts";
-export { type ConnectOptions, StaticClient } from "./client.ts";
+export { type ConnectOptions, StaticClient } from "./api/client.ts";
 export {
   AuthError,
   ChannelError,
@@ -61,10 +61,10 @@ export {
   type Unreachable,
 } from "./base/errors.ts";
 export { agentInWords, isClean, quoted, type SeenAgent, shown, shownLines, type ShownOptions } from "../proto/mod.ts";
-export type { JoinOptions } from "./client_port.ts";
+export type { JoinOptions } from "./api/client_port.ts";
 export type { InviteOptions, InviteState } from "./invites/invite_state.ts";
 export type { GuestOptions, LinkOptions } from "./invites/links.ts";
-export { ChannelManager } from "./manager.ts";
+export { ChannelManager } from "./api/manager.ts";
 export type { CoverOptions, CoverProfile, CoverStop } from "./session/cover.ts";
 export type { RelayOptions } from "./session/open_session.ts";
 export type { TokenOptions } from "./session/tokens.ts";

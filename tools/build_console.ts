@@ -140,7 +140,7 @@ function optionsOf({ name, entry }: ConsoleFile, folder: string, nodePaths: read
     apart: { ...apart, ...(name === "shared.js" ? {} : shared) },
     alias: {
       "#platform": `${root}sdk/platform/browser.ts`,
-      "#hosts": `${root}sdk/no_hosts.ts`,
+      "#hosts": `${root}sdk/host/no_hosts.ts`,
       "static-sdk": `${root}sdk/mod.ts`,
     },
     replace,

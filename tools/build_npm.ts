@@ -34,9 +34,9 @@ export const sdkPackage: PackageDefinition = {
   entries: [
     "sdk/mod.ts",
     "sdk/a2a/mod.ts",
-    "sdk/driver/main.ts",
-    "sdk/connect_host.ts",
-    "sdk/no_hosts.ts",
+    "sdk/host/server/main.ts",
+    "sdk/host/connect_host.ts",
+    "sdk/host/no_hosts.ts",
     "sdk/platform/browser.ts",
     "sdk/platform/deno.ts",
     "sdk/platform/node.ts",
@@ -61,7 +61,7 @@ export const sdkPackage: PackageDefinition = {
         browser: "./sdk/platform/browser.js",
         default: "./sdk/platform/node.js",
       },
-      "#hosts": { browser: "./sdk/no_hosts.js", default: "./sdk/connect_host.js" },
+      "#hosts": { browser: "./sdk/host/no_hosts.js", default: "./sdk/host/connect_host.js" },
     },
   },
 };
@@ -69,13 +69,13 @@ export const sdkPackage: PackageDefinition = {
 /** The program carries the SDK of its own version, so that the two always fit. */
 export const cliPackage: PackageDefinition = {
   name: "static-cli",
-  entries: ["cli/main.ts", "sdk/driver/main.ts", "sdk/connect_host.ts", "sdk/platform/node.ts"],
+  entries: ["cli/main.ts", "sdk/host/server/main.ts", "sdk/host/connect_host.ts", "sdk/platform/node.ts"],
   readme: "cli/README.md",
   declaration: false,
   manifest: {
     description: "The command line of Static: end-to-end encrypted channels for software agents",
     bin: { static: "cli/main.js" },
-    imports: { "#platform": "./sdk/platform/node.js", "#hosts": "./sdk/connect_host.js" },
+    imports: { "#platform": "./sdk/platform/node.js", "#hosts": "./sdk/host/connect_host.js" },
   },
 };
 
@@ -145,7 +145,7 @@ async function compile(work: string, folder: string, { entries, declaration }: P
       // Symbols marked so are internal: programs that compile against the package do not see them.
       stripInternal: true,
       types: ["node"],
-      paths: { "#platform": ["./sdk/platform/node.ts"], "#hosts": ["./sdk/connect_host.ts"] },
+      paths: { "#platform": ["./sdk/platform/node.ts"], "#hosts": ["./sdk/host/connect_host.ts"] },
       rootDir: ".",
       outDir: folder,
       // Ours is checked; what dependencies declare is theirs.

@@ -71,13 +71,13 @@ async function driver(): Promise<ZipFile[]> {
     await installPackages(work);
     await Promise.all((["deno", "node"] as const).map((name) =>
       bundle({
-        entry: `${root}sdk/driver/main.ts`,
+        entry: `${root}sdk/host/server/main.ts`,
         file: `${work}/${name}.mjs`,
         runtime: "node",
         target: "node20",
         minify: true,
         nodePaths: [`${work}/node_modules`],
-        alias: { "#platform": `${root}sdk/platform/${name}.ts`, "#hosts": `${root}sdk/connect_host.ts` },
+        alias: { "#platform": `${root}sdk/platform/${name}.ts`, "#hosts": `${root}sdk/host/connect_host.ts` },
         replace: { "classic-level/binding.js": loadBinding },
         banner,
       })

@@ -86,7 +86,7 @@ async function bundleInto(
     nodePaths: [`${folder}/node_modules`],
     alias: {
       "#platform": root(`sdk/platform/${platform}.ts`).pathname,
-      "#hosts": root(platform === "node" ? "sdk/connect_host.ts" : "sdk/no_hosts.ts").pathname,
+      "#hosts": root(platform === "node" ? "sdk/host/connect_host.ts" : "sdk/host/no_hosts.ts").pathname,
       "static-sdk": root("sdk/mod.ts").pathname,
     },
     // CommonJS dependencies ask for Node's built-in modules by `require`, which ES modules do not have.

@@ -150,7 +150,7 @@ export const campaigns: readonly Campaign[] = [
     name: "faults",
     what:
       "agents and relays through crashes, cut networks, full disks and jumping clocks, with an audit of every message",
-    paths: ["sdk/driver/socket_host_test.ts", "tests/faults"],
+    paths: ["sdk/host/server/socket_host_test.ts", "tests/faults"],
   },
   { name: "sieges", what: "an honest tenant is served beside every attack", paths: ["tests/hostile"] },
   {

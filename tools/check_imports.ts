@@ -77,9 +77,18 @@ const mayNotImport: readonly { readonly from: string; readonly to: readonly stri
       floor.map((from) => ({ from, to: floors.slice(level).flat().filter((room) => room !== from) }))
     )
   ),
-  { from: "sdk/mls/", to: ["sdk/transport/", "sdk/platform/", "sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts"] },
-  { from: "sdk/session/", to: ["sdk/mls/", "sdk/store/", "sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts"] },
-  { from: "sdk/transport/", to: ["sdk/platform/", "sdk/mls/", "sdk/store/", "sdk/client.ts", "sdk/manager.ts"] },
+  {
+    from: "sdk/mls/",
+    to: ["sdk/transport/", "sdk/platform/", "sdk/api/client.ts", "sdk/api/channel.ts", "sdk/api/manager.ts"],
+  },
+  {
+    from: "sdk/session/",
+    to: ["sdk/mls/", "sdk/store/", "sdk/api/client.ts", "sdk/api/channel.ts", "sdk/api/manager.ts"],
+  },
+  {
+    from: "sdk/transport/",
+    to: ["sdk/platform/", "sdk/mls/", "sdk/store/", "sdk/api/client.ts", "sdk/api/manager.ts"],
+  },
 ];
 
 /** Folders that import nothing of their package but themselves and what stands here. */
@@ -109,7 +118,7 @@ interface OnlyIn {
 const suiteFolder = /^tests\/(?!support\/)[^/]+\//;
 
 const pureZone = /^(?:(?:proto|api\/domain|relay\/core|sdk|server\/limits)\/|server\/secret\.ts$)/;
-const pureExempt = /^sdk\/(platform|driver)\//;
+const pureExempt = /^sdk\/(platform|host\/server)\//;
 const impure =
   /\b(?:Deno\b|Date\.now\b|new Date\(\)|performance\.now\b|setTimeout\b|setInterval\b|getRandomValues\b|randomUUID\b|Math\.random\b|console\b|process\.|fetch\()/g;
 

@@ -10,8 +10,8 @@ function found(path: string, text: string): number {
 const refused: readonly [path: string, text: string][] = [
   ["api/listeners/tls.ts", 'import { createServer } from "node:https";'],
   ["server/http2/door.ts", 'import { type Socket, isIP } from "node:net";'],
-  ["sdk/driver/socket_host.ts", 'import net from "node:net";'],
-  ["sdk/driver/socket_host.ts", 'const { connect } = await import("node:tls");'],
+  ["sdk/host/server/socket_host.ts", 'import net from "node:net";'],
+  ["sdk/host/server/socket_host.ts", 'const { connect } = await import("node:tls");'],
   ["relay/core/session/session.ts", 'export { createServer } from "node:http";'],
   ["relay/operations/udp_drops.ts", 'import dgram from "node:dgram";'],
   ["relay/edge.ts", "const listener = Deno.listen({ port });"],

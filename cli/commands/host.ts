@@ -1,6 +1,6 @@
 /** The process that holds an agent for all commands: `host`, `host status`, `host stop`, `host readers list`, `host readers delete`. */
 import { shown } from "../../proto/mod.ts";
-import type { HostConnection } from "../../sdk/hosted.ts";
+import type { HostConnection } from "../../sdk/host/hosted.ts";
 import { agentFlag, withAgent } from "../agent.ts";
 import { agentName, agentPlace } from "../agent_record.ts";
 import type { Command, Context } from "../command.ts";
@@ -131,7 +131,7 @@ async function showStatus(context: Context): Promise<void> {
 /** Undefined when none runs. Throws when there is no such agent. */
 export async function findRunning(context: Context): Promise<HostConnection | undefined> {
   const { dataDir } = await agentPlace(context);
-  const { hostPlatform: { hosts }, runningHost } = await import("../../sdk/hosted.ts");
+  const { hostPlatform: { hosts }, runningHost } = await import("../../sdk/host/hosted.ts");
   return hosts && await runningHost(dataDir, hosts);
 }
 

@@ -11,7 +11,7 @@ const port = Number(Deno.args[0] ?? 8000);
 /** The project's own imports, with the browser's platform. */
 async function bundlePage(): Promise<Uint8Array<ArrayBuffer>> {
   const config: { imports: Record<string, string> } = JSON.parse(await Deno.readTextFile(new URL("deno.json", root)));
-  const ours = { "#platform": "./sdk/platform/browser.ts", "#hosts": "./sdk/no_hosts.ts" };
+  const ours = { "#platform": "./sdk/platform/browser.ts", "#hosts": "./sdk/host/no_hosts.ts" };
   const imports = Object.entries({ ...config.imports, ...ours }).flatMap((
     [name, target],
   ) =>

@@ -63,7 +63,7 @@ export function attemptsKind(channelId: ChannelId): string {
   return `run-${inBase36(channelId)}`;
 }
 
-/** Durable readers of a host, by name; see `driver/reader_records.ts`. */
+/** Durable readers of a host, by name; see `host/server/reader_records.ts`. */
 export function readersKind(channelId: ChannelId): string {
   return `read-${inBase36(channelId)}`;
 }

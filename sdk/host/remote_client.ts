@@ -4,9 +4,9 @@ import { type AgentId, parseAgentId, parseChannelName } from "../../proto/mod.ts
 import { EventStream } from "../base/event_stream.ts";
 import type { Runtime } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
-import { Channel } from "../channel.ts";
+import { Channel } from "../api/channel.ts";
 import type { ClientEvent, MissedEvents } from "../channel/events.ts";
-import type { ManagerPort } from "../client_port.ts";
+import type { ManagerPort } from "../api/client_port.ts";
 import type { TransportName } from "../transport/transport.ts";
 import { isCode, StaticError } from "../base/errors.ts";
 import { type Answered, type HostConnection, resultOf } from "./connection.ts";

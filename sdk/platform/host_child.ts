@@ -42,7 +42,7 @@ export function childEnvironment(variables: Readonly<Record<string, string | und
 /** `readable`: files of the user that it may read. */
 export function childArguments(place: HostPlace, readable: readonly string[]): string[] {
   const own = import.meta.url;
-  const script = fileURLToPath(new URL(`../driver/main${own.slice(own.lastIndexOf("."))}`, own));
+  const script = fileURLToPath(new URL(`../host/server/main${own.slice(own.lastIndexOf("."))}`, own));
   const program = [script, "socket", place.dataDir];
   return process.versions["deno"] === undefined ? program : ["run", ...denoRights(place, readable), ...program];
 }

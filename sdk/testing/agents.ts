@@ -9,7 +9,7 @@ export type { Came } from "../channel/group/lineage.ts";
 export { factsKind } from "../channel/channel_kinds.ts";
 export { newChannelRecord, putChannel, putLandmarks } from "../channel/records.ts";
 export { storedChannel } from "../channel/testing/stored_channel.ts";
-export { connectAgent } from "../connect_agent.ts";
+export { connectAgent } from "../api/connect_agent.ts";
 export { MlsFault } from "../mls/codec.ts";
 export { stateOf } from "../mls/epoch.ts";
 export { createError, errorFromRelay, StaticError } from "../base/errors.ts";

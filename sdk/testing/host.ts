@@ -2,5 +2,5 @@
 export { HostConnection } from "../host/connection.ts";
 export type { Fields } from "../host/fields.ts";
 export { encodeFrame, FrameReader } from "../host/frames.ts";
-export { connectHost } from "../connect_host.ts";
+export { connectHost } from "../host/connect_host.ts";
 export { hostPlatform } from "../platform/host_platform.ts";

@@ -8,7 +8,7 @@ import { shareStack } from "../support/shared_stack.ts";
 import type { SharedStack } from "../support/stack.ts";
 import { type DriverProcess, startDriver } from "./driver_process.ts";
 
-const entry = new URL("../../sdk/driver/main.ts", import.meta.url);
+const entry = new URL("../../sdk/host/server/main.ts", import.meta.url);
 const utf8 = new TextEncoder();
 
 type Start = () => DriverProcess;

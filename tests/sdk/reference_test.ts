@@ -1,4 +1,4 @@
-// The SDK's API reference: it can be made, it is complete, and every class and method shows how it is used.
+// The SDK's API reference: it can be made, it is complete, and every class that does something shows how it is used.
 import { assert, assertEquals } from "@std/assert";
 import { runCommand } from "../support/mod.ts";
 
@@ -11,30 +11,15 @@ interface Documented {
   readonly jsDoc?: { readonly tags?: readonly { readonly kind: string }[] };
 }
 
-interface Declaration extends Documented {
-  readonly def: { readonly methods?: readonly Documented[] };
-}
-
 interface Reference {
   readonly nodes: Readonly<
-    Record<string, { readonly symbols: readonly { readonly name: string; readonly declarations: Declaration[] }[] }>
+    Record<string, { readonly symbols: readonly { readonly name: string; readonly declarations: Documented[] }[] }>
   >;
-}
-
-/** Of several signatures of a method one is enough. */
-function withoutExample(methods: readonly Documented[]): string[] {
-  const names = new Set(methods.map(({ name }) => name));
-  return [...names].filter((name) => methods.filter((method) => method.name === name).every(lacksExample));
 }
 
 function lacksExample({ jsDoc, accessibility }: Documented): boolean {
   const kinds = jsDoc?.tags?.map(({ kind }) => kind) ?? [];
   return accessibility !== "private" && !kinds.includes("example") && !kinds.includes("internal");
-}
-
-/** By its name: getters are read, and `await using` disposes. */
-function isCalled({ kind, name }: Documented): boolean {
-  return kind === "method" && !name.startsWith("[");
 }
 
 Deno.test("deno task reference writes a page for every public symbol", async () => {
@@ -49,15 +34,10 @@ Deno.test("every public symbol has a doc comment and refers to public types only
   await runCommand(Deno.execPath(), ["doc", "--lint", "--quiet", "sdk/mod.ts"], { cwd });
 });
 
-Deno.test("every public class that does something has examples, one for each method that is called", async () => {
+Deno.test("every public class that does something has an example", async () => {
   const { nodes }: Reference = JSON.parse(await runCommand(Deno.execPath(), ["doc", "--json", "sdk/mod.ts"], { cwd }));
   const symbols = Object.values(nodes).flatMap(({ symbols }) => symbols);
   const acting = ["StaticClient", "Channel", "ChannelManager"];
-  const missing = symbols.filter(({ name }) => acting.includes(name)).flatMap(({ name, declarations }) =>
-    declarations.flatMap((declaration) => [
-      ...(lacksExample(declaration) ? [name] : []),
-      ...withoutExample((declaration.def.methods ?? []).filter(isCalled)).map((method) => `${name}.${method}`),
-    ])
-  );
-  assertEquals(missing, []);
+  const missing = symbols.filter(({ name, declarations }) => acting.includes(name) && declarations.some(lacksExample));
+  assertEquals(missing.map(({ name }) => name), []);
 });

@@ -6,10 +6,10 @@ import { shareStack } from "../support/shared_stack.ts";
 import { name, read, Stage, until } from "../support/scenario/stage.ts";
 
 const files = [
-  "sdk/client.ts",
-  "sdk/connect_options.ts",
-  "sdk/channel.ts",
-  "sdk/manager.ts",
+  "sdk/api/client.ts",
+  "sdk/api/connect_options.ts",
+  "sdk/api/channel.ts",
+  "sdk/api/manager.ts",
   "sdk/base/errors.ts",
   "sdk/content/envelope.ts",
   "sdk/content/incoming_request.ts",

@@ -1,0 +1,137 @@
+/**
+ * Positions of durable readers on their way to disk: one write at a time, and those that nobody waits for collect for a moment. After
+ * a large one there is a rest in proportion, so that readers that leave much open do not wear out the disk.
+ */
+import { createDeferred } from "../../base/deferred.ts";
+import type { Runtime } from "../../base/runtime.ts";
+import { type Entry, placeOf, type Reader } from "./reader_entry.ts";
+import type { ReaderRecord, ReaderRecords } from "./reader_records.ts";
+
+/** As the channel's own progress does: both are as far behind after a crash. */
+const collectMs = 50;
+/** A write of fewer places is small. Each has up to 40 bytes: with so many in a millisecond, at most 4 MB are written in a second. */
+const [fewPlaces, placesInMs] = [64, 100];
+
+export interface PositionWritesParts {
+  readonly records: Pick<ReaderRecords, "write">;
+  /** Messages that have come, and that not every reader is done with. */
+  readonly entries: () => readonly Entry[];
+  readonly after: Runtime["after"];
+}
+
+export class PositionWrites {
+  readonly #parts: PositionWritesParts;
+  /** Readers whose position has changed since the last write. */
+  readonly #dirty = new Set<Reader>();
+  /** Deleted ones, of which programs may still acknowledge what they hold. */
+  readonly #forgotten = new WeakSet<Reader>();
+  #last: Promise<void> | undefined;
+  /** It will take all that is dirty. */
+  #next: Promise<void> | undefined;
+  /** Resolved when it must not wait any longer. */
+  #hurry = createDeferred<void>();
+  /** After the last write. */
+  #rest = createDeferred<void>();
+  /** Of those who want everything written without a rest. */
+  #flushes = 0;
+
+  constructor(parts: PositionWritesParts) {
+    this.#parts = parts;
+    this.#rest.resolve();
+  }
+
+  /** Resolves when the reader's position as it is now is on disk. */
+  note(reader: Reader): Promise<void> {
+    if (this.#forgotten.has(reader)) return Promise.resolve();
+    this.#dirty.add(reader);
+    return this.#last = this.#next ??= this.#write(this.#last);
+  }
+
+  /** Somebody waits for what was noted. */
+  hurry(): void {
+    if (this.#next !== undefined) this.#hurry.resolve();
+  }
+
+  /** Resolves when it is on disk that nothing that the reader has passed comes again to it. */
+  async written(reader: Reader): Promise<void> {
+    const { noted, settled } = reader.passing;
+    this.hurry();
+    // One that failed when nobody waited is tried once more.
+    await Promise.all([noted?.catch(() => this.#writeNow(reader)), settled?.ack()]);
+  }
+
+  async #writeNow(reader: Reader): Promise<void> {
+    const written = this.note(reader);
+    this.hurry();
+    await written;
+  }
+
+  /** Its position is written no more, but for a write that is under way. */
+  forget(reader: Reader): void {
+    this.#forgotten.add(reader);
+    this.#dirty.delete(reader);
+  }
+
+  /** It stays, after all. */
+  recall(reader: Reader): void {
+    this.#forgotten.delete(reader);
+    this.note(reader).catch(() => {});
+  }
+
+  /** Resolves when everything noted is on disk. A write that failed is tried once more; rejects when it fails again. */
+  async flush(): Promise<void> {
+    this.hurry();
+    this.#rest.resolve();
+    this.#flushes++;
+    try {
+      await this.#last?.catch(() => this.#writeRest());
+    } finally {
+      this.#flushes--;
+    }
+  }
+
+  async #writeRest(): Promise<void> {
+    const failed = this.#last;
+    if (this.#dirty.size > 0) this.#last = this.#next ??= this.#write(failed);
+    this.hurry();
+    if (this.#last !== failed) await this.#last;
+  }
+
+  async #write(before: Promise<void> | undefined): Promise<void> {
+    await before?.catch(() => {});
+    // At least everything of this turn of the event loop goes into one write.
+    await Promise.resolve();
+    const cancel = this.#parts.after(collectMs, this.#hurry.resolve);
+    await this.#hurry.promise;
+    cancel();
+    if (this.#flushes === 0) await this.#rest.promise;
+    this.#hurry = createDeferred();
+    this.#next = undefined;
+    const dirty = [...this.#dirty];
+    this.#dirty.clear();
+    if (dirty.length === 0) return;
+    const records = dirty.map((reader) => this.#recordOf(reader));
+    try {
+      await this.#parts.records.write(records);
+    } catch (error) {
+      for (const reader of dirty) if (!this.#forgotten.has(reader)) this.#dirty.add(reader);
+      throw error;
+    } finally {
+      this.#restAfter(records);
+    }
+  }
+
+  /** As it is now. */
+  #recordOf(reader: Reader): ReaderRecord {
+    const { name, position, missed } = reader;
+    const pending = this.#parts.entries().filter((entry) => entry.pending.has(reader)).map(placeOf);
+    return { name, position: position.state(pending), missed, deleted: false };
+  }
+
+  #restAfter(records: readonly ReaderRecord[]): void {
+    const places = records.reduce((sum, { position: { open, beyond } }) => sum + open.length + beyond.length, 0);
+    if (places < fewPlaces) return;
+    this.#rest = createDeferred();
+    this.#parts.after(places / placesInMs, this.#rest.resolve);
+  }
+}

@@ -1,0 +1,104 @@
+/** The memory of durable readers: messages that not all of them are past, and the readers that were given them. */
+import type { AgentId } from "../../../proto/mod.ts";
+import type { Runtime } from "../../base/runtime.ts";
+import type { InboxReader } from "../../channel/runner/inbox_runner.ts";
+import type { Envelope } from "../../content/envelope.ts";
+import type { Lag, LagLimits } from "./lag.ts";
+import type { Arrival, Place, ReaderPosition } from "./reader_position.ts";
+import type { ReaderRecords } from "./reader_records.ts";
+
+export interface ReadersParts {
+  readonly agentId: AgentId;
+  readonly records: ReaderRecords;
+  /** Every message from the oldest that is not acknowledged; each is acknowledged separately. */
+  readonly source: () => InboxReader;
+  readonly runtime: Pick<Runtime, "nowMs" | "after">;
+  readonly limits?: LagLimits;
+}
+
+export interface Entry {
+  readonly envelope: Envelope;
+  readonly number: number;
+  readonly arrival: Arrival;
+  /** Readers that are not past it. */
+  readonly pending: Set<Reader>;
+  /** One reader is past it. */
+  passed: boolean;
+}
+
+/** A durable reader. */
+export interface Reader {
+  readonly name: string;
+  readonly position: ReaderPosition;
+  /** No message before this one waits to be given out. */
+  next: number;
+  /** Given to a program that has not acknowledged it. */
+  readonly given: Map<Entry, Given>;
+  readonly loops: Set<Loop>;
+  readonly lag: Lag<Entry>;
+  readonly passing: Passing;
+  /** Of a new one: resolves when it is on disk that it exists, and rejects when it does not. */
+  created?: Promise<void>;
+  /** It is being deleted. Until that is on disk it gets messages as before, because it may fail. */
+  isLeaving: boolean;
+  /** Messages that it was set past, and has not been told of. */
+  missed: number;
+}
+
+export function createReader(own: Pick<Reader, "name" | "position" | "next" | "lag">): Reader {
+  return { ...own, given: new Map(), loops: new Set(), passing: {}, isLeaving: false, missed: 0 };
+}
+
+/** The last that it has passed, which may not be on disk. */
+export interface Passing {
+  /** Resolves when its position is. */
+  noted?: Promise<void>;
+  /** A message that everybody is past. */
+  settled?: Envelope;
+}
+
+/** Where a message is. */
+export interface Given {
+  readonly loop: Loop;
+  /** Messages that the reader was set past, and that were told of with it. */
+  readonly missed: number;
+}
+
+/** One program's loop. */
+export interface Loop {
+  readonly all: boolean;
+  ended: boolean;
+  /** It asks, and there is nothing for it. */
+  waiting: boolean;
+}
+
+/** A reader, for people. */
+export interface ReaderState {
+  readonly name: string;
+  readonly programs: number;
+  /** Messages that it has not acknowledged. */
+  readonly behind: number;
+}
+
+export function givenTo({ given }: Reader, loop: Loop): Entry[] {
+  return [...given].flatMap(([entry, each]) => each.loop === loop ? [entry] : []);
+}
+
+export function wantsAll({ loops }: Reader): boolean {
+  return [...loops].some(({ all }) => all);
+}
+
+export function placeOf({ envelope: { sequence, timeMs, id } }: Entry): Place {
+  return { sequence, timeMs, id };
+}
+
+/** Where the first entry of this number, or of a later one, is. */
+export function indexOf(entries: readonly Entry[], number: number): number {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((entries[middle]?.number ?? 0) < number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,88 @@
+/**
+ * The state of the agent or of a channel, sent with the events after which it may have changed: for clients whose surface tells
+ * both without waiting. Events that come together are sent together.
+ */
+import type { Channel } from "../../api/channel.ts";
+import type { StaticClient } from "../../api/client.ts";
+import type { Header } from "../frames.ts";
+import { encodeEvent, encodeKeyAge, encodeMember } from "../wire_values.ts";
+import { type Answer, type Call, channelOf } from "./operation.ts";
+
+const gatherMs = 5;
+const manyMembers = 100;
+
+export async function watch(call: Call<{ readonly channel?: string }>): Promise<Answer> {
+  const { fields, held: { client } } = call;
+  if (fields.channel === undefined) {
+    const state = (): Header => agentState(client);
+    follow(call, (signal) => client.events({ signal }), (events) => ({ event: "agent", state: state(), events }));
+    return { ok: { state: state() } };
+  }
+  const channel = await channelOf(call, fields.channel);
+  const { name } = channel;
+  let told: string | undefined;
+  const state = (): Header => {
+    const members = channel.members().map(encodeMember);
+    const { keys, ...health } = channel.health();
+    const ages = keys.map(encodeKeyAge);
+    const names = members.map(({ knownAs }) => knownAs ?? "").join("\n");
+    // Those of a large channel are sent again only when it has others.
+    const now = members.length > manyMembers ? `epoch ${health.epoch} ${names}` : JSON.stringify([members, ages]);
+    const isNew = now !== told;
+    told = now;
+    return { ...channelState(channel), health, ...(isNew && { members, keys: ages }) };
+  };
+  const tellOf = (events: readonly Header[]): Header => ({ event: "channel", channel: name, state: state(), events });
+  follow(call, (signal) => channel.events({ signal }), tellOf);
+  return { ok: { state: state() } };
+}
+
+/** For as long as the program is there. */
+function follow(
+  { streams, tell }: Pick<Call, "streams" | "tell">,
+  listen: (signal: AbortSignal) => AsyncIterable<{ readonly type: string }>,
+  told: (events: readonly Header[]) => Header,
+): void {
+  const stop = new AbortController();
+  let events: Header[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const send = (): void => {
+    timer = undefined;
+    const gathered = events;
+    events = [];
+    if (!stop.signal.aborted) tell(told(gathered));
+  };
+  const gather = async (): Promise<void> => {
+    for await (const event of listen(stop.signal)) {
+      events.push(encodeEvent(event));
+      timer ??= setTimeout(send, gatherMs);
+    }
+  };
+  streams.whenEnded(() => {
+    stop.abort();
+    clearTimeout(timer);
+  });
+  gather().catch(() => {}); // its end is the channel's end, which the last state told
+}
+
+export function agentState({ agentId, transport, channels, welcomes }: StaticClient): Header {
+  return { agentId, ...(transport !== undefined && { transport }), channels, welcomes };
+}
+
+/** Returns all of a channel's state, for the answer to an operation that changes it: a program sees what it has done. */
+export function wholeState(channel: Channel): Header {
+  const { keys, ...health } = channel.health();
+  const members = channel.members().map(encodeMember);
+  return { ...channelState(channel), health, members, keys: keys.map(encodeKeyAge) };
+}
+
+/** Without what is long or seldom changes. */
+function channelState(channel: Channel): Header {
+  const { name, id } = channel;
+  return {
+    name,
+    id,
+    fingerprint: channel.fingerprint(),
+    policy: { ...channel.policy() },
+  };
+}
