@@ -141,13 +141,15 @@ export function tidy(file: SourceFile): Violation[] {
   );
 }
 
-/** Lines of comments. A word that is too long alone, such as an address, may be. */
+/** Lines of comments. Examples, indented tables and words that are too long alone, such as addresses, may be wider. */
 function wideComments(file: SourceFile): Finding[] {
   const found = (python(file) ? pythonComments : comments)(file.text);
   return found.flatMap(({ index, words }) => {
     const start = file.text.lastIndexOf("\n", index - 1) + 1;
-    const lines = file.text.slice(start, index + words.length).split("\n");
-    const wide = lines.find((line) => line.length > maxColumns && /\S\s+\S+\s+\S/.test(line));
+    const prose = file.text.slice(start, index + words.length).replace(/```[^]*?```/g, "");
+    const wide = prose.split("\n").find((line) =>
+      line.length > maxColumns && /\S\s+\S+\s+\S/.test(line) && !/^\s*\* {3}|# type: /.test(line)
+    );
     return wide === undefined ? [] : [{ index, what: `${wide.length} columns, the limit is ${maxColumns}` }];
   });
 }

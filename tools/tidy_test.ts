@@ -79,6 +79,8 @@ const accepted: readonly [path: string, text: string][] = [
   ["proto/wire/cell.ts", `${doc}import { a as b } from "./a.ts";\n`],
   ["proto/wire/cell.ts", `${doc}${"// Its reason.\n".repeat(1_000)}const a = 1;\n`],
   ["proto/wire/cell.ts", `${doc}const a = "${wide}";\n`],
+  ["proto/wire/cell.ts", `/**\n * \`\`\`ts\n * ${wide}\n * \`\`\`\n */\n`],
+  ["proto/wire/cell.ts", `/**\n * Its bytes.\n *\n *   ${wide}\n */\n`],
   ["proto/wire/cell.ts", `${doc}// https://${"a".repeat(200)}\nconst a = 1;\n`],
   ["proto/wire/cell_test.ts", "// wait: the peer's timer\nawait new Promise((resolve) => setTimeout(resolve, 1));\n"],
 ];
