@@ -1,7 +1,8 @@
 /**
- * The whole stack on one machine: the HTTP API with its embedded database, and the relay, which reaches the API over loopback
- * as it would anywhere. Each is a process of its own, kept running by this one. `--watch` restarts what changed code concerns.
- * With `--relays` there are several relays, and three NATS nodes that keep their log.
+ * The whole stack on one machine: the HTTP API with its embedded database, and the relay, which
+ * reaches the API over loopback as it would anywhere. Each is a process of its own, kept running by
+ * this one. `--watch` restarts what changed code concerns. With `--relays` there are several
+ * relays, and three NATS nodes that keep their log.
  */
 import * as api from "./api/config.ts";
 import { faultsOfNames } from "./proto/base/variables.ts";
@@ -51,11 +52,18 @@ const sameSignalMs = 500;
 const root = new URL("./", import.meta.url);
 
 /** Addresses of the ports for clients, where no variable names others. */
-const ownAddresses: Readonly<Record<string, string>> = { STATIC_API_HOST: "127.0.0.1", STATIC_RELAY_HOST: "localhost" };
-const everyAddress: Readonly<Record<string, string>> = { STATIC_API_HOST: "::", STATIC_RELAY_HOST: "::" };
+const ownAddresses: Readonly<Record<string, string>> = {
+  STATIC_API_HOST: "127.0.0.1",
+  STATIC_RELAY_HOST: "localhost",
+};
+const everyAddress: Readonly<Record<string, string>> = {
+  STATIC_API_HOST: "::",
+  STATIC_RELAY_HOST: "::",
+};
 
 /** Clients of other machines would be told of no relay, or of `localhost`. */
-const unreachable = "STATIC_RELAY_URL must be set to the relay's addresses for other machines, because of --public: " +
+const unreachable =
+  "STATIC_RELAY_URL must be set to the relay's addresses for other machines, because of --public: " +
   "quic://relay.example:4433,https://relay.example:5000";
 
 const usage = `Usage: ${denoOfUser()} task start [--public] [--watch] [--plan NAME] [--relays N]
@@ -115,7 +123,8 @@ async function runStack(
   const { dataDir } = configs.api;
   const apiUp = Promise.withResolvers<Listening>();
   const told: LateVariables = apiUp.promise.then((api) => {
-    const { apiUrl = api.url ?? "", apiInternalUrl = api.internal_url ?? "" } = configs.addresses ?? {};
+    const { apiUrl = api.url ?? "", apiInternalUrl = api.internal_url ?? "" } = configs.addresses ??
+      {};
     return relayVariables({ apiUrl, apiInternalUrl });
   });
   const variables = Deno.env.toObject();
@@ -133,7 +142,9 @@ async function runStack(
         return spawnPart(relayCommand(config, last, place.environment), variables, told);
       })
     ),
-    nats: configs.nats.map((node) => createPart(`NATS ${node.number}`, dataDir, () => spawnNode(node))),
+    nats: configs.nats.map((node) =>
+      createPart(`NATS ${node.number}`, dataDir, () => spawnNode(node))
+    ),
   };
   const asked = untilAskedToStop(() => {
     for (const part of [...parts.relays, ...parts.nats, parts.api]) part.kill();
@@ -177,7 +188,9 @@ async function hasConsole(building: Promise<unknown>, asked: Promise<void>): Pro
     return true;
   } catch (error) {
     const why = error instanceof Error ? error.message : error;
-    console.log(`Cannot build the console: ${why}. Everything else works. To try again: ${denoOfUser()} task build`);
+    console.log(
+      `Cannot build the console: ${why}. Everything else works. To try again: ${denoOfUser()} task build`,
+    );
     return false;
   }
 }
@@ -193,7 +206,8 @@ async function unlessAsked(error: unknown, asked: Promise<void>): Promise<undefi
 
 /** An address that stands for all of them is no place to connect to. */
 function onThisMachine({ url, internal_url, ...others }: Listening): Listening {
-  const named = (text?: string): string | undefined => text?.replace(/\/\/(?:\[::\]|0\.0\.0\.0):/, "//127.0.0.1:");
+  const named = (text?: string): string | undefined =>
+    text?.replace(/\/\/(?:\[::\]|0\.0\.0\.0):/, "//127.0.0.1:");
   return { ...others, url: named(url), internal_url: named(internal_url) };
 }
 
@@ -212,11 +226,17 @@ async function startApi({ api }: Configs, parts: Parts, asked: Promise<void>): P
 }
 
 /** Several have one authority, and the first makes the streams on the nodes. */
-async function startRelays({ relay }: Configs, { relays }: Parts, asked: Promise<void>): Promise<Listening[]> {
+async function startRelays(
+  { relay }: Configs,
+  { relays }: Parts,
+  asked: Promise<void>,
+): Promise<Listening[]> {
   const [first, ...others] = relays;
   if (first === undefined) return [];
   const { dataDir } = relay;
-  const shared = relay.tls === undefined ? await openDevelopmentCertificate({ dataDir, nowMs: Date.now }) : undefined;
+  const shared = relay.tls === undefined
+    ? await openDevelopmentCertificate({ dataDir, nowMs: Date.now })
+    : undefined;
   const start = async (): Promise<Listening[]> => {
     const up = [await first.start(), ...await Promise.all(others.map((part) => part.start()))];
     return up.map((relay) => ({ ...relay, ca_file: shared?.caFile }));
@@ -299,22 +319,38 @@ function portsOf({ api, relay, places, nats }: Configs): WantedPort[] {
   const { listen, internal, admin } = api;
   return [
     { hostname: listen.host, port: listen.port, transport: "tcp", variable: "STATIC_API_PORT" },
-    { hostname: internal.host, port: internal.port, transport: "tcp", variable: "STATIC_INTERNAL_PORT" },
-    ...(admin === undefined
-      ? []
-      : [{ hostname: admin.host, port: admin.port, transport: "tcp", variable: "STATIC_ADMIN_PORT" } as const]),
+    {
+      hostname: internal.host,
+      port: internal.port,
+      transport: "tcp",
+      variable: "STATIC_INTERNAL_PORT",
+    },
+    ...(admin === undefined ? [] : [
+      {
+        hostname: admin.host,
+        port: admin.port,
+        transport: "tcp",
+        variable: "STATIC_ADMIN_PORT",
+      } as const,
+    ]),
     ...wantedPorts(places, nats, { host: relay.host, adminHost: relay.admin?.host }),
   ];
 }
 
-/** Addresses that clients are told; undefined where the user has set them, or the API finds them by itself. */
+/**
+ * Addresses that clients are told; undefined where the user has set them, or the API finds them by
+ * itself.
+ */
 function toldUrls({ places, nats }: Configs): readonly string[] | undefined {
   return nats.length === 0 || Deno.env.get("STATIC_RELAY_URL") ? undefined : relayUrlsOf(places);
 }
 
 /** Throws `StartFailed`. */
 function natsProgram(): string {
-  const search = findNatsServer({ named: Deno.env.get("STATIC_NATS_SERVER"), path: Deno.env.get("PATH") ?? "" });
+  const search = findNatsServer({
+    named: Deno.env.get("STATIC_NATS_SERVER"),
+    path: Deno.env.get("PATH") ?? "",
+  });
   if (search.outcome === "found") return search.program;
   throw new StartFailed(
     `Cannot start several relays: ${search.why}. Install nats-server ${oldestNats} or newer (nats.io), name it with STATIC_NATS_SERVER, or start without --relays`,
@@ -343,11 +379,21 @@ function readConfigs({ relays, isPublic }: StartArguments): Configs {
   const relayConfig = read(() =>
     relay.readConfig((name) => shared[name] ?? relayVariable(name, variable(name), usesTls))
   );
-  if (apiConfig === undefined || relayConfig === undefined || nats === undefined || faults.length > 0) {
+  if (
+    apiConfig === undefined || relayConfig === undefined || nats === undefined || faults.length > 0
+  ) {
     throw new ConfigError("Static", [...new Set(faults)]);
   }
-  const places = relays === undefined ? onePlace(relayConfig) : placeRelays(relays, relayConfig, nats);
-  return { api: apiConfig, relay: relayConfig, addresses: usesTls ? relayConfig : undefined, places, nats };
+  const places = relays === undefined
+    ? onePlace(relayConfig)
+    : placeRelays(relays, relayConfig, nats);
+  return {
+    api: apiConfig,
+    relay: relayConfig,
+    addresses: usesTls ? relayConfig : undefined,
+    places,
+    nats,
+  };
 }
 
 function readNodes(): readonly NatsNode[] {
@@ -357,14 +403,32 @@ function readNodes(): readonly NatsNode[] {
   });
 }
 
-function onePlace({ dataDir, grpcPort, quicPort, admin }: relay.RelayConfig): readonly RelayPlace[] {
-  return [{ name: "Relay", folder: dataDir, environment: {}, grpcPort, quicPort, adminPort: admin?.port }];
+function onePlace(
+  { dataDir, grpcPort, quicPort, admin }: relay.RelayConfig,
+): readonly RelayPlace[] {
+  return [{
+    name: "Relay",
+    folder: dataDir,
+    environment: {},
+    grpcPort,
+    quicPort,
+    adminPort: admin?.port,
+  }];
 }
 
-/** The relay's metrics are on the port after the API's, and its API is the one beside it, whatever clients are told to use. */
-function relayVariable(name: string, text: string | undefined, usesTls: boolean): string | undefined {
+/**
+ * The relay's metrics are on the port after the API's, and its API is the one beside it, whatever
+ * clients are told to use.
+ */
+function relayVariable(
+  name: string,
+  text: string | undefined,
+  usesTls: boolean,
+): string | undefined {
   if (/^STATIC_API(_INTERNAL)?_URL$/.test(name) && !usesTls) return undefined;
-  if (name === "STATIC_ADMIN_PORT" && text !== undefined && /^[1-9]\d*$/.test(text)) return String(Number(text) + 1);
+  if (name === "STATIC_ADMIN_PORT" && text !== undefined && /^[1-9]\d*$/.test(text)) {
+    return String(Number(text) + 1);
+  }
   if (name === "STATIC_RELAY_DRAIN_SECONDS") return text ?? drainSeconds;
   return text;
 }

@@ -1,6 +1,7 @@
 /**
- * The HTTP API as one function from request to response. `createApp` wires routes and what surrounds every request (id, log,
- * metrics, CORS, error answers); it never listens, so tests and edge runtimes use it as it is.
+ * The HTTP API as one function from request to response. `createApp` wires routes and what
+ * surrounds every request (id, log, metrics, CORS, error answers); it never listens, so tests and
+ * edge runtimes use it as it is.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { ClientAddress } from "./client_address.ts";
@@ -25,7 +26,10 @@ export interface AppDeps extends RouteDeps, Pick<ConsoleDeps, "consoleFiles"> {
   readonly isAllowedOrigin: (origin: string) => boolean;
 }
 
-/** `peer` is the address of the other end, where the platform tells; `received` is called when the body has come whole. */
+/**
+ * `peer` is the address of the other end, where the platform tells; `received` is called when the
+ * body has come whole.
+ */
 export type Fetch = (
   request: Request,
   peer?: string,
@@ -56,7 +60,10 @@ export function createApp(deps: AppDeps): App {
   };
 }
 
-/** Around every request: its id, who sent it, one log line, one observation, and headers that every answer carries. */
+/**
+ * Around every request: its id, who sent it, one log line, one observation, and headers that every
+ * answer carries.
+ */
 function surround(hono: OpenAPIHono<AppEnv>, deps: AppDeps, inFlight: { count: number }): void {
   hono.use(async (c, next) => {
     const startedMs = deps.elapsedMs();
@@ -97,14 +104,19 @@ function record(c: ApiContext, { log, metrics }: AppDeps, durationMs: number): v
   });
 }
 
-/** Where a part was found overloaded or away says nothing, and a stack costs more than the rest of a refusal. */
+/**
+ * Where a part was found overloaded or away says nothing, and a stack costs more than the rest of a
+ * refusal.
+ */
 function describeFault(fault: unknown): LogFields {
   return fault instanceof Fault ? describeFailure(fault) : describeError(fault);
 }
 
 /** A method is text from outside; as a label it must not make new series. */
 function knownMethod(method: string): string {
-  return ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].includes(method) ? method : "(other)";
+  return ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].includes(method)
+    ? method
+    : "(other)";
 }
 
 /** Unknown paths, known paths with another method, and whatever a handler threw. */
@@ -119,7 +131,11 @@ function answerStrays({ hono, methodsOf }: Router): void {
   hono.onError((error, c) => {
     c.set("fault", error);
     if (!(error instanceof Fault)) {
-      return refuse(c, "internal", "Something failed on our side; try again or report the request id");
+      return refuse(
+        c,
+        "internal",
+        "Something failed on our side; try again or report the request id",
+      );
     }
     const { retryAfterSeconds } = error;
     return refuse(c, error.code, error.message, {

@@ -30,7 +30,14 @@ function createBrokenApp(
     accounts: { signUp: () => Promise.try(fail), recover: () => Promise.try(fail) },
     keys: { create: fail, rotate: fail, list: fail, revoke: fail, issue: fail },
     tokens: { issue: fail, publicKeys: fail },
-    usage: { read: fail, readDays: fail, lease: fail, report: fail, open: fail, forgetClosed: fail },
+    usage: {
+      read: fail,
+      readDays: fail,
+      lease: fail,
+      report: fail,
+      open: fail,
+      forgetClosed: fail,
+    },
     life: {
       read: fail,
       logIn: fail,
@@ -105,7 +112,11 @@ Deno.test("an unexpected failure answers 500 internal, tells the caller nothing 
   ) {
     const response = await app.fetch(new Request(`http://x${path}`, { method: method ?? "" }));
     const text = await response.text();
-    assertEquals([response.status, JSON.parse(text).code, JSON.parse(text).request_id], [500, "internal", "id"]);
+    assertEquals([response.status, JSON.parse(text).code, JSON.parse(text).request_id], [
+      500,
+      "internal",
+      "id",
+    ]);
     assert(!text.includes("canary"), text);
     const line = JSON.parse(logs.at(-1) ?? "");
     assertEquals([line.level, line.status, line.error.name], ["error", 500, "RangeError"]);
@@ -117,18 +128,25 @@ Deno.test("a console that was not built says what builds it, and everything else
   const { app } = createBrokenApp(() => {
     throw new Error("not reached");
   }, { consoleFiles: { find: () => Promise.resolve(undefined) } });
-  const visit = async (path: string): Promise<{ status: number; headers: Headers; text: string }> => {
+  const visit = async (
+    path: string,
+  ): Promise<{ status: number; headers: Headers; text: string }> => {
     const response = await app.fetch(new Request(`http://x${path}`));
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
   for (const path of ["/console", "/console/keys", "/console/join", "/console/nowhere"]) {
     const { status, headers, text } = await visit(path);
     assertEquals([status, headers.get("cache-control")], [503, "no-store"], path);
-    assert(text.includes("<code>deno task build</code>") && !/script|style|href|src/.test(text), text);
+    assert(
+      text.includes("<code>deno task build</code>") && !/script|style|href|src/.test(text),
+      text,
+    );
     assert(headers.get("content-security-policy")?.startsWith("default-src 'none'; "));
   }
   assertEquals((await visit("/console/assets/ui.js")).status, 404);
-  for (const path of ["/health", "/docs", "/openapi.json"]) assertEquals((await visit(path)).status, 200, path);
+  for (const path of ["/health", "/docs", "/openapi.json"]) {
+    assertEquals((await visit(path)).status, 200, path);
+  }
 });
 
 Deno.test("configured origins are allowed exactly; loopback is not, once origins are configured", async () => {
@@ -142,7 +160,14 @@ Deno.test("configured origins are allowed exactly; loopback is not, once origins
     return response.headers.get("access-control-allow-origin");
   };
   assertEquals(await allowed("https://app.example.com"), "https://app.example.com");
-  for (const origin of ["http://localhost:5173", "https://app.example.com.evil", "http://app.example.com", "null"]) {
+  for (
+    const origin of [
+      "http://localhost:5173",
+      "https://app.example.com.evil",
+      "http://app.example.com",
+      "null",
+    ]
+  ) {
     assertEquals(await allowed(origin), null, origin);
   }
 });
@@ -190,15 +215,24 @@ Deno.test("what fails because we are overloaded uses up nobody's attempts: an ou
 
 Deno.test("the log tells an overload in words, and takes the time for no stack: floods are made of it", async () => {
   const { app, logs } = createBrokenApp(() => {
-    throw new Fault("overloaded", "The database does not answer", { cause: new Error("connection refused") });
+    throw new Fault("overloaded", "The database does not answer", {
+      cause: new Error("connection refused"),
+    });
   });
   const headers = { "content-type": "application/json" };
   const body = JSON.stringify({ email: "agent@example.com", password: "1234567 apples" });
-  const response = await app.fetch(new Request("http://x/v1/accounts", { method: "POST", headers, body }));
+  const response = await app.fetch(
+    new Request("http://x/v1/accounts", { method: "POST", headers, body }),
+  );
   await response.body?.cancel();
   const { error } = JSON.parse(logs.at(-1) ?? "{}");
   const cause = { name: "Error", message: "connection refused" };
-  assertEquals(error, { name: "Fault", message: "The database does not answer", code: "overloaded", cause });
+  assertEquals(error, {
+    name: "Fault",
+    message: "The database does not answer",
+    code: "overloaded",
+    cause,
+  });
 });
 
 Deno.test("a body that breaks off is the client's fault, not ours: 400, and no error in the log", async () => {
@@ -210,7 +244,11 @@ Deno.test("a body that breaks off is the client's fault, not ours: 400, and no e
     pull: (stream) => stream.error(new TypeError("aborted")),
   });
   const response = await app.fetch(
-    new Request("http://x/v1/accounts", { method: "POST", headers: { "content-type": "application/json" }, body }),
+    new Request("http://x/v1/accounts", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    }),
   );
   assertEquals([response.status, (await response.json()).code], [400, "invalid_request"]);
   assertEquals(JSON.parse(logs.at(-1) ?? "").level, "info");

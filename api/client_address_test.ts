@@ -87,8 +87,16 @@ Deno.test("a long Forwarded of quotes and commas is read in a moment", () => {
 });
 
 Deno.test("exactly one header is read, and the other one is a client's own words", () => {
-  const sent: Readonly<Record<string, string>> = { "X-Forwarded-For": "203.0.113.1", Forwarded: "for=203.0.113.2" };
-  for (const [name, expected] of [["X-Forwarded-For", "203.0.113.1"], ["Forwarded", "203.0.113.2"]] as const) {
+  const sent: Readonly<Record<string, string>> = {
+    "X-Forwarded-For": "203.0.113.1",
+    Forwarded: "for=203.0.113.2",
+  };
+  for (
+    const [name, expected] of [["X-Forwarded-For", "203.0.113.1"], [
+      "Forwarded",
+      "203.0.113.2",
+    ]] as const
+  ) {
     const read: string[] = [];
     const address = createClientAddress(ranges("10.0.0.0/8"), name)("10.0.0.1", (header) => {
       read.push(header);
@@ -109,5 +117,8 @@ Deno.test("IPv6 clients are counted by their /64", () => {
     address("2001:db8:0:7::1", () => undefined),
     address("2001:db8:0:7:ffff:ffff:ffff:ffff", () => undefined),
   );
-  assertEquals(address("2001:db8:0:7::1", () => undefined) === address("2001:db8:0:8::1", () => undefined), false);
+  assertEquals(
+    address("2001:db8:0:7::1", () => undefined) === address("2001:db8:0:8::1", () => undefined),
+    false,
+  );
 });

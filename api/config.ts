@@ -1,6 +1,6 @@
 /**
- * Configuration from environment variables: every one is checked here, once, and all faults are reported together, so that
- * nobody fixes them one restart at a time.
+ * Configuration from environment variables: every one is checked here, once, and all faults are
+ * reported together, so that nobody fixes them one restart at a time.
  */
 import { type ApiKeyEnvironment, maxRelayAddresses } from "../proto/mod.ts";
 import {
@@ -39,7 +39,10 @@ export interface Config {
   /** Undefined: the embedded database in the data directory. */
   readonly database: (DatabaseAddress & { readonly kind: "url" }) | undefined;
   readonly databaseConnections: number;
-  /** A private JWK set as JSON, or the path of a file that holds one. Undefined: made in the data directory. */
+  /**
+   * A private JWK set as JSON, or the path of a file that holds one. Undefined: made in the data
+   * directory.
+   */
   readonly jwtKeys: { readonly file: string } | { readonly json: Secret } | undefined;
   readonly relaySecret: Secret | undefined;
   readonly adminSecret: Secret | undefined;
@@ -87,7 +90,12 @@ function readAll(read: VariableReader): Config {
   const tls = readTls(read);
   const tlsTerminated = read.flag("STATIC_TLS_TERMINATED");
   const internalHost = read.text("STATIC_INTERNAL_HOST", "127.0.0.1");
-  for (const [name, each] of [["STATIC_API_HOST", host], ["STATIC_INTERNAL_HOST", internalHost]] as const) {
+  for (
+    const [name, each] of [["STATIC_API_HOST", host], [
+      "STATIC_INTERNAL_HOST",
+      internalHost,
+    ]] as const
+  ) {
     if (tls !== undefined || isLoopback(each) || tlsTerminated) continue;
     read.fault(
       name,
@@ -109,14 +117,28 @@ function readAll(read: VariableReader): Config {
     relaySecret: read.secret("STATIC_RELAY_SECRET", 32),
     adminSecret: read.secret("STATIC_ADMIN_SECRET", 32),
     console: read.choice("STATIC_CONSOLE", ["on", "off"]) === "on",
-    trustedProxies:
-      read.list("STATIC_TRUSTED_PROXIES", parseAddressRange, "an address or a range such as 10.0.0.0/8") ?? [],
+    trustedProxies: read.list(
+      "STATIC_TRUSTED_PROXIES",
+      parseAddressRange,
+      "an address or a range such as 10.0.0.0/8",
+    ) ?? [],
     trustedHeader: read.choice("STATIC_TRUSTED_HEADER", ["X-Forwarded-For", "Forwarded"]),
-    corsOrigins: read.list("STATIC_CORS_ORIGINS", parseWebOrigin, "an origin such as https://app.example.com"),
+    corsOrigins: read.list(
+      "STATIC_CORS_ORIGINS",
+      parseWebOrigin,
+      "an origin such as https://app.example.com",
+    ),
     hashing: {
-      passwords: readProfile(read, "STATIC_PASSWORD_ARGON2", { memoryKiB: 19456, iterations: 2, parallelism: 1 }),
+      passwords: readProfile(read, "STATIC_PASSWORD_ARGON2", {
+        memoryKiB: 19456,
+        iterations: 2,
+        parallelism: 1,
+      }),
       keys: { memoryKiB: 4096, iterations: 1, parallelism: 1 },
-      workers: read.integer("STATIC_HASH_WORKERS", Math.max(1, navigator.hardwareConcurrency - 1), { min: 1, max: 64 }),
+      workers: read.integer("STATIC_HASH_WORKERS", Math.max(1, navigator.hardwareConcurrency - 1), {
+        min: 1,
+        max: 64,
+      }),
       queueLimit: 64,
     },
     rateLimits: readRates(read),
@@ -160,13 +182,17 @@ export function warningsOf({ tls, tlsTerminated, trustedProxies }: Config): read
   ];
 }
 
-/** The configuration in force, for the log: secrets hide themselves, long values are told in brief. */
+/**
+ * The configuration in force, for the log: secrets hide themselves, long values are told in brief.
+ */
 export function describeConfig(config: Config): Readonly<Record<string, unknown>> {
   const { tls, database, trustedProxies } = config;
   return {
     ...config,
     tls: tls !== undefined,
-    database: database === undefined ? "embedded" : { tls: database.tls, ca: database.ca !== undefined },
+    database: database === undefined
+      ? "embedded"
+      : { tls: database.tls, ca: database.ca !== undefined },
     trustedProxies: trustedProxies.length,
   };
 }
@@ -176,7 +202,10 @@ function readTls(read: VariableReader): Config["tls"] {
   const [cert, key] = [read.file("STATIC_TLS_CERT"), read.file("STATIC_TLS_KEY")];
   if (files === undefined || cert === undefined || key === undefined) return undefined;
   if (!isPair({ cert, key })) {
-    read.fault("STATIC_TLS_CERT and STATIC_TLS_KEY", "the PEM files of a certificate and of its private key");
+    read.fault(
+      "STATIC_TLS_CERT and STATIC_TLS_KEY",
+      "the PEM files of a certificate and of its private key",
+    );
   }
   return files;
 }
@@ -200,27 +229,44 @@ function readDatabase(read: VariableReader): Config["database"] {
   if (tls === undefined) {
     read.fault(
       "DATABASE_URL",
-      `given with sslmode=${modes.join(" or sslmode=")}, because the database is on another machine`,
+      `given with sslmode=${
+        modes.join(" or sslmode=")
+      }, because the database is on another machine`,
     );
     return undefined;
   }
   return { kind: "url", url: new Secret(text), tls, ca };
 }
 
-/** Where nothing is said, the relay of this machine is meant, unless its ports are the system's choice. */
+/**
+ * Where nothing is said, the relay of this machine is meant, unless its ports are the system's
+ * choice.
+ */
 /** Behind an edge that ends TLS, loopback is how a public service listens. */
-export function isDevelopment({ host, tlsTerminated }: { host: string; tlsTerminated: boolean }): boolean {
+export function isDevelopment(
+  { host, tlsTerminated }: { host: string; tlsTerminated: boolean },
+): boolean {
   return isLoopback(host) && !tlsTerminated;
 }
 
 function readRelayUrls(read: VariableReader, isLocal: boolean): readonly string[] {
-  const given = read.list("STATIC_RELAY_URL", parseRelayUrl, "an address such as quic://relay.example:4433");
-  const [quic, grpc] = [read.port("STATIC_RELAY_QUIC_PORT", 4433), read.port("STATIC_RELAY_GRPC_PORT", 5000)];
+  const given = read.list(
+    "STATIC_RELAY_URL",
+    parseRelayUrl,
+    "an address such as quic://relay.example:4433",
+  );
+  const [quic, grpc] = [
+    read.port("STATIC_RELAY_QUIC_PORT", 4433),
+    read.port("STATIC_RELAY_GRPC_PORT", 5000),
+  ];
   if ((given?.length ?? 0) > maxRelayAddresses) {
     read.fault("STATIC_RELAY_URL", `at most ${maxRelayAddresses} addresses`);
   }
   if (given !== undefined || !isLocal) return given ?? [];
-  return [...(quic === 0 ? [] : [`quic://localhost:${quic}`]), ...(grpc === 0 ? [] : [`https://localhost:${grpc}`])];
+  return [
+    ...(quic === 0 ? [] : [`quic://localhost:${quic}`]),
+    ...(grpc === 0 ? [] : [`https://localhost:${grpc}`]),
+  ];
 }
 
 function parseRelayUrl(text: string): string | undefined {
@@ -233,9 +279,14 @@ function readMail(read: VariableReader): Config["mail"] {
   const server = read.secret("STATIC_SMTP_URL", 1);
   const url = server === undefined ? undefined : URL.parse(server.reveal());
   if (
-    url === null || (url !== undefined && (!/^smtps?:$/.test(url.protocol) || url.hostname === "" || !isDecodable(url)))
+    url === null ||
+    (url !== undefined &&
+      (!/^smtps?:$/.test(url.protocol) || url.hostname === "" || !isDecodable(url)))
   ) {
-    read.fault("STATIC_SMTP_URL", "smtps://user:password@host:465 or smtp://user:password@host:587");
+    read.fault(
+      "STATIC_SMTP_URL",
+      "smtps://user:password@host:465 or smtp://user:password@host:587",
+    );
   }
   const from = url?.searchParams.get("from") ?? "static@localhost";
   if (!/^[^\s@<>,]+@[^\s@<>,]+$/.test(from)) {
@@ -244,7 +295,10 @@ function readMail(read: VariableReader): Config["mail"] {
   return { server, from };
 }
 
-/** Keys that are put wrongly (without `{"keys":`, in quotes) must not be taken for a path: paths are shown. */
+/**
+ * Keys that are put wrongly (without `{"keys":`, in quotes) must not be taken for a path: paths are
+ * shown.
+ */
 function readJwtKeys(read: VariableReader): Config["jwtKeys"] {
   const text = read.given("STATIC_JWT_KEYS");
   if (text === undefined) return undefined;

@@ -4,7 +4,8 @@ import { ConfigError } from "../server/mod.ts";
 import { createDiscovery, type Discovery } from "./discovery.ts";
 import { type Config, describeConfig, readConfig as readFrom, warningsOf } from "./config.ts";
 
-const readConfig = (environment: Record<string, string>): Config => readFrom((name) => environment[name]);
+const readConfig = (environment: Record<string, string>): Config =>
+  readFrom((name) => environment[name]);
 
 const faultsOf = (environment: Record<string, string>): readonly string[] =>
   assertThrows(() => readConfig(environment), ConfigError).faults;
@@ -20,13 +21,19 @@ Deno.test("an empty environment is a development machine on loopback", () => {
   ]);
   assertEquals(config.hashing.passwords, { memoryKiB: 19456, iterations: 2, parallelism: 1 });
   assertEquals(config.hashing.keys, { memoryKiB: 4096, iterations: 1, parallelism: 1 });
-  assertEquals([config.maxActiveKeys, config.corsOrigins, config.trustedProxies], [100, undefined, []]);
+  assertEquals([config.maxActiveKeys, config.corsOrigins, config.trustedProxies], [
+    100,
+    undefined,
+    [],
+  ]);
 });
 
 Deno.test("several relays are told to clients, up to 32 addresses", () => {
   const urls = Array.from({ length: 33 }, (_, index) => `quic://r${index}.example`);
   assertEquals(readConfig({ STATIC_RELAY_URL: urls.slice(1).join(", ") }).relayUrls, urls.slice(1));
-  assertEquals(faultsOf({ STATIC_RELAY_URL: urls.join() }), ["STATIC_RELAY_URL must be at most 32 addresses"]);
+  assertEquals(faultsOf({ STATIC_RELAY_URL: urls.join() }), [
+    "STATIC_RELAY_URL must be at most 32 addresses",
+  ]);
 });
 
 Deno.test("all faults are reported together, without repeating secrets", () => {
@@ -49,13 +56,19 @@ Deno.test("all faults are reported together, without repeating secrets", () => {
 Deno.test("a public address without TLS refuses to start, unless an edge terminates it", () => {
   for (const host of ["0.0.0.0", "::", "192.0.2.1", "api.example.com"]) {
     assert(faultsOf({ STATIC_API_HOST: host })[0]?.includes("without TLS"), host);
-    assertEquals(readConfig({ STATIC_API_HOST: host, STATIC_TLS_TERMINATED: "true" }).listen.host, host);
+    assertEquals(
+      readConfig({ STATIC_API_HOST: host, STATIC_TLS_TERMINATED: "true" }).listen.host,
+      host,
+    );
   }
-  for (const host of ["127.0.0.1", "127.1.2.3", "::1", "localhost"]) readConfig({ STATIC_API_HOST: host });
+  for (const host of ["127.0.0.1", "127.1.2.3", "::1", "localhost"]) {
+    readConfig({ STATIC_API_HOST: host });
+  }
 });
 
 Deno.test("an edge whose forwarded addresses are not trusted is warned of: all its clients would share their limits", () => {
-  const warn = (environment: Record<string, string>): number => warningsOf(readConfig(environment)).length;
+  const warn = (environment: Record<string, string>): number =>
+    warningsOf(readConfig(environment)).length;
   assertEquals(warn({ STATIC_TLS_TERMINATED: "true" }), 1);
   assertEquals(warn({ STATIC_TLS_TERMINATED: "true", STATIC_TRUSTED_PROXIES: "10.0.0.0/8" }), 0);
   assertEquals(warn({}), 0);
@@ -80,14 +93,17 @@ Deno.test("a certificate with another one's key is a fault: every handshake woul
 });
 
 Deno.test("a database on another machine needs a stated sslmode; on this one plain text is the default", () => {
-  const tlsOf = (url: string): string | undefined => readConfig({ DATABASE_URL: url }).database?.tls;
+  const tlsOf = (url: string): string | undefined =>
+    readConfig({ DATABASE_URL: url }).database?.tls;
   assertEquals(tlsOf("postgres://u:p@127.0.0.1:5432/db"), "disable");
   assertEquals(tlsOf("postgres:///db?host=/run/postgresql"), "disable");
   assertEquals(tlsOf("postgresql://u:p@127.0.0.1/db?sslmode=require"), "require");
   assertEquals(tlsOf("postgres://u:p@db.example/db?sslmode=verify-full"), "verify-full");
   const percent = "postgres://u:50%off@127.0.0.1/db";
   assert(faultsOf({ DATABASE_URL: percent })[0]?.includes("%25"));
-  for (const url of ["postgres://u:p@db.example/db", "postgres://u:p@db.example/db?sslmode=prefer"]) {
+  for (
+    const url of ["postgres://u:p@db.example/db", "postgres://u:p@db.example/db?sslmode=prefer"]
+  ) {
     assert(faultsOf({ DATABASE_URL: url })[0]?.includes("sslmode"), url);
   }
 });
@@ -105,7 +121,10 @@ Deno.test("token keys are a readable file or, when they look like JSON of any ki
     assert(!JSON.stringify(describeConfig(config)).includes("canary"));
   }
   const [fault = "", ...more] = faultsOf({ STATIC_JWT_KEYS: "Y2FuYXJ5LWluLWJhc2U2NA" });
-  assert(more.length === 0 && fault.includes("STATIC_JWT_KEYS") && !fault.includes("Y2FuYXJ5"), fault);
+  assert(
+    more.length === 0 && fault.includes("STATIC_JWT_KEYS") && !fault.includes("Y2FuYXJ5"),
+    fault,
+  );
 });
 
 Deno.test("the configuration in force is told without secrets: they hide themselves, and the database only by its TLS", () => {
@@ -129,12 +148,18 @@ Deno.test("an API on loopback behind an edge is no development machine: it names
 Deno.test("an API behind an edge tells nobody the folder of its mail and the certificates of its machine", async () => {
   const dataDir = await Deno.makeTempDir();
   try {
-    await Deno.writeTextFile(`${dataDir}/ca.pem`, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+    await Deno.writeTextFile(
+      `${dataDir}/ca.pem`,
+      "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+    );
     const discover = (environment: Record<string, string>): Discovery =>
       createDiscovery(readConfig({ STATIC_DATA_DIR: dataDir, ...environment }), Date.now);
     const [local, edge] = [discover({}), discover({ STATIC_TLS_TERMINATED: "true" })];
     assertEquals([local.mail.folder !== undefined, edge.mail.folder], [true, undefined]);
-    assertEquals([(await local.certificates()).ca !== null, (await edge.certificates()).ca], [true, null]);
+    assertEquals([(await local.certificates()).ca !== null, (await edge.certificates()).ca], [
+      true,
+      null,
+    ]);
   } finally {
     await Deno.remove(dataDir, { recursive: true });
   }

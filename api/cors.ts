@@ -1,8 +1,11 @@
-/** Cross-origin requests: agents in browsers call this API with a bearer key, never with cookies. */
+/**
+ * Cross-origin requests: agents in browsers call this API with a bearer key, never with cookies.
+ */
 import type { MiddlewareHandler } from "hono";
 import type { AppEnv } from "./routes/context.ts";
 
-const exposed = "x-request-id, Retry-After, RateLimit, RateLimit-Policy, Static-Usage, Static-Notice";
+const exposed =
+  "x-request-id, Retry-After, RateLimit, RateLimit-Policy, Static-Usage, Static-Notice";
 const methods = "GET, HEAD, POST, PATCH, DELETE";
 const requestHeaders = "authorization, content-type, static-device";
 const preflightSeconds = "600";
@@ -17,7 +20,9 @@ export function cors(isAllowed: (origin: string) => boolean): MiddlewareHandler<
       c.header("Access-Control-Allow-Origin", origin);
       c.header("Access-Control-Expose-Headers", exposed);
     }
-    if (c.req.method !== "OPTIONS" || c.req.header("access-control-request-method") === undefined) return await next();
+    if (c.req.method !== "OPTIONS" || c.req.header("access-control-request-method") === undefined) {
+      return await next();
+    }
     c.set("route", "(preflight)");
     if (allowed) {
       c.header("Access-Control-Allow-Methods", methods);

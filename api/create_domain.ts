@@ -1,4 +1,7 @@
-/** The rules of the API put together: each gets the others that it needs, and what comes from outside. */
+/**
+ * The rules of the API put together: each gets the others that it needs, and what comes from
+ * outside.
+ */
 import { after, describeFailure, type Log, type Secret } from "../server/mod.ts";
 import type { AppDeps } from "./app.ts";
 import type { Config } from "./config.ts";
@@ -50,21 +53,51 @@ export interface DomainDeps {
   readonly onUse: AuthenticatorDeps["onUse"];
 }
 
-export function createDomain({ config, store, pools, clock, log, keyRing, relaySecret, onUse }: DomainDeps): Domain {
+export function createDomain(
+  { config, store, pools, clock, log, keyRing, relaySecret, onUse }: DomainDeps,
+): Domain {
   const hasher = pools.keys.hasher(config.hashing.keys);
   const passwords = pools.passwords.hasher(config.hashing.passwords);
   const newId = (): string => crypto.randomUUID();
   const { environment } = config;
-  const randomBytes = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length));
-  const keys = createKeys({ store, hasher, clock, randomBytes, newId, environment, limits: config });
+  const randomBytes = (length: number): Uint8Array<ArrayBuffer> =>
+    crypto.getRandomValues(new Uint8Array(length));
+  const keys = createKeys({
+    store,
+    hasher,
+    clock,
+    randomBytes,
+    newId,
+    environment,
+    limits: config,
+  });
   const rateLimits = createRateLimits(config, clock);
   const plan = config.defaultPlan;
   const devices = createDevices({ secret: relaySecret, store, clock, randomBytes });
   const resetLimits = createResetLimits(config, clock);
   const resetMails = resetLimits.mails;
-  const life = createAccountLife({ store, passwords, keys, devices, clock, newId, randomBytes, plan, resetMails });
+  const life = createAccountLife({
+    store,
+    passwords,
+    keys,
+    devices,
+    clock,
+    newId,
+    randomBytes,
+    plan,
+    resetMails,
+  });
   return {
-    accounts: createAccounts({ store, passwords, keys, devices, clock, newId, plan, logIn: life.logIn }),
+    accounts: createAccounts({
+      store,
+      passwords,
+      keys,
+      devices,
+      clock,
+      newId,
+      plan,
+      logIn: life.logIn,
+    }),
     life,
     sessions: createSessions({ store, clock, newId, randomBytes }),
     changes: createChanges({ store, clock, after }),
@@ -89,7 +122,10 @@ export function createDomain({ config, store, pools, clock, log, keyRing, relayS
       askReset: life.askReset,
       clients: resetLimits.clients,
       onDropped: (reason, error) =>
-        log("warn", "reset_not_sent", { reason, ...(error !== undefined && { error: describeFailure(error) }) }),
+        log("warn", "reset_not_sent", {
+          reason,
+          ...(error !== undefined && { error: describeFailure(error) }),
+        }),
     }),
     rateLimits,
   };

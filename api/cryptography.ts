@@ -6,13 +6,19 @@ import type { SigningKey } from "./domain/key_ring.ts";
 import type { Secret } from "../server/mod.ts";
 import type { Sign } from "./domain/tokens.ts";
 
-/** Through `node:crypto`, which every runtime of ours has: it signs in half the time of WebCrypto, which prepares the key anew. */
+/**
+ * Through `node:crypto`, which every runtime of ours has: it signs in half the time of WebCrypto,
+ * which prepares the key anew.
+ */
 export function createSign({ kty, crv, x, d }: SigningKey): Sign {
   const key = createPrivateKey({ key: { kty, crv, x, d }, format: "jwk" });
   return (bytes) => sign(null, bytes, key);
 }
 
-/** HMAC-SHA-256 under a key that only this process knows and nobody keeps; keyed once, copied for each use. */
+/**
+ * HMAC-SHA-256 under a key that only this process knows and nobody keeps; keyed once, copied for
+ * each use.
+ */
 export function createFingerprint(): (key: Secret) => string {
   const keyed = hmac.create(sha256, crypto.getRandomValues(new Uint8Array(32)));
   const encoder = new TextEncoder();

@@ -1,6 +1,7 @@
 /**
- * Everything that a client needs to know besides the API's address. The certificates of a private installation lie where its relay keeps
- * them; they are looked for again every few seconds, because a relay may be started after the API and renews them.
+ * Everything that a client needs to know besides the API's address. The certificates of a private
+ * installation lie where its relay keeps them; they are looked for again every few seconds, because
+ * a relay may be started after the API and renews them.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { version } from "../proto/mod.ts";
@@ -31,7 +32,9 @@ export function createDiscovery(config: Config, clock: Clock): Discovery {
   const known: { certificates?: Certificates; atMs: number } = { atMs: -Infinity };
   const read = async (): Promise<Certificates> => {
     const ca = await readPem(caFile ?? (isLocal ? `${dataDir}/ca.pem` : undefined));
-    const own = isLocal && ca !== undefined ? await readPem(`${dataDir}/relay_certificate.pem`) : undefined;
+    const own = isLocal && ca !== undefined
+      ? await readPem(`${dataDir}/relay_certificate.pem`)
+      : undefined;
     return {
       ca: ca === undefined ? null : { pem: ca, sha256: fingerprint(ca) },
       certificateHashes: own === undefined ? [] : [fingerprint(own)],

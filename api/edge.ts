@@ -1,7 +1,8 @@
 /**
- * The entry for edge runtimes (`deno serve api/edge.ts`, Deno Deploy): TLS and sockets are theirs, so this deployment sits
- * behind a terminating edge by definition. Needs `DATABASE_URL`, `STATIC_JWT_KEYS` and `STATIC_RELAY_SECRET`, because an
- * edge has no data directory that lasts. Errors of the start show at the first request, and the next one tries again.
+ * The entry for edge runtimes (`deno serve api/edge.ts`, Deno Deploy): TLS and sockets are theirs,
+ * so this deployment sits behind a terminating edge by definition. Needs `DATABASE_URL`,
+ * `STATIC_JWT_KEYS` and `STATIC_RELAY_SECRET`, because an edge has no data directory that lasts.
+ * Errors of the start show at the first request, and the next one tries again.
  */
 import type { App, Fetch } from "./app.ts";
 import { configFromEnvironment } from "./config.ts";
@@ -22,7 +23,9 @@ export function createEdge(side: (app: App) => Fetch): Edge {
       });
   return {
     fetch: async (request, info) => {
-      const peer = info !== undefined && "hostname" in info.remoteAddr ? info.remoteAddr.hostname : undefined;
+      const peer = info !== undefined && "hostname" in info.remoteAddr
+        ? info.remoteAddr.hostname
+        : undefined;
       return await side((await api()).app)(request, peer);
     },
   };

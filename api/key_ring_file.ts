@@ -1,11 +1,17 @@
-/** The key ring in its file, which the API makes for itself in the data directory when no keys are configured. */
+/**
+ * The key ring in its file, which the API makes for itself in the data directory when no keys are
+ * configured.
+ */
 import { CompactSign, compactVerify, importJWK } from "jose";
 import { type KeyRing, keyRing, rotateKeyRing, type SigningKey } from "./domain/key_ring.ts";
 import { readOrCreateOwned, type Secret, writeOwned } from "../server/mod.ts";
 
 export interface KeyRingSource {
   ring(): KeyRing;
-  /** Reads the file again if it changed; a file that became unreadable or invalid leaves the ring as it was and throws. */
+  /**
+   * Reads the file again if it changed; a file that became unreadable or invalid leaves the ring as
+   * it was and throws.
+   */
   reload(): Promise<void>;
 }
 
@@ -19,7 +25,9 @@ export async function openKeyRing(
   }
   const path = configured?.file ?? keyRingPath(dataDir);
   const make = async (): Promise<string> => JSON.stringify({ keys: [await generateSigningKey()] });
-  let text = configured === undefined ? await readOrCreateOwned(path, make) : await Deno.readTextFile(path);
+  let text = configured === undefined
+    ? await readOrCreateOwned(path, make)
+    : await Deno.readTextFile(path);
   let ring = await parseKeyRing(text, path);
   return {
     ring: () => ring,
@@ -36,7 +44,10 @@ export function keyRingPath(dataDir: string): string {
   return `${dataDir}/jwt_keys.json`;
 }
 
-/** Adds a key to the ring's file and returns it. The file is replaced at once, so a reader sees the old or the new. */
+/**
+ * Adds a key to the ring's file and returns it. The file is replaced at once, so a reader sees the
+ * old or the new.
+ */
 export async function rotateKeyRingFile(path: string, nowMs: number): Promise<SigningKey> {
   const ring = await parseKeyRing(await Deno.readTextFile(path), path);
   const fresh = await generateSigningKey();
@@ -45,14 +56,28 @@ export async function rotateKeyRingFile(path: string, nowMs: number): Promise<Si
 }
 
 async function generateSigningKey(): Promise<SigningKey> {
-  const { privateKey } = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]) as CryptoKeyPair; // cast: Ed25519 makes pairs
+  const { privateKey } = await crypto.subtle.generateKey("Ed25519", true, [
+    "sign",
+    "verify",
+  ]) as CryptoKeyPair; // cast: Ed25519 makes pairs
   const { x, d } = await crypto.subtle.exportKey("jwk", privateKey);
-  if (x === undefined || d === undefined) throw new TypeError("The platform exported an Ed25519 key without its parts");
+  if (x === undefined || d === undefined) {
+    throw new TypeError("The platform exported an Ed25519 key without its parts");
+  }
   const suffix = crypto.getRandomValues(new Uint8Array(4)).toHex();
-  return { kty: "OKP", crv: "Ed25519", kid: `${new Date().toISOString().slice(0, 10)}-${suffix}`, x, d };
+  return {
+    kty: "OKP",
+    crv: "Ed25519",
+    kid: `${new Date().toISOString().slice(0, 10)}-${suffix}`,
+    x,
+    d,
+  };
 }
 
-/** A public part that does not belong to the private one would make tokens that nobody accepts: found here, at the start. */
+/**
+ * A public part that does not belong to the private one would make tokens that nobody accepts:
+ * found here, at the start.
+ */
 async function checkPairs({ keys }: KeyRing, source: string): Promise<void> {
   for (const { kty, crv, x, d, kid } of keys) {
     try {
@@ -60,10 +85,13 @@ async function checkPairs({ keys }: KeyRing, source: string): Promise<void> {
         await importJWK({ kty, crv, x, d }, "EdDSA"),
         await importJWK({ kty, crv, x }, "EdDSA"),
       ];
-      const signed = await new CompactSign(new Uint8Array(1)).setProtectedHeader({ alg: "EdDSA" }).sign(privateKey);
+      const signed = await new CompactSign(new Uint8Array(1)).setProtectedHeader({ alg: "EdDSA" })
+        .sign(privateKey);
       await compactVerify(signed, publicKey);
     } catch {
-      throw new Error(`Cannot read the token keys: in ${source}, the two parts of key ${kid} do not belong together`);
+      throw new Error(
+        `Cannot read the token keys: in ${source}, the two parts of key ${kid} do not belong together`,
+      );
     }
   }
 }
@@ -81,6 +109,9 @@ async function parseKeyRing(text: string, source: string): Promise<KeyRing> {
     await checkPairs(parsed.data, source);
     return parsed.data;
   }
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
-  throw new Error(`Cannot read the token keys: ${source} is not a private Ed25519 JWK set (${problems})`);
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`)
+    .join("; ");
+  throw new Error(
+    `Cannot read the token keys: ${source} is not a private Ed25519 JWK set (${problems})`,
+  );
 }

@@ -15,7 +15,9 @@ async function withFolder(use: (folder: string) => Promise<void>): Promise<void>
 
 Deno.test("token keys are made once, for this user only, also when many processes start together", async () => {
   await withFolder(async (folder) => {
-    const rings = await Promise.all(Array.from({ length: 20 }, () => openKeyRing(undefined, folder)));
+    const rings = await Promise.all(
+      Array.from({ length: 20 }, () => openKeyRing(undefined, folder)),
+    );
     assertEquals(new Set(rings.map(({ ring }) => ring().keys[0]?.kid)).size, 1);
     assertEquals(((await Deno.stat(keyRingPath(folder))).mode ?? 0) & 0o777, 0o600);
     assertEquals(Array.from(Deno.readDirSync(folder), ({ name }) => name), ["jwt_keys.json"]);
@@ -62,18 +64,29 @@ Deno.test("a leaked key that is taken out of the file by hand stops at once, and
     // The next rotation is an ordinary one.
     const next = await rotateKeyRingFile(path, now);
     await source.reload();
-    assertEquals([signingKey(source.ring(), now).kid, signingKey(source.ring(), now + 601_000).kid], [kid, next.kid]);
+    assertEquals(
+      [signingKey(source.ring(), now).kid, signingKey(source.ring(), now + 601_000).kid],
+      [kid, next.kid],
+    );
   });
 });
 
 Deno.test("given keys are refused with a reason that holds no key when they are malformed or do not belong together", async () => {
   await withFolder(async (folder) => {
-    const [a, b] = await Promise.all([openKeyRing(undefined, `${folder}/a`), openKeyRing(undefined, `${folder}/b`)]);
+    const [a, b] = await Promise.all([
+      openKeyRing(undefined, `${folder}/a`),
+      openKeyRing(undefined, `${folder}/b`),
+    ]);
     const [first, second] = [a.ring().keys[0], b.ring().keys[0]];
     const open = (keys: unknown): ReturnType<typeof openKeyRing> =>
       openKeyRing({ json: new Secret(JSON.stringify({ keys })) }, folder);
     assertEquals((await open([first, second])).ring().keys.length, 2);
-    for (const [keys, why] of [[[{ ...first, d: second?.d }], "do not belong together"], [[], "JWK set"]] as const) {
+    for (
+      const [keys, why] of [[[{ ...first, d: second?.d }], "do not belong together"], [
+        [],
+        "JWK set",
+      ]] as const
+    ) {
       const error = await assertRejects(() => open(keys), Error, why);
       assert(!error.message.includes(second?.d ?? "?"));
     }

@@ -1,5 +1,12 @@
 /** The API's rows of the table of limits (`docs/limits.md`), as a configuration sets them. */
-import { type Limit, type Limits, tellBytes, tellCount, tellRate, tellTime } from "../server/limits/mod.ts";
+import {
+  type Limit,
+  type Limits,
+  tellBytes,
+  tellCount,
+  tellRate,
+  tellTime,
+} from "../server/limits/mod.ts";
 import type { Config } from "./config.ts";
 import { tokenLifetimeSeconds } from "./domain/key_ring.ts";
 import { resetPauseMs } from "./domain/mail/mail_codes.ts";
@@ -13,15 +20,26 @@ import { maxSessions } from "./store/sessions.ts";
 export type PlanMessages = readonly (readonly [plan: string, messages: number | null])[];
 
 export function apiLimits(config: Config, plans: PlanMessages): Limits {
-  return { "plans and sizes": messages(plans), "requests to the API": [...requests(config), ...passwords(config)] };
+  return {
+    "plans and sizes": messages(plans),
+    "requests to the API": [...requests(config), ...passwords(config)],
+  };
 }
 
 function messages(plans: PlanMessages): Limit[] {
-  const ofPlans = plans.map(([plan, count]) => `${plan} ${tellCount(count ?? Infinity)}`).join("; ");
+  const ofPlans = plans.map(([plan, count]) => `${plan} ${tellCount(count ?? Infinity)}`).join(
+    "; ",
+  );
   const ofKey = `no limit; ${tellCount(publishableMessages)} of a publishable key`;
   const byAdmin = ["deno task admin set-plan", "deno task admin set-limit"];
   return [
-    ["messages in a UTC month", ofPlans, "account", "`quota_exceeded` until the next month", ...byAdmin],
+    [
+      "messages in a UTC month",
+      ofPlans,
+      "account",
+      "`quota_exceeded` until the next month",
+      ...byAdmin,
+    ],
     ["messages in a UTC month", ofKey, "key", "`quota_exceeded`", "static keys create --limit"],
   ];
 }
@@ -33,20 +51,39 @@ function requests(config: Config): Limit[] {
   return [
     ["requests", told(account), "account", limited, "STATIC_RATE_ACCOUNT"],
     ["requests with a publishable key", told(account), "key", limited, "STATIC_RATE_ACCOUNT"],
-    ["requests with a publishable key", told(sharedKeys), "visitor", limited, "STATIC_RATE_ACCOUNT"],
+    [
+      "requests with a publishable key",
+      told(sharedKeys),
+      "visitor",
+      limited,
+      "STATIC_RATE_ACCOUNT",
+    ],
     ["requests", told(sharedKeys), "guest pass", limited, "STATIC_RATE_ACCOUNT"],
     ["requests that change something", told(changes), "account", limited, "STATIC_RATE_ACCOUNT"],
     ["body", tellBytes(maxBodyBytes), "request", "`payload_too_large`"],
-    ["connections", tellCount(maxConnections), "API", "the address with most gives one up", "STATIC_API_CONNECTIONS"],
+    [
+      "connections",
+      tellCount(maxConnections),
+      "API",
+      "the address with most gives one up",
+      "STATIC_API_CONNECTIONS",
+    ],
     ["active keys", tellCount(maxActiveKeys), "account", "`key_limit_reached`", "STATIC_MAX_KEYS"],
     ["guest passes", tellCount(maxGuests), "account", "`key_limit_reached`"],
     ["sessions of the console", tellCount(maxSessions), "account", "the oldest ends"],
-    ["life", tellTime(1_000 * tokenLifetimeSeconds), "token", "`session_expired`; the SDK renews it"],
+    [
+      "life",
+      tellTime(1_000 * tokenLifetimeSeconds),
+      "token",
+      "`session_expired`; the SDK renews it",
+    ],
   ];
 }
 
 function passwords(config: Config): Limit[] {
-  const { signUp, failures, passwords, pairs, known, mail, mailClients, resetMails } = ratesOf(config);
+  const { signUp, failures, passwords, pairs, known, mail, mailClients, resetMails } = ratesOf(
+    config,
+  );
   const limited = "`rate_limited`";
   const unseen = "202 without a mail";
   const queue = `${tellCount(config.hashing.queueLimit)}, half of them for known places and keys`;
@@ -55,7 +92,13 @@ function passwords(config: Config): Limit[] {
     ["wrong keys and sessions", told(failures), "address", limited, "STATIC_RATE_FAILURES"],
     ["wrong passwords and codes", told(failures), "address", limited, "STATIC_RATE_FAILURES"],
     ["wrong passwords of strangers", told(passwords), "mailbox", limited, "STATIC_RATE_PASSWORDS"],
-    ["wrong passwords of strangers by its id", told(passwords), "account", limited, "STATIC_RATE_PASSWORDS"],
+    [
+      "wrong passwords of strangers by its id",
+      told(passwords),
+      "account",
+      limited,
+      "STATIC_RATE_PASSWORDS",
+    ],
     ["of these, from one address", told(pairs), "mailbox", limited, "STATIC_RATE_PASSWORDS"],
     ["wrong passwords of known places", told(known), "account", "they are strangers"],
     ["wrong passwords with a key or session", told(known), "account", "they are strangers"],

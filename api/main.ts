@@ -1,6 +1,7 @@
 /**
- * Runs the HTTP API: environment → configuration → API, until a signal asks it to stop. SIGHUP looks for another certificate.
- * When its listener fails it exits 1: only a new process can accept again.
+ * Runs the HTTP API: environment → configuration → API, until a signal asks it to stop. SIGHUP
+ * looks for another certificate. When its listener fails it exits 1: only a new process can accept
+ * again.
  */
 import { guardProcess, runUntil, untilAskedToStop } from "../server/mod.ts";
 import { createBatchedOutput } from "./batched_output.ts";
@@ -9,7 +10,10 @@ import { type RunningApi, startApi } from "./start_api.ts";
 
 const logBatchMs = 50;
 
-const output = createBatchedOutput({ writeSync: (bytes) => Deno.stdout.writeSync(bytes), intervalMs: logBatchMs });
+const output = createBatchedOutput({
+  writeSync: (bytes) => Deno.stdout.writeSync(bytes),
+  intervalMs: logBatchMs,
+});
 const unownedSocketErrors = guardProcess({
   writeLog: output.write,
   end: () => {
@@ -23,7 +27,11 @@ const running: { api?: RunningApi } = {};
 Deno.addSignalListener("SIGHUP", () => void running.api?.reloadCertificate());
 const code = await runUntil(
   asked,
-  async () => running.api = await startApi(configFromEnvironment(), { writeLog: output.write, unownedSocketErrors }),
+  async () =>
+    running.api = await startApi(configFromEnvironment(), {
+      writeLog: output.write,
+      unownedSocketErrors,
+    }),
 );
 output.flush();
 Deno.exit(code);

@@ -2,7 +2,10 @@
 import { type Metric, renderMetrics, type Sample } from "../server/mod.ts";
 
 export interface Metrics {
-  /** One request that was answered. `route` is the route's template, never the path, so that the number of series is bounded. */
+  /**
+   * One request that was answered. `route` is the route's template, never the path, so that the
+   * number of series is bounded.
+   */
   observeRequest(labels: { route: string; method: string; status: number }, seconds: number): void;
   /** Something that is read at the time of the scrape. */
   gauge(name: string, help: string, read: () => number): void;
@@ -50,7 +53,8 @@ export function createMetrics(): Metrics {
     counter: (name, help, read) => {
       readings.push(() => ({ name, type: "counter", help, value: read() }));
     },
-    render: () => renderMetrics([...requestMetrics([...series.values()]), ...readings.map((read) => read())]),
+    render: () =>
+      renderMetrics([...requestMetrics([...series.values()]), ...readings.map((read) => read())]),
   };
 }
 

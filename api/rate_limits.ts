@@ -3,16 +3,27 @@ import type { AppDeps } from "./app.ts";
 import type { Config } from "./config.ts";
 import type { Clock } from "./domain/deps.ts";
 import { type BeginGuess, createGuesses } from "./domain/guesses.ts";
-import { createAddressLimiter, createRateLimiter, type RateLimit, type RateLimiter } from "./domain/rate_limit.ts";
+import {
+  createAddressLimiter,
+  createRateLimiter,
+  type RateLimit,
+  type RateLimiter,
+} from "./domain/rate_limit.ts";
 
 const dayMs = 86_400_000;
 /** A client may ask for mail to several addresses. */
 const mailClientShare = 4;
 /** To a mailbox, whatever accounts it has and had. */
 const resetMails = { limit: 3, windowMs: 3_600_000 };
-/** The part of an account's rate of requests that each of its guest passes has, and each network with a publishable key. */
+/**
+ * The part of an account's rate of requests that each of its guest passes has, and each network
+ * with a publishable key.
+ */
 const sharedKeyShare = 0.1;
-/** Of a subject's rate of wrong passwords, for one network: half of it at once, and a twentieth of it with time. */
+/**
+ * Of a subject's rate of wrong passwords, for one network: half of it at once, and a twentieth of
+ * it with time.
+ */
 const pairShare = 0.5;
 const pairWindows = 10;
 /** A network that fails for more mailboxes and accounts in a day is a newcomer for none. */
@@ -21,9 +32,18 @@ const newcomerSubjectsADay = 32;
 const knownFailuresADay = 100;
 
 /** Those that follow from others, or that nothing sets. */
-type Derived = "sharedKeys" | "mailClients" | "resetMails" | "pairs" | "known" | "newcomers" | "newcomerNetworks";
+type Derived =
+  | "sharedKeys"
+  | "mailClients"
+  | "resetMails"
+  | "pairs"
+  | "known"
+  | "newcomers"
+  | "newcomerNetworks";
 
-export function ratesOf({ rateLimits }: Config): Config["rateLimits"] & Readonly<Record<Derived, RateLimit>> {
+export function ratesOf(
+  { rateLimits }: Config,
+): Config["rateLimits"] & Readonly<Record<Derived, RateLimit>> {
   const { account, mail, passwords } = rateLimits;
   return {
     ...rateLimits,
@@ -51,7 +71,10 @@ export function createRateLimits(config: Config, clock: Clock): AppDeps["rateLim
   };
 }
 
-/** Limits of requests for a reset, which no answer shows: they would tell whether there is an account. */
+/**
+ * Limits of requests for a reset, which no answer shows: they would tell whether there is an
+ * account.
+ */
 export function createResetLimits(
   config: Config,
   clock: Clock,

@@ -16,7 +16,10 @@ import { addSessionRoutes } from "./routes/sessions.ts";
 import { addTokenRoutes } from "./routes/tokens.ts";
 import { addUsageRoutes } from "./routes/usage.ts";
 
-export function addPublicRoutes(router: Router, deps: RouteDeps & Pick<ConsoleDeps, "consoleFiles">): void {
+export function addPublicRoutes(
+  router: Router,
+  deps: RouteDeps & Pick<ConsoleDeps, "consoleFiles">,
+): void {
   addAccountRoutes(router, deps);
   addKeyRoutes(router, deps);
   addTokenRoutes(router, deps);

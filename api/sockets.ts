@@ -1,6 +1,6 @@
 /**
- * The API's port: plain or with TLS, with as many connections as this process may have files open, and with a certificate that
- * is read again when its files change.
+ * The API's port: plain or with TLS, with as many connections as this process may have files open,
+ * and with a certificate that is read again when its files change.
  */
 import {
   type CertificateFiles,
@@ -46,7 +46,10 @@ export function connectionLimits(config: Config): ConnectionLimits {
   const kept = databaseConnections + burst + Math.max(minFilesKept, Math.ceil(limit / 8));
   const free = Math.floor((limit - kept) * internalShare / (internalShare + 1));
   const files = socketsFor(maxConnections) / maxConnections;
-  const connections = Math.max(fewestConnections, Math.min(maxConnections, Math.floor(free / files)));
+  const connections = Math.max(
+    fewestConnections,
+    Math.min(maxConnections, Math.floor(free / files)),
+  );
   return { connections, ...patience, isProxy: createRangeCheck(config.trustedProxies) };
 }
 
@@ -74,9 +77,15 @@ export async function openSockets(
   const at = { port, variable };
   if (tls !== undefined) {
     const certificate = await openCertificateFiles(tls);
-    const listener = await naming(at, () => listenTls({ ...options, certificate: certificate.current }));
+    const listener = await naming(
+      at,
+      () => listenTls({ ...options, certificate: certificate.current }),
+    );
     const reloadCertificate = (): Promise<void> => reload(certificate, listener, log);
-    return socketsOf(listener, { reloadCertificate, stop: every(certificateCheckMs, reloadCertificate) });
+    return socketsOf(listener, {
+      reloadCertificate,
+      stop: every(certificateCheckMs, reloadCertificate),
+    });
   }
   const listener = await naming(at, () => listenPlain(options));
   return socketsOf(listener, { reloadCertificate: () => Promise.resolve(), stop: () => {} });
@@ -99,7 +108,10 @@ function socketsOf(
 }
 
 async function openCertificateFiles(files: CertificateFiles): Promise<CertificateSource> {
-  return await needed("the certificate cannot be used (STATIC_TLS_CERT and STATIC_TLS_KEY)", openCertificate(files));
+  return await needed(
+    "the certificate cannot be used (STATIC_TLS_CERT and STATIC_TLS_KEY)",
+    openCertificate(files),
+  );
 }
 
 async function reload(
@@ -111,7 +123,9 @@ async function reload(
     const changed = await certificate.check();
     if (changed === undefined) return;
     listener.setCertificate(changed);
-    log("info", "certificate_changed", { expires_at: new Date(certificate.expiresAtMs).toISOString() });
+    log("info", "certificate_changed", {
+      expires_at: new Date(certificate.expiresAtMs).toISOString(),
+    });
   } catch (error) {
     log("error", "certificate_not_changed", { error: describeFailure(error) });
   }

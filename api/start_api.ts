@@ -1,6 +1,7 @@
 /**
- * The wiring: configuration → database, hashing, domain, app. `createApi` makes everything but sockets (the edge entry
- * uses it as it is); `startApi` adds the listeners and is what `main.ts`, tests and the whole stack's `start.ts` call.
+ * The wiring: configuration → database, hashing, domain, app. `createApi` makes everything but
+ * sockets (the edge entry uses it as it is); `startApi` adds the listeners and is what `main.ts`,
+ * tests and the whole stack's `start.ts` call.
  */
 import {
   createLog,
@@ -93,7 +94,16 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
   );
   const lastUsed = createLastUsed({ store, clock });
   const discovery = createDiscovery(config, clock);
-  const domain = createDomain({ config, store, pools, clock, log, keyRing, relaySecret, onUse: lastUsed.note });
+  const domain = createDomain({
+    config,
+    store,
+    pools,
+    clock,
+    log,
+    keyRing,
+    relaySecret,
+    onUse: lastUsed.note,
+  });
 
   const app = createApp({
     ...domain,
@@ -114,7 +124,16 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
 
   const mail = createMail(config, { store, clock, log });
   metrics.gauge("static_api_mail_queue", "Messages that wait for the mail server.", mail.waiting);
-  const stopUpkeep = startUpkeep({ lastUsed, keyRing, usage: domain.usage, mail, store, clock, log, every });
+  const stopUpkeep = startUpkeep({
+    lastUsed,
+    keyRing,
+    usage: domain.usage,
+    mail,
+    store,
+    clock,
+    log,
+    every,
+  });
   return {
     app,
     metrics,
@@ -143,13 +162,22 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
 export async function startApi(config: Config, options: ApiOptions): Promise<RunningApi> {
   const limits = await needed(
     "the data directory cannot be used (STATIC_DATA_DIR)",
-    Deno.mkdir(config.dataDir, { recursive: true, mode: 0o700 }).then(() => connectionLimits(config)),
+    Deno.mkdir(config.dataDir, { recursive: true, mode: 0o700 }).then(() =>
+      connectionLimits(config)
+    ),
   );
   const api = await createApi(config, options);
   await using opened = new AsyncDisposableStack();
   opened.defer(api.close);
   const { log, metrics } = api;
-  const port = { ...config.listen, variable: "STATIC_API_PORT", tls: config.tls, limits, maxBodyBytes, log };
+  const port = {
+    ...config.listen,
+    variable: "STATIC_API_PORT",
+    tls: config.tls,
+    limits,
+    maxBodyBytes,
+    log,
+  };
   const sockets = await openSockets({ ...port, handler: api.app.fetch });
   opened.defer(sockets.close);
   const internal = await openSockets({
@@ -161,7 +189,11 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   });
   opened.defer(internal.close);
   metrics.gauge("static_api_connections", "Open connections.", sockets.connections);
-  metrics.gauge("static_api_connections_limit", "The most connections that there may be.", () => limits.connections);
+  metrics.gauge(
+    "static_api_connections_limit",
+    "The most connections that there may be.",
+    () => limits.connections,
+  );
   const admin = config.admin && await serveAdmin(config.admin, metrics.render, api.answerAdmin);
   opened.defer(async () => await admin?.close());
   const urls = { url: sockets.url, internalUrl: internal.url, adminUrl: admin?.url };
@@ -176,7 +208,8 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   return {
     ...urls,
     failed: Promise.race([sockets.failed, internal.failed, api.failed]),
-    reloadCertificate: async () => void await Promise.all([sockets, internal].map((one) => one.reloadCertificate())),
+    reloadCertificate: async () =>
+      void await Promise.all([sockets, internal].map((one) => one.reloadCertificate())),
     close: () => running.disposeAsync(),
   };
 }
@@ -186,7 +219,10 @@ function logConfig(log: Log, config: Config): void {
   for (const warning of warningsOf(config)) log("warn", "configuration", { warning });
 }
 
-/** The embedded database is one machine's: what its owner says now holds for accounts that were made before, too. */
+/**
+ * The embedded database is one machine's: what its owner says now holds for accounts that were made
+ * before, too.
+ */
 async function raisePlans(
   { database, defaultPlan }: Config,
   { store, clock, log }: { store: Store; clock: Clock; log: Log },
@@ -199,17 +235,25 @@ async function raisePlans(
 async function openSecrets({ jwtKeys, relaySecret, dataDir }: Config): Promise<Secrets> {
   const reading = openKeyRing(jwtKeys, dataDir);
   return {
-    keyRing: await needed("the token keys cannot be read (STATIC_JWT_KEYS, STATIC_DATA_DIR)", reading),
+    keyRing: await needed(
+      "the token keys cannot be read (STATIC_JWT_KEYS, STATIC_DATA_DIR)",
+      reading,
+    ),
     relaySecret: relaySecret ??
       await needed("the relay's secret cannot be read (STATIC_DATA_DIR)", loadRelaySecret(dataDir)),
   };
 }
 
-async function openDatabase({ database, databaseConnections, dataDir }: Config): Promise<OpenStore> {
+async function openDatabase(
+  { database, databaseConnections, dataDir }: Config,
+): Promise<OpenStore> {
   if (database === undefined) {
     const opening = openEmbeddedStore(dataDir, waits.embeddedDatabase.ms);
     return await needed("the embedded database cannot be used (STATIC_DATA_DIR)", opening);
   }
-  const opening = openStore(database, { maxConnections: databaseConnections, deadlineMs: waits.database.ms });
+  const opening = openStore(database, {
+    maxConnections: databaseConnections,
+    deadlineMs: waits.database.ms,
+  });
   return await needed("the database cannot be used (DATABASE_URL)", opening);
 }

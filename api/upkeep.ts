@@ -1,4 +1,7 @@
-/** Regular work while the API runs: writes uses of keys, reads a rotated key file again, deletes expired rows, sends mail. */
+/**
+ * Regular work while the API runs: writes uses of keys, reads a rotated key file again, deletes
+ * expired rows, sends mail.
+ */
 import type { KeyRingSource } from "./key_ring_file.ts";
 import type { ExpiryStore } from "./domain/account_store.ts";
 import type { Clock } from "./domain/deps.ts";
@@ -27,10 +30,17 @@ export interface UpkeepDeps {
   readonly every: (ms: number, run: () => Promise<void>) => () => void;
 }
 
-/** Returns how to stop, which includes a last flush. Failures are logged and tried again at the next turn. */
+/**
+ * Returns how to stop, which includes a last flush. Failures are logged and tried again at the next
+ * turn.
+ */
 export function startUpkeep(deps: UpkeepDeps): () => Promise<void> {
   const { lastUsed, keyRing, usage, mail, store, clock, log, every } = deps;
-  const attempt = async (work: () => Promise<void>, level: LogLevel, failure: string): Promise<void> => {
+  const attempt = async (
+    work: () => Promise<void>,
+    level: LogLevel,
+    failure: string,
+  ): Promise<void> => {
     try {
       await work();
     } catch (error) {
@@ -42,7 +52,10 @@ export function startUpkeep(deps: UpkeepDeps): () => Promise<void> {
     every(lastUsedFlushMs, flush),
     every(keyRingReloadMs, () => attempt(keyRing.reload, "error", "token keys not reloaded")),
     every(forgetLeasesMs, () => attempt(usage.forgetClosed, "warn", "old leases not deleted")),
-    every(forgetExpiredMs, () => attempt(() => store.forgetExpired(clock()), "warn", "expired rows not deleted")),
+    every(
+      forgetExpiredMs,
+      () => attempt(() => store.forgetExpired(clock()), "warn", "expired rows not deleted"),
+    ),
     every(mailMs, () => attempt(mail.pump, "warn", "mail not looked for")),
   ];
   return async () => {

@@ -1,7 +1,8 @@
 /**
  * AES-256-GCM, MB/s of `seal` and `open`, beside the peers an application could use, in one run:
- * `deno run -A bench/aes.ts`, and in Node `deno run -A bench/in_node.ts bench/aes.ts`. Every contender gets the same message
- * and a key it has seen before; noble expands its key in every call because its interface asks for it.
+ * `deno run -A bench/aes.ts`, and in Node `deno run -A bench/in_node.ts bench/aes.ts`. Every
+ * contender gets the same message and a key it has seen before; noble expands its key in every call
+ * because its interface asks for it.
  */
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import process from "node:process";
@@ -24,7 +25,10 @@ interface Contender {
 
 async function createContenders(): Promise<Contender[]> {
   const ours = new Aes256Gcm(key);
-  const webKey = await crypto.subtle.importKey("raw", key, "AES-GCM", false, ["encrypt", "decrypt"]);
+  const webKey = await crypto.subtle.importKey("raw", key, "AES-GCM", false, [
+    "encrypt",
+    "decrypt",
+  ]);
   const web = { name: "AES-GCM", iv: nonce };
   return [
     {
@@ -32,7 +36,11 @@ async function createContenders(): Promise<Contender[]> {
       seal: (plaintext) => ours.seal({ nonce, plaintext }),
       open: (c) => ours.open({ nonce, ciphertext: c }),
     },
-    { name: "noble", seal: (text) => gcm(key, nonce).encrypt(text), open: (sealed) => gcm(key, nonce).decrypt(sealed) },
+    {
+      name: "noble",
+      seal: (text) => gcm(key, nonce).encrypt(text),
+      open: (sealed) => gcm(key, nonce).decrypt(sealed),
+    },
     {
       name: "webcrypto",
       seal: (text) => crypto.subtle.encrypt(web, webKey, text),
@@ -74,8 +82,15 @@ async function measure(act: () => unknown, bytes: number): Promise<number> {
   return calls * bytes / (performance.now() - started) / 1000;
 }
 
-/** The best of several rounds, the contenders taking turns, so that another process disturbs all alike. */
-async function compare(contenders: Contender[], operation: "seal" | "open", bytes: number): Promise<number[]> {
+/**
+ * The best of several rounds, the contenders taking turns, so that another process disturbs all
+ * alike.
+ */
+async function compare(
+  contenders: Contender[],
+  operation: "seal" | "open",
+  bytes: number,
+): Promise<number[]> {
   const text = new Uint8Array(bytes).map((_, i) => i);
   const input = operation === "seal" ? text : Uint8Array.from(nodeSeal(text));
   const best = contenders.map(() => 0);
@@ -89,9 +104,13 @@ async function compare(contenders: Contender[], operation: "seal" | "open", byte
 
 export async function run(): Promise<void> {
   const contenders = await createContenders();
-  const runtime = "Deno" in globalThis ? `Deno ${process.versions["deno"]}` : `Node ${process.versions.node}`;
+  const runtime = "Deno" in globalThis
+    ? `Deno ${process.versions["deno"]}`
+    : `Node ${process.versions.node}`;
   console.log(`\n${runtime}, ${process.arch}, MB/s (higher is better); ratio = ours / other`);
-  console.log(`${"".padEnd(14)}${contenders.map(({ name }) => name.padStart(12)).join("")}   ratios`);
+  console.log(
+    `${"".padEnd(14)}${contenders.map(({ name }) => name.padStart(12)).join("")}   ratios`,
+  );
   for (const operation of ["seal", "open"] as const) {
     for (const bytes of sizes) {
       const speeds = await compare(contenders, operation, bytes);

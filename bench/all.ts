@@ -1,7 +1,8 @@
 /**
- * `deno task bench` runs every benchmark, each beside its peers in the same run, prints one table of ratios and writes it to
- * `bench/results/<date>.json` with the machine and the time that its disk takes to confirm a write. With names as arguments
- * (`deno task bench aes mls`) it runs only those and renews their rows in today's file, if there is one.
+ * `deno task bench` runs every benchmark, each beside its peers in the same run, prints one table
+ * of ratios and writes it to `bench/results/<date>.json` with the machine and the time that its
+ * disk takes to confirm a write. With names as arguments (`deno task bench aes mls`) it runs only
+ * those and renews their rows in today's file, if there is one.
  */
 import { resultsVariable, type StoredComparison, type Unmatched } from "./ratio.ts";
 import { refuseUnknownVariables } from "../tools/refuse_variables.ts";
@@ -59,7 +60,10 @@ async function run(name: string, resultsFile: string): Promise<boolean> {
 
 async function save(found: Results): Promise<void> {
   const file = new URL(`results/${found.machine.date.slice(0, 10)}.json`, import.meta.url);
-  const today: Results | undefined = await Deno.readTextFile(file).then(JSON.parse, () => undefined);
+  const today: Results | undefined = await Deno.readTextFile(file).then(
+    JSON.parse,
+    () => undefined,
+  );
   const partial = Deno.args.length > 0;
   if (partial && today === undefined) return;
   const renewed = Object.keys(benchmarks).flatMap((name) => {
@@ -67,7 +71,10 @@ async function save(found: Results): Promise<void> {
       from?.results.filter(({ bench }) => bench === name) ?? [];
     return partial && !Deno.args.includes(name) ? rows(today) : rows(found);
   });
-  const results: Results = { machine: partial && today ? today.machine : found.machine, results: renewed };
+  const results: Results = {
+    machine: partial && today ? today.machine : found.machine,
+    results: renewed,
+  };
   await Deno.mkdir(new URL(".", file), { recursive: true });
   await Deno.writeTextFile(file, `${JSON.stringify(results, undefined, 2)}\n`);
 }
@@ -75,7 +82,9 @@ async function save(found: Results): Promise<void> {
 refuseUnknownVariables();
 const unknown = Deno.args.filter((name) => !(name in benchmarks));
 if (unknown.length > 0) {
-  console.error(`There is no benchmark ${unknown.join(", ")}; there are ${Object.keys(benchmarks).join(", ")}`);
+  console.error(
+    `There is no benchmark ${unknown.join(", ")}; there are ${Object.keys(benchmarks).join(", ")}`,
+  );
   Deno.exit(1);
 }
 const folder = await Deno.makeTempDir({ prefix: "static-bench-" });

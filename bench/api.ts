@@ -1,12 +1,15 @@
 /**
- * How fast the HTTP API is on real PostgreSQL, beside its floor in the same run: `POST /v1/tokens` and `GET /v1/keys` with warm
- * keys, against (a) a bare hono hello, (b) the same endpoints with the verified-key memory turned off and (c) hono + one
- * indexed SELECT + one Ed25519 signature. Targets: warm tokens ≥ 80 % of (c) and ≥ 50 × (b). (d) is (c) with jose's `SignJWT`: once
- * it costs less than a tenth more, the API uses it (docs/own_code.md). The API signs equal claims once a second and checks one key
- * once at a time, so the requests are of many accounts: each is signed, as in (c), and in (b) each is hashed. Tokens of one account,
- * as all its agents ask for after an outage, are shown beside.
- * Each server is its own process; rounds alternate between the cases, and the median round of each is shown. The CPU time of
- * the server per request is shown too, because it does not depend on what else the machine does.
+ * How fast the HTTP API is on real PostgreSQL, beside its floor in the same run: `POST /v1/tokens`
+ * and `GET /v1/keys` with warm keys, against (a) a bare hono hello, (b) the same endpoints with the
+ * verified-key memory turned off and (c) hono + one indexed SELECT + one Ed25519 signature.
+ * Targets: warm tokens ≥ 80 % of (c) and ≥ 50 × (b). (d) is (c) with jose's `SignJWT`: once it
+ * costs less than a tenth more, the API uses it (docs/own_code.md). The API signs equal claims once
+ * a second and checks one key once at a time, so the requests are of many accounts: each is signed,
+ * as in (c), and in (b) each is hashed. Tokens of one account, as all its agents ask for after an
+ * outage, are shown beside.
+ * Each server is its own process; rounds alternate between the cases, and the median round of each
+ * is shown. The CPU time of the server per request is shown too, because it does not depend on what
+ * else the machine does.
  */
 import postgres from "postgres";
 import { reportRatio } from "./ratio.ts";
@@ -41,7 +44,8 @@ interface Server {
 
 async function startServer(script: string, env: Record<string, string>): Promise<Server> {
   const args = ["run", "-A", "--no-check", script];
-  const child = new Deno.Command(Deno.execPath(), { args, env, stdin: "null", stdout: "piped" }).spawn();
+  const child = new Deno.Command(Deno.execPath(), { args, env, stdin: "null", stdout: "piped" })
+    .spawn();
   const [first, rest] = child.stdout.tee();
   const drained = rest.pipeTo(new WritableStream());
   const url = await readUrl(first);
@@ -79,7 +83,11 @@ async function run(): Promise<void> {
   try {
     const database = { STATIC_DATA_DIR: dataDir, DATABASE_URL: await server.createDatabase() };
     const warm = await start("api/main.ts", { ...environment, ...database });
-    const cold = await start("api/main.ts", { ...environment, ...database, STATIC_KEY_MEMORY: "0" });
+    const cold = await start("api/main.ts", {
+      ...environment,
+      ...database,
+      STATIC_KEY_MEMORY: "0",
+    });
     const headersOf = (keys: readonly string[]): Record<string, string>[] =>
       keys.map((key) => ({ authorization: `Bearer ${key}` }));
     const hashed = headersOf(await signUp(warm, coldAccounts));
@@ -89,18 +97,34 @@ async function run(): Promise<void> {
     const baseline = await start("bench/api_baseline.ts", database);
     const tokens = { method: "POST", path: "/v1/tokens" };
     await eachAtOnce(many, async (headers, client) => {
-      await (await fetch(`${warm.url}/v1/tokens`, { method: "POST", headers, client })).body?.cancel();
+      await (await fetch(`${warm.url}/v1/tokens`, { method: "POST", headers, client })).body
+        ?.cancel();
     });
     report(
       await measureAll({
         "(a) bare hono hello": { server: baseline, method: "GET", path: "/hello", headers: [{}] },
-        "(c) hono + SELECT + Ed25519": { server: baseline, method: "POST", path: "/token", headers: [{}] },
-        "(d) hono + SELECT + SignJWT": { server: baseline, method: "POST", path: "/token-of-jose", headers: [{}] },
+        "(c) hono + SELECT + Ed25519": {
+          server: baseline,
+          method: "POST",
+          path: "/token",
+          headers: [{}],
+        },
+        "(d) hono + SELECT + SignJWT": {
+          server: baseline,
+          method: "POST",
+          path: "/token-of-jose",
+          headers: [{}],
+        },
         "POST /v1/tokens, warm": { server: warm, ...tokens, headers: many },
         "POST /v1/tokens, one account": { server: warm, ...tokens, headers: one },
         "GET /v1/keys, warm": { server: warm, method: "GET", path: "/v1/keys", headers: one },
         "(b) POST /v1/tokens, no memory": { server: cold, ...tokens, headers: hashed },
-        "(b) GET /v1/keys, no memory": { server: cold, method: "GET", path: "/v1/keys", headers: hashed },
+        "(b) GET /v1/keys, no memory": {
+          server: cold,
+          method: "GET",
+          path: "/v1/keys",
+          headers: hashed,
+        },
       }),
     );
   } finally {
@@ -110,7 +134,10 @@ async function run(): Promise<void> {
   }
 }
 
-/** Ten thousand sign-ups have asked for as many messages, which would be sent while something else is measured. */
+/**
+ * Ten thousand sign-ups have asked for as many messages, which would be sent while something else
+ * is measured.
+ */
 async function forgetMail(url: string): Promise<void> {
   const sql = postgres(url, { max: 1 });
   await sql`DELETE FROM mail_queue`;
@@ -131,7 +158,10 @@ async function signUp({ url }: Server, count: number): Promise<string[]> {
   return keys;
 }
 
-/** As many at a time as there are connections, which are closed at the end: an address may have only so many. */
+/**
+ * As many at a time as there are connections, which are closed at the end: an address may have only
+ * so many.
+ */
 async function eachAtOnce<T>(
   items: readonly T[],
   work: (item: T, client: Deno.HttpClient) => Promise<void>,
@@ -177,7 +207,10 @@ async function measure({ server, ...load }: Case, seconds: number): Promise<Meas
   return { ...result, cpuMicroseconds: used * 1e6 / (result.perSecond * seconds) };
 }
 
-/** User and system time of a process, from Linux' accounting in hundredths of a second; NaN elsewhere. */
+/**
+ * User and system time of a process, from Linux' accounting in hundredths of a second; NaN
+ * elsewhere.
+ */
 async function cpuSeconds(pid: number): Promise<number> {
   try {
     const fields = (await Deno.readTextFile(`/proc/${pid}/stat`)).split(") ")[1]?.split(" ") ?? [];
@@ -193,7 +226,9 @@ function report(results: Map<string, Measured>): void {
     if (measured === undefined) throw new TypeError(name);
     return measured;
   };
-  console.log(`${connections} connections, ${rounds} rounds of ${seconds} s, median round, Deno ${Deno.version.deno}`);
+  console.log(
+    `${connections} connections, ${rounds} rounds of ${seconds} s, median round, Deno ${Deno.version.deno}`,
+  );
   for (const [name, { perSecond, p50Ms, p99Ms, cpuMicroseconds }] of results) {
     const times = `p50 ${p50Ms.toFixed(2).padStart(7)} ms   p99 ${p99Ms.toFixed(2).padStart(7)} ms`;
     const cpu = `${cpuMicroseconds.toFixed(0).padStart(6)} µs CPU`;
@@ -201,17 +236,24 @@ function report(results: Map<string, Measured>): void {
   }
   const [warm, floor] = [of("POST /v1/tokens, warm"), of("(c) hono + SELECT + Ed25519")];
   const cold = of("(b) POST /v1/tokens, no memory");
-  const verdict = (value: number, target: number): string => `target ${target}: ${value >= target ? "met" : "SHORT"}`;
+  const verdict = (value: number, target: number): string =>
+    `target ${target}: ${value >= target ? "met" : "SHORT"}`;
   const [ofFloor, overCold] = [warm.perSecond / floor.perSecond, warm.perSecond / cold.perSecond];
   const rates = { unit: "/s", ours: warm.perSecond };
-  const [bare, memoryless] = ["bare hono, one SELECT, one signature", "the same API without memory of verified keys"];
+  const [bare, memoryless] = [
+    "bare hono, one SELECT, one signature",
+    "the same API without memory of verified keys",
+  ];
   const tokens = { bench: "api", what: "POST /v1/tokens", ...rates };
   reportRatio({ ...tokens, peer: bare, theirs: floor.perSecond, ratio: ofFloor, target: 0.8 });
   reportRatio({ ...tokens, peer: memoryless, theirs: cold.perSecond, ratio: overCold, target: 50 });
   console.log(`warm tokens / (c): ${ofFloor.toFixed(2)}, ${verdict(ofFloor, 0.8)}`);
   console.log(`warm tokens / (b): ${overCold.toFixed(0)}, ${verdict(overCold, 50)}`);
-  const cpu = (other: Measured): string => (other.cpuMicroseconds / warm.cpuMicroseconds).toFixed(2);
-  console.log(`server CPU per request: (c) costs ${cpu(floor)} × and (b) ${cpu(cold)} × of warm tokens`);
+  const cpu = (other: Measured): string =>
+    (other.cpuMicroseconds / warm.cpuMicroseconds).toFixed(2);
+  console.log(
+    `server CPU per request: (c) costs ${cpu(floor)} × and (b) ${cpu(cold)} × of warm tokens`,
+  );
 }
 
 await run();

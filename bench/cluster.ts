@@ -1,7 +1,8 @@
 /**
- * How relays on one log grow: 1, 2 and 3 relays on three NATS nodes, each with a sender and ten receivers of its own that stay
- * with it, all at once: `deno run -A bench/cluster.ts`. Shown: deliveries a second of all relays, and CPU of each relay for one of
- * its own deliveries. The clients are on the same machine, so rates stop growing when its cores are full; CPU does not lie.
+ * How relays on one log grow: 1, 2 and 3 relays on three NATS nodes, each with a sender and ten
+ * receivers of its own that stay with it, all at once: `deno run -A bench/cluster.ts`. Shown:
+ * deliveries a second of all relays, and CPU of each relay for one of its own deliveries. The
+ * clients are on the same machine, so rates stop growing when its cores are full; CPU does not lie.
  */
 import { grantedToken } from "../relay/testing/open_relay.ts";
 import { freshPrefix } from "../relay/cluster/testing/open_test_cluster.ts";
@@ -24,15 +25,31 @@ interface Measured {
   readonly cpuUs: number;
 }
 
-async function startPair(place: { urls: string; prefix: string; folder: string }, number: number): Promise<Pair> {
+async function startPair(
+  place: { urls: string; prefix: string; folder: string },
+  number: number,
+): Promise<Pair> {
   const { urls, prefix, folder } = place;
-  const args = [script("cluster_server"), urls, prefix, `relay-${number}`, `${folder}/relay-${number}.sqlite`];
+  const args = [
+    script("cluster_server"),
+    urls,
+    prefix,
+    `relay-${number}`,
+    `${folder}/relay-${number}.sqlite`,
+  ];
   const server = new Child(Deno.execPath(), [...deno, ...args]);
   const { quicPort, cert } = JSON.parse(await server.line());
   const certFile = `${folder}/cert-${number}.pem`;
   await Deno.writeTextFile(certFile, cert);
   const agents = String(number * 1_000);
-  const load = new Child(Deno.execPath(), [...deno, script("quic_load"), String(quicPort), certFile, token, agents]);
+  const load = new Child(Deno.execPath(), [
+    ...deno,
+    script("quic_load"),
+    String(quicPort),
+    certFile,
+    token,
+    agents,
+  ]);
   await load.line();
   return { server, load };
 }

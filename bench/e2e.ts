@@ -1,8 +1,8 @@
 /**
- * Two agents and a relay, end to end: round trips, requests and messages per second of 1 KiB for each transport, cold and warm, with
- * what a message costs each of the three; then channels of several members: time to set one up, and deliveries per second.
- * Everything is real: relay and API in processes of their own, encrypted stores on disk, TLS, padding to cells; cover traffic
- * is off.
+ * Two agents and a relay, end to end: round trips, requests and messages per second of 1 KiB for
+ * each transport, cold and warm, with what a message costs each of the three; then channels of
+ * several members: time to set one up, and deliveries per second. Everything is real: relay and API
+ * in processes of their own, encrypted stores on disk, TLS, padding to cells; cover traffic is off.
  *
  * `deno run -A bench/e2e.ts [members …]`; without members, `10 100`. `0` skips the channels.
  */
@@ -35,9 +35,18 @@ function reportMore(what: string, ours: number, theirs: number | undefined): voi
 function reportPair(label: string, { cold, warm, warmRate, cpu }: PairFigures): void {
   reportMore(`messages of 1 KiB, one way, ${label}`, warmRate, promisedRates[label]);
   for (const [how, { plain, asked }] of [["cold", cold], ["warm", warm]] as const) {
-    const request = { ours: asked.p50, theirs: plain.p50, ratio: plain.p50 / asked.p50, target: 1 / promised.request };
+    const request = {
+      ours: asked.p50,
+      theirs: plain.p50,
+      ratio: plain.p50 / asked.p50,
+      target: 1 / promised.request,
+    };
     const against = { bench, unit: "ms", peer: "the plain round trip, in the same run" };
-    reportRatio({ ...against, what: `request and reply of 1 KiB, median, ${label}, ${how}`, ...request });
+    reportRatio({
+      ...against,
+      what: `request and reply of 1 KiB, median, ${label}, ${how}`,
+      ...request,
+    });
   }
   if (label !== "deno-quic") return;
   reportLess("round trip of 1 KiB, median, warm", "ms", warm.plain.p50, promised.warmMs);
@@ -51,8 +60,15 @@ function reportChannel({ members, setUpMs, deliveries }: ChannelFigures): void {
   if (members === 100) reportLess("set-up of 100 members", "ms", setUpMs, promised.setUpMs);
 }
 
-/** An account for each measurement, without a limit: minutes of messages are more than a small plan has in a month. */
-async function optionsFor(stack: Stack, folder: string, endpoint: string): Promise<(identity: string) => Options> {
+/**
+ * An account for each measurement, without a limit: minutes of messages are more than a small plan
+ * has in a month.
+ */
+async function optionsFor(
+  stack: Stack,
+  folder: string,
+  endpoint: string,
+): Promise<(identity: string) => Options> {
   const { id, apiKey } = await stack.api.signUp();
   const sql = stack.backend.sql();
   await sql`UPDATE accounts SET plan = 'enterprise' WHERE id = ${id}`;
@@ -72,11 +88,19 @@ const sizes = Deno.args.length > 0 ? Deno.args.map(Number) : [10, 100];
 const folder = await Deno.makeTempDir({ prefix: "static-bench-" });
 await using stack = await startStack();
 const { relayPid } = stack;
-console.log(`${new Date().toISOString()}  Deno ${Deno.version.deno}, load ${Deno.loadavg().map((n) => n.toFixed(1))}`);
+console.log(
+  `${new Date().toISOString()}  Deno ${Deno.version.deno}, load ${
+    Deno.loadavg().map((n) => n.toFixed(1))
+  }`,
+);
 
 const rates = new Map<string, number>();
 
-async function runPair(label: string, endpoint: string, start: (options: Options) => AgentProcess): Promise<void> {
+async function runPair(
+  label: string,
+  endpoint: string,
+  start: (options: Options) => AgentProcess,
+): Promise<void> {
   const options = await optionsFor(stack, folder, endpoint);
   const [alice, bob] = [start(options(`${label} alice`)), start(options(`${label} bob`))];
   const figures = await measurePair({ alice, bob, relayPid, name: `acme/bench/${label}` });
@@ -86,14 +110,20 @@ async function runPair(label: string, endpoint: string, start: (options: Options
 }
 
 const agentFile = new URL("e2e/agent.ts", import.meta.url);
-for (const [label, endpoint] of [["deno-quic", stack.quicUrl], ["deno-grpc", stack.grpcUrl]] as const) {
+for (
+  const [label, endpoint] of [["deno-quic", stack.quicUrl], ["deno-grpc", stack.grpcUrl]] as const
+) {
   const args = ["run", "-A", "--no-check", agentFile.pathname];
   await runPair(label, endpoint, (options) => new AgentProcess(Deno.execPath(), args, options));
 }
 {
   await using project = await createProject();
   const bundle = await project.bundle(agentFile, "node");
-  await runPair("node-grpc", stack.grpcUrl, (options) => new AgentProcess("node", [bundle], options));
+  await runPair(
+    "node-grpc",
+    stack.grpcUrl,
+    (options) => new AgentProcess("node", [bundle], options),
+  );
 }
 const slim = await measureSlim(payloadBytes);
 if (typeof slim === "string") console.log(`SLIM is not measured: ${slim}`);

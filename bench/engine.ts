@@ -1,15 +1,23 @@
 /**
- * The cost of an append: 1 KiB entries into memory and into a file, from 1 and 64 callers at once, with the CPU time of
- * the whole process (the operating system's part included) and the time that this disk takes to confirm a write.
+ * The cost of an append: 1 KiB entries into memory and into a file, from 1 and 64 callers at once,
+ * with the CPU time of the whole process (the operating system's part included) and the time that
+ * this disk takes to confirm a write.
  */
 import { type Engine, openSqliteEngine } from "../relay/engine/mod.ts";
-import { agentIdOf, binaryIdFromBytes, type ChannelId, parseAccountId, parseChannelName } from "../proto/mod.ts";
+import {
+  agentIdOf,
+  binaryIdFromBytes,
+  type ChannelId,
+  parseAccountId,
+  parseChannelName,
+} from "../proto/mod.ts";
 
 const bodyBytes = 1024;
 const channels = 8;
 const measureMs = 2_000;
 
-const random = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length));
+const random = (length: number): Uint8Array<ArrayBuffer> =>
+  crypto.getRandomValues(new Uint8Array(length));
 const account = parseAccountId("00000000-0000-4000-8000-000000000001");
 const sender = agentIdOf(random(32), random(8));
 
@@ -26,12 +34,24 @@ async function createChannels(engine: Engine): Promise<ChannelId[]> {
   return await Promise.all(Array.from({ length: channels }, async (_, index) => {
     const channelId = binaryIdFromBytes<ChannelId>(random(16));
     const name = parseChannelName(`bench/engine/channel-${index}`);
-    await engine.createChannel({ channelId, name, account, creator: sender, nonce: random(16), timeMs: Date.now() });
+    await engine.createChannel({
+      channelId,
+      name,
+      account,
+      creator: sender,
+      nonce: random(16),
+      timeMs: Date.now(),
+    });
     return channelId;
   }));
 }
 
-async function appendUntil(engine: Engine, channelId: ChannelId, endMs: number, latencies: number[]): Promise<void> {
+async function appendUntil(
+  engine: Engine,
+  channelId: ChannelId,
+  endMs: number,
+  latencies: number[],
+): Promise<void> {
   const body = random(bodyBytes);
   while (performance.now() < endMs) {
     const start = performance.now();
@@ -61,7 +81,10 @@ async function measure(name: string, path: string, callers: number): Promise<Row
       const latencies: number[] = [];
       const end = performance.now() + ms;
       await Promise.all(
-        Array.from({ length: callers }, (_, i) => appendUntil(engine, ids[i % channels] ?? fail(), end, latencies)),
+        Array.from(
+          { length: callers },
+          (_, i) => appendUntil(engine, ids[i % channels] ?? fail(), end, latencies),
+        ),
       );
       return latencies;
     };
@@ -70,7 +93,8 @@ async function measure(name: string, path: string, callers: number): Promise<Row
     const start = performance.now();
     const latencies = (await run(measureMs)).sort((a, b) => a - b);
     const [elapsed, used] = [performance.now() - start, cpuMs() - cpu];
-    const at = (part: number): string => (latencies[Math.floor(latencies.length * part)] ?? 0).toFixed(2);
+    const at = (part: number): string =>
+      (latencies[Math.floor(latencies.length * part)] ?? 0).toFixed(2);
     return {
       engine: name,
       callers,
@@ -90,7 +114,10 @@ function cpuMs(): number {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** One page overwritten and confirmed, again and again: the least that a durable append can take here. */
+/**
+ * One page overwritten and confirmed, again and again: the least that a durable append can take
+ * here.
+ */
 async function measureDisk(folder: string): Promise<string> {
   const file = await Deno.open(`${folder}/disk`, { read: true, write: true, create: true });
   await file.write(new Uint8Array(1024 * 1024));
@@ -112,9 +139,14 @@ function fail(): never {
   throw new Error("no channel");
 }
 
-const folder = await Deno.makeTempDir({ dir: Deno.args[0] ?? Deno.cwd(), prefix: ".bench-engine-" });
+const folder = await Deno.makeTempDir({
+  dir: Deno.args[0] ?? Deno.cwd(),
+  prefix: ".bench-engine-",
+});
 try {
-  console.log(`write and fdatasync of 4 KiB in ${folder.replace(/[^/]*$/, "")}: ${await measureDisk(folder)}`);
+  console.log(
+    `write and fdatasync of 4 KiB in ${folder.replace(/[^/]*$/, "")}: ${await measureDisk(folder)}`,
+  );
   const rows: Row[] = [];
   for (const callers of [1, 64]) {
     rows.push(await measure("memory", ":memory:", callers));

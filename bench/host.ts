@@ -1,10 +1,12 @@
 /**
- * The cost of a host: a call without work, processor time of one message from program to program, and 32 sends under
- * way, each beside the SDK that holds its agent itself, in the same run; then the command line's starts beside the
- * runtime's own. Everything is real: hosts, relay and API in processes of their own.
+ * The cost of a host: a call without work, processor time of one message from program to program,
+ * and 32 sends under way, each beside the SDK that holds its agent itself, in the same run; then
+ * the command line's starts beside the runtime's own. Everything is real: hosts, relay and API in
+ * processes of their own.
  *
- * Processor time is that of two programs, each in a process of its own as two agents are, and of their hosts. Both pairs play in
- * turn, and the rounds in which V8 still compiles do not count: a host lives for long.
+ * Processor time is that of two programs, each in a process of its own as two agents are, and of
+ * their hosts. Both pairs play in turn, and the rounds in which V8 still compiles do not count: a
+ * host lives for long.
  */
 import { dirname } from "node:path";
 import { type Channel, ChannelManager, type ConnectOptions } from "../sdk/mod.ts";
@@ -15,7 +17,10 @@ import { cpuMs, sendMany, underWay } from "./pairs.ts";
 import { median, reportRatio } from "./ratio.ts";
 
 const [calls, burst] = [2_000, 900];
-/** Of the game: each exchange is two messages. All together stay below the 10,000 of the smallest plan. */
+/**
+ * Of the game: each exchange is two messages. All together stay below the 10,000 of the smallest
+ * plan.
+ */
 const [rounds, warmRounds, exchanges] = [7, 3, 200];
 const promised = { callUs: 150, addedCpuMs: 0.7, sends: 0.7, versionMs: 150, sendMs: 300 };
 
@@ -123,9 +128,16 @@ async function measureMessages(): Promise<void> {
     times.alone.push(await alone.play());
     times.through.push(await through.play());
   }
-  const [own, shared] = [median(times.alone.slice(warmRounds)), median(times.through.slice(warmRounds))];
+  const [own, shared] = [
+    median(times.alone.slice(warmRounds)),
+    median(times.through.slice(warmRounds)),
+  ];
   const target = own / (own + promised.addedCpuMs);
-  show("processor time of one message", "ms", shared, { theirs: own, target, peer: "embedded SDK" });
+  show("processor time of one message", "ms", shared, {
+    theirs: own,
+    target,
+    peer: "embedded SDK",
+  });
   console.log(`added: ${(shared - own).toFixed(2)} ms (target ${promised.addedCpuMs})`);
 }
 
@@ -137,7 +149,8 @@ async function startMs(
   const times: number[] = [];
   for (let i = 0; i < 9; i++) {
     const started = performance.now();
-    const { success } = await new Deno.Command(command, { args: [...args], env, stdout: "null" }).output();
+    const { success } = await new Deno.Command(command, { args: [...args], env, stdout: "null" })
+      .output();
     if (!success) throw new Error(`${args.join(" ")} failed`);
     times.push(performance.now() - started);
   }
@@ -153,9 +166,9 @@ function show(
   const { theirs, target, peer } = compared;
   const ratio = unit === "1/s" ? ours / theirs : theirs / ours;
   console.log(
-    `${what}: ${ours.toFixed(2)} ${unit}; ${peer} ${theirs.toFixed(2)}; ratio ${ratio.toFixed(2)} (target ${
-      target.toFixed(2)
-    })`,
+    `${what}: ${ours.toFixed(2)} ${unit}; ${peer} ${theirs.toFixed(2)}; ratio ${
+      ratio.toFixed(2)
+    } (target ${target.toFixed(2)})`,
   );
   reportRatio({ bench: "host", what, unit, ours, peer, theirs, ratio, target });
 }
@@ -182,8 +195,16 @@ async function measureStarts(): Promise<void> {
   const sendMs = await startMs(program, ["channel", "send", "bench/host/cli", "hello"], env);
   await once("host", "stop");
   const peer = "empty program";
-  show("static --version", "ms", versionMs, { theirs: emptyMs, target: emptyMs / promised.versionMs, peer });
-  show("static channel send, host running", "ms", sendMs, { theirs: emptyMs, target: emptyMs / promised.sendMs, peer });
+  show("static --version", "ms", versionMs, {
+    theirs: emptyMs,
+    target: emptyMs / promised.versionMs,
+    peer,
+  });
+  show("static channel send, host running", "ms", sendMs, {
+    theirs: emptyMs,
+    target: emptyMs / promised.sendMs,
+    peer,
+  });
   console.log(`targets: ${promised.versionMs} and ${promised.sendMs} ms`);
 }
 
@@ -194,7 +215,11 @@ async function measureStarts(): Promise<void> {
   console.log(`call without work: ${callUs.toFixed(0)} µs (target ${promised.callUs})`);
   for (const pair of [embedded, hosted]) await sendMany(pair, burst);
   const [own, shared] = [await sendMany(embedded, burst), await sendMany(hosted, burst)];
-  show(`${underWay} sends under way`, "1/s", shared, { theirs: own, target: promised.sends, peer: "embedded SDK" });
+  show(`${underWay} sends under way`, "1/s", shared, {
+    theirs: own,
+    target: promised.sends,
+    peer: "embedded SDK",
+  });
 }
 await measureMessages();
 await stopHosts(...pairOf("hosted", "auto"));

@@ -1,6 +1,6 @@
 /**
- * One of the two programs of `bench/host.ts`: sends a message for each that it receives. It is told how many on standard input, and
- * says when they are through.
+ * One of the two programs of `bench/host.ts`: sends a message for each that it receives. It is told
+ * how many on standard input, and says when they are through.
  */
 import { ChannelManager, type ConnectOptions } from "../sdk/mod.ts";
 

@@ -1,6 +1,7 @@
 /**
- * CPU time of the server for each gRPC operation of 4 KiB messages, beside connect-node on `node:http2` under Node, in
- * one run with one client (connect-node): `deno run -A bench/http2.ts`. Wall time would measure the client.
+ * CPU time of the server for each gRPC operation of 4 KiB messages, beside connect-node on
+ * `node:http2` under Node, in one run with one client (connect-node): `deno run -A bench/http2.ts`.
+ * Wall time would measure the client.
  */
 import { ServerProcess } from "../tests/support/http2/server_process.ts";
 import { median, reportRatio } from "./ratio.ts";
@@ -26,11 +27,19 @@ const peer = new Child("node", ["bench_server.mjs", ours.certFile, ours.keyFile]
 const client = new Child("node", ["bench_client.mjs", ours.certFile], folder);
 const servers = [
   { name: "ours", port: ours.port, cpuUs: async () => (await ours.stats()).cpuUs },
-  { name: "peer", port: Number(await peer.line()), cpuUs: async () => JSON.parse(await peer.ask("stats")).cpuUs },
+  {
+    name: "peer",
+    port: Number(await peer.line()),
+    cpuUs: async () => JSON.parse(await peer.ask("stats")).cpuUs,
+  },
 ];
 
-console.log(`${Deno.build.arch} ${Deno.build.os}, ${navigator.hardwareConcurrency} cores, Deno ${Deno.version.deno}`);
-console.log(`server CPU for each operation, ${messageBytes} bytes, median of ${rounds} rounds after one to warm up\n`);
+console.log(
+  `${Deno.build.arch} ${Deno.build.os}, ${navigator.hardwareConcurrency} cores, Deno ${Deno.version.deno}`,
+);
+console.log(
+  `server CPU for each operation, ${messageBytes} bytes, median of ${rounds} rounds after one to warm up\n`,
+);
 console.log("operation                            ours µs   peer µs   peer / ours");
 for (const { what, ...job } of jobs) {
   const measured = servers.map((): number[] => []);
@@ -44,7 +53,16 @@ for (const { what, ...job } of jobs) {
   const [oursUs = 0, peerUs = 0] = measured.map(median);
   const ratio = peerUs / oursUs;
   const peerName = "connect-node on node:http2";
-  reportRatio({ bench: "http2", what, unit: "µs", ours: oursUs, peer: peerName, theirs: peerUs, ratio, target });
+  reportRatio({
+    bench: "http2",
+    what,
+    unit: "µs",
+    ours: oursUs,
+    peer: peerName,
+    theirs: peerUs,
+    ratio,
+    target,
+  });
   const verdict = ratio >= target ? "" : `   below ${target}`;
   console.log(
     `${what.padEnd(34)} ${oursUs.toFixed(1).padStart(9)} ${peerUs.toFixed(1).padStart(9)} ${

@@ -1,11 +1,12 @@
 /**
- * How much the relay carries, and what gives way first. `deno task load` runs the standard series; with arguments it runs one
- * load until it breaks:
+ * How much the relay carries, and what gives way first. `deno task load` runs the standard series;
+ * with arguments it runs one load until it breaks:
  *
  *     deno task load --agents 100 --channels 10 --rate 200 --seconds 10
  *
- * The rate (messages a second, in all channels) doubles until deliveries fall behind, come too late or are refused. The relay
- * is a process of its own with its engine in memory; messages of 1 KiB fill a cell of 4 KiB; agents are on the same machine.
+ * The rate (messages a second, in all channels) doubles until deliveries fall behind, come too late
+ * or are refused. The relay is a process of its own with its engine in memory; messages of 1 KiB
+ * fill a cell of 4 KiB; agents are on the same machine.
  */
 import { parseArgs } from "node:util";
 import { grantedToken } from "../relay/testing/open_relay.ts";
@@ -42,7 +43,13 @@ class Bench {
     const { quicPort, cert } = JSON.parse(await relay.line());
     const certFile = await Deno.makeTempFile({ suffix: ".pem" });
     await Deno.writeTextFile(certFile, cert);
-    const agents = new Child(Deno.execPath(), [...deno, script("load/agents.ts"), String(quicPort), certFile, token]);
+    const agents = new Child(Deno.execPath(), [
+      ...deno,
+      script("load/agents.ts"),
+      String(quicPort),
+      certFile,
+      token,
+    ]);
     await agents.line();
     return new Bench(relay, agents, certFile);
   }
@@ -60,7 +67,8 @@ class Bench {
 
   async run(what: string, rate: number, seconds: number): Promise<Row> {
     const before = await this.#stats();
-    const report = await this.order({ do: "run", rate, seconds }) as LoadReport; // cast: the answer to this order
+    // cast: the answer to this order
+    const report = await this.order({ do: "run", rate, seconds }) as LoadReport;
     const row = { what, report, relayCpuUs: (await this.#stats()).cpuUs - before.cpuUs };
     show(row);
     return row;
@@ -77,7 +85,15 @@ class Bench {
   }
 }
 
-const columns = ["deliveries/s", "p50 ms", "p99 ms", "p99.9 ms", "relay µs each", "relay CPU", "agents' CPU"];
+const columns = [
+  "deliveries/s",
+  "p50 ms",
+  "p99 ms",
+  "p99.9 ms",
+  "relay µs each",
+  "relay CPU",
+  "agents' CPU",
+];
 
 function cells({ report, relayCpuUs }: Row): string[] {
   const { deliveries, seconds, latencyMs, cpuUs } = report;
@@ -125,15 +141,27 @@ async function ramp(bench: Bench, rate: number, seconds: number): Promise<void> 
   }
 }
 
-async function oneLoad(agents: number, channels: number, rate: number, seconds: number): Promise<void> {
+async function oneLoad(
+  agents: number,
+  channels: number,
+  rate: number,
+  seconds: number,
+): Promise<void> {
   const bench = await Bench.start();
-  console.log(`${(await bench.connect(agents)).toFixed(0)} KiB of the relay's memory for each idle connection`);
+  console.log(
+    `${
+      (await bench.connect(agents)).toFixed(0)
+    } KiB of the relay's memory for each idle connection`,
+  );
   await bench.order({ do: "group", channels });
   await ramp(bench, rate, seconds);
   await bench.end();
 }
 
-/** The same number of deliveries to few and many members; then a busy pair among few and many idle connections. */
+/**
+ * The same number of deliveries to few and many members; then a busy pair among few and many idle
+ * connections.
+ */
 async function series(seconds: number): Promise<void> {
   const costs: number[] = [];
   for (const members of [10, 100, 1_000]) {
@@ -146,7 +174,11 @@ async function series(seconds: number): Promise<void> {
     await bench.end();
   }
   const [few = 1, , many = 1] = costs;
-  console.log(`CPU for each delivery, 1,000 members / 10: ${(many / few).toFixed(2)} (linear: at most about 1)\n`);
+  console.log(
+    `CPU for each delivery, 1,000 members / 10: ${
+      (many / few).toFixed(2)
+    } (linear: at most about 1)\n`,
+  );
 
   const late: number[] = [];
   for (const idle of [0, 100, 1_000]) {
@@ -155,18 +187,26 @@ async function series(seconds: number): Promise<void> {
     await bench.order({ do: "group", channels: 1 });
     const memory = idle === 0 ? "" : `, ${(await bench.connect(idle)).toFixed(0)} KiB each`;
     await bench.run(`warm, ${idle} idle`, 100, 2);
-    const { report } = await bench.run(`busy pair, ${idle} idle connections${memory}`, 100, seconds);
+    const { report } = await bench.run(
+      `busy pair, ${idle} idle connections${memory}`,
+      100,
+      seconds,
+    );
     late.push(report.latencyMs.p99);
     await bench.end();
   }
   const ratio = (late[2] ?? NaN) / (late[0] ?? NaN);
   console.log(
-    `p99 of a busy pair with 1,000 idle connections / none: ${ratio.toFixed(2)} (target < ${targets.busyPairRatio})`,
+    `p99 of a busy pair with 1,000 idle connections / none: ${
+      ratio.toFixed(2)
+    } (target < ${targets.busyPairRatio})`,
   );
 }
 
 async function capacity(seconds: number): Promise<void> {
-  console.log(`\nuntil it breaks, one channel of 101 agents (target ${targets.deliveries} deliveries/s):`);
+  console.log(
+    `\nuntil it breaks, one channel of 101 agents (target ${targets.deliveries} deliveries/s):`,
+  );
   await oneLoad(101, 1, 20, seconds);
 }
 
@@ -180,7 +220,9 @@ const { values } = parseArgs({
   },
 });
 const seconds = Number(values.seconds);
-console.log(`${Deno.build.arch} ${Deno.build.os}, ${navigator.hardwareConcurrency} cores, Deno ${Deno.version.deno}\n`);
+console.log(
+  `${Deno.build.arch} ${Deno.build.os}, ${navigator.hardwareConcurrency} cores, Deno ${Deno.version.deno}\n`,
+);
 console.log("".padEnd(44) + columns.map((column) => column.padStart(14)).join(""));
 if (values.agents === undefined) {
   await series(seconds);

@@ -1,4 +1,7 @@
-/** Two agents in one channel: the processor time of one message, and how many a second when 32 are under way. */
+/**
+ * Two agents in one channel: the processor time of one message, and how many a second when 32 are
+ * under way.
+ */
 import type { Channel } from "../sdk/mod.ts";
 import { cpuUs } from "./e2e/processes.ts";
 
@@ -18,7 +21,10 @@ export async function cpuMs(pids: readonly number[]): Promise<number> {
   return times.reduce((sum, each) => sum + each, 0) / 1000;
 }
 
-/** One after the other, each received before the next is sent. Returns processor time in milliseconds. */
+/**
+ * One after the other, each received before the next is sent. Returns processor time in
+ * milliseconds.
+ */
 export async function exchange({ sending, receiving, pids }: Pair): Promise<number> {
   const all = [Deno.pid, ...pids];
   const before = await cpuMs(all);

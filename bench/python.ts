@@ -1,7 +1,7 @@
 /**
- * The cost of the Python package, beside the SDK that a program in Deno holds itself, in the same run and in turn: a
- * call without work, connecting, memory, exit, processor time of one message, and `send_many`. The package is the wheel
- * as a stranger gets it.
+ * The cost of the Python package, beside the SDK that a program in Deno holds itself, in the same
+ * run and in turn: a call without work, connecting, memory, exit, processor time of one message,
+ * and `send_many`. The package is the wheel as a stranger gets it.
  */
 import { ChannelManager, type ConnectOptions } from "../sdk/mod.ts";
 import { buildWheel } from "../tools/build_python.ts";
@@ -51,7 +51,9 @@ async function openPair(): Promise<Pair & AsyncDisposable> {
   return { sending, receiving, pids: [], [Symbol.asyncDispose]: close };
 }
 
-/** A Python program that measures; each `next` is one of its lines, and `go` asks for another one. */
+/**
+ * A Python program that measures; each `next` is one of its lines, and `go` asks for another one.
+ */
 async function startPython(interpreter: string): Promise<{
   readonly next: () => Promise<Readonly<Record<string, number>>>;
   readonly go: () => Promise<void>;
@@ -59,7 +61,13 @@ async function startPython(interpreter: string): Promise<{
 }> {
   const wheel = await buildWheel(`${folder}/wheel`);
   await runCommand(interpreter, ["-m", "zipfile", "-e", wheel, `${folder}/python`]);
-  const service = { endpoint: quicUrl, api_url: api.url, api_key: another.apiKey, ca_file: caFile, cover: "off" };
+  const service = {
+    endpoint: quicUrl,
+    api_url: api.url,
+    api_key: another.apiKey,
+    ca_file: caFile,
+    cover: "off",
+  };
   const given = { folder, service, messages, burst, size: messageBytes };
   const child = new Deno.Command(interpreter, {
     args: [new URL("python/measure.py", import.meta.url).pathname, JSON.stringify(given)],
@@ -67,7 +75,8 @@ async function startPython(interpreter: string): Promise<{
     stdin: "piped",
     stdout: "piped",
   }).spawn();
-  const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream()).getReader();
+  const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream())
+    .getReader();
   const input = child.stdin.getWriter();
   return {
     next: async () => {
@@ -90,19 +99,42 @@ function show(
 ): void {
   const { ours, target, peer = "promise", theirs = target } = found;
   const ratio = unit === "1/s" ? ours / theirs : theirs / ours;
-  const promise = unit === "1/s" ? `ratio ${ratio.toFixed(2)}, promised ${target}` : `promised ${target}`;
-  console.log(`${what}: ${ours.toFixed(unit === "1/s" || unit === "µs" ? 0 : 2)} ${unit} (${promise})`);
-  reportRatio({ bench: "python", what, unit, ours, peer, theirs, ratio, target: unit === "1/s" ? target : 1 });
+  const promise = unit === "1/s"
+    ? `ratio ${ratio.toFixed(2)}, promised ${target}`
+    : `promised ${target}`;
+  console.log(
+    `${what}: ${ours.toFixed(unit === "1/s" || unit === "µs" ? 0 : 2)} ${unit} (${promise})`,
+  );
+  reportRatio({
+    bench: "python",
+    what,
+    unit,
+    ours,
+    peer,
+    theirs,
+    ratio,
+    target: unit === "1/s" ? target : 1,
+  });
 }
 
 const measuring = await startPython(python);
 const once = await measuring.next();
 show("a call without work, median", "µs", { ours: once["call_us"] ?? NaN, target: promised.call });
 console.log(`  fastest tenth: ${once["call_fast_us"]?.toFixed(0)} µs`);
-show("StaticClient() to connected", "s", { ours: once["connect_s"] ?? NaN, target: promised.connect });
-show("driver idle, resident", "MiB", { ours: once["idle_resident"] ?? NaN, target: promised.resident });
+show("StaticClient() to connected", "s", {
+  ours: once["connect_s"] ?? NaN,
+  target: promised.connect,
+});
+show("driver idle, resident", "MiB", {
+  ours: once["idle_resident"] ?? NaN,
+  target: promised.resident,
+});
 show("driver idle, of its own", "MiB", { ours: once["idle_own"] ?? NaN, target: promised.own });
-console.log(`  after 2,000 calls: ${once["busy_resident"]?.toFixed(0)} and ${once["busy_own"]?.toFixed(0)} MiB`);
+console.log(
+  `  after 2,000 calls: ${once["busy_resident"]?.toFixed(0)} and ${
+    once["busy_own"]?.toFixed(0)
+  } MiB`,
+);
 show("exit without close()", "s", { ours: once["exit_s"] ?? NaN, target: promised.exit });
 
 const [added, ours, theirs]: [number[], number[], number[]] = [[], [], []];

@@ -1,6 +1,6 @@
 /**
- * Results of a benchmark, for the table of `deno task bench`: one line of JSON each, in the file that the task names.
- * Any runtime.
+ * Results of a benchmark, for the table of `deno task bench`: one line of JSON each, in the file
+ * that the task names. Any runtime.
  */
 import { appendFileSync } from "node:fs";
 import process from "node:process";
@@ -25,7 +25,10 @@ export interface StoredComparison extends Comparison {
   readonly runtime: string;
 }
 
-/** A comparison without its peer, because this machine lacks it. It stands in the table and is not kept. */
+/**
+ * A comparison without its peer, because this machine lacks it. It stands in the table and is not
+ * kept.
+ */
 export interface Unmatched extends Pick<Comparison, "bench" | "what" | "unit" | "ours" | "peer"> {
   /** The missing part. */
   readonly reason: string;

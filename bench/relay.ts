@@ -1,7 +1,8 @@
 /**
- * Deliveries per second and CPU of the relay for each, with the clients on the same machine, beside NATS in the same run:
- * `deno run -A bench/relay.ts`. One sender, 1, 10 and 100 receivers, messages of 1 KiB that MLS padding makes one cell of
- * 4 KiB; over QUIC and gRPC, with the engine in memory and on disk. Then what an idle session costs beside a bare connection.
+ * Deliveries per second and CPU of the relay for each, with the clients on the same machine, beside
+ * NATS in the same run: `deno run -A bench/relay.ts`. One sender, 1, 10 and 100 receivers, messages
+ * of 1 KiB that MLS padding makes one cell of 4 KiB; over QUIC and gRPC, with the engine in memory
+ * and on disk. Then what an idle session costs beside a bare connection.
  */
 import { grantedToken } from "../relay/testing/open_relay.ts";
 import { installed } from "../tests/support/mod.ts";
@@ -37,9 +38,15 @@ async function measure(load: Child, serverCpuUs: () => Promise<number>): Promise
       await load.ask(`${receivers} ${messages}`); // warm
       const before = await serverCpuUs();
       const { deliveries, seconds } = JSON.parse(await load.line());
-      found.push({ perSecond: deliveries / seconds, cpuUs: (await serverCpuUs() - before) / deliveries });
+      found.push({
+        perSecond: deliveries / seconds,
+        cpuUs: (await serverCpuUs() - before) / deliveries,
+      });
     }
-    results.push(found.toSorted((a, b) => a.perSecond - b.perSecond)[rounds >> 1] ?? { perSecond: 0, cpuUs: 0 });
+    results.push(
+      found.toSorted((a, b) => a.perSecond - b.perSecond)[rounds >> 1] ??
+        { perSecond: 0, cpuUs: 0 },
+    );
   }
   return results;
 }
@@ -80,7 +87,14 @@ async function measureNats(): Promise<Measured[] | undefined> {
     return undefined;
   }
   const port = 20_000 + Math.floor(Math.random() * 20_000);
-  const server = new Child("nats-server", ["-a", "127.0.0.1", "-p", String(port), "-l", `${folder}/nats.log`]);
+  const server = new Child("nats-server", [
+    "-a",
+    "127.0.0.1",
+    "-p",
+    String(port),
+    "-l",
+    `${folder}/nats.log`,
+  ]);
   await untilListening(port);
   const load = new Child(Deno.execPath(), [...deno, script("nats_load"), String(port)]);
   await load.line();
@@ -109,7 +123,14 @@ async function measureIdle(server: Child, withToken: boolean): Promise<number> {
   const certFile = `${folder}/idle.pem`;
   await Deno.writeTextFile(certFile, cert);
   const connect = async (number: number): Promise<Child> => {
-    const args = [...deno, script("idle"), String(quicPort), certFile, String(number), ...(withToken ? [token] : [])];
+    const args = [
+      ...deno,
+      script("idle"),
+      String(quicPort),
+      certFile,
+      String(number),
+      ...(withToken ? [token] : []),
+    ];
     const child = new Child(Deno.execPath(), args);
     await child.line();
     return child;
@@ -123,7 +144,9 @@ async function measureIdle(server: Child, withToken: boolean): Promise<number> {
   return (after - before) / idleSessions;
 }
 
-console.log(`${Deno.build.arch} ${Deno.build.os}, ${navigator.hardwareConcurrency} cores, Deno ${Deno.version.deno}`);
+console.log(
+  `${Deno.build.arch} ${Deno.build.os}, ${navigator.hardwareConcurrency} cores, Deno ${Deno.version.deno}`,
+);
 console.log("deliveries/s, server CPU each         1 → 1            1 → 10           1 → 100");
 const project = await createProject();
 const bundle = await project.bundle(new URL("relay/grpc_load.ts", import.meta.url), "node");
@@ -135,14 +158,21 @@ const nats = await measureNats();
 await project[Symbol.asyncDispose]();
 
 const bare = await measureIdle(new Child(Deno.execPath(), [...deno, script("bare_server")]), false);
-const session = await measureIdle(new Child(Deno.execPath(), [...deno, script("server"), ":memory:"]), true);
+const session = await measureIdle(
+  new Child(Deno.execPath(), [...deno, script("server"), ":memory:"]),
+  true,
+);
 const best = quicMemory[2]?.perSecond ?? 0;
-const durable = quicDisk.map(({ perSecond }, index) => perSecond / (quicMemory[index]?.perSecond ?? 1));
+const durable = quicDisk.map(({ perSecond }, index) =>
+  perSecond / (quicMemory[index]?.perSecond ?? 1)
+);
 console.log(`
 QUIC, memory, 1 → 100: ${best.toFixed(0)} deliveries/s, ${
   (best / targets.deliveries).toFixed(2)
 } of the target ${targets.deliveries}
-disk / memory: ${durable.map((ratio) => ratio.toFixed(2)).join(", ")} (target at least ${targets.durableRatio})
+disk / memory: ${
+  durable.map((ratio) => ratio.toFixed(2)).join(", ")
+} (target at least ${targets.durableRatio})
 idle session ${(session / 1024).toFixed(0)} KiB, bare connection ${(bare / 1024).toFixed(0)} KiB: ${
   (session / bare).toFixed(2)
 } (target at most ${targets.idleRatio})`);
@@ -153,11 +183,26 @@ for (const [index, { receivers }] of fanOuts.entries()) {
   const theirs = nats?.[index]?.perSecond;
   if (theirs === undefined) reportUnmatched({ ...figures, ours, peer, reason: natsServer.reason });
   else reportRatio({ ...figures, ours, peer, theirs, ratio: ours / theirs });
-  const durably = { ...figures, what: `QUIC, on disk, 1 → ${receivers}`, ours: quicDisk[index]?.perSecond ?? NaN };
+  const durably = {
+    ...figures,
+    what: `QUIC, on disk, 1 → ${receivers}`,
+    ours: quicDisk[index]?.perSecond ?? NaN,
+  };
   const ratio = durable[index] ?? NaN;
-  reportRatio({ ...durably, peer: "the same in memory", theirs: ours, ratio, target: targets.durableRatio });
+  reportRatio({
+    ...durably,
+    peer: "the same in memory",
+    theirs: ours,
+    ratio,
+    target: targets.durableRatio,
+  });
 }
-const capacity = { bench: "relay", what: "QUIC, 1 → 100, promised", unit: "deliveries/s", ours: best };
+const capacity = {
+  bench: "relay",
+  what: "QUIC, 1 → 100, promised",
+  unit: "deliveries/s",
+  ours: best,
+};
 const promised = { peer: "what was promised", theirs: targets.deliveries, target: 1 };
 reportRatio({ ...capacity, ...promised, ratio: best / targets.deliveries });
 await Deno.remove(folder, { recursive: true });

@@ -1,8 +1,9 @@
 /**
- * Durable puts per second of 4 KiB records, single and in batches of 100, encrypted beside plain, in one run: the plain side is
- * the same LevelDB with the same options, names of the same length and the same bytes, without the store around it.
- * One writer waits for every acknowledgement; several keep the disk busy while the next batch is encrypted. A thousand
- * records are written over and over, as an agent's state is.
+ * Durable puts per second of 4 KiB records, single and in batches of 100, encrypted beside plain,
+ * in one run: the plain side is the same LevelDB with the same options, names of the same length
+ * and the same bytes, without the store around it. One writer waits for every acknowledgement;
+ * several keep the disk busy while the next batch is encrypted. A thousand records are written over
+ * and over, as an agent's state is.
  */
 import { rm } from "node:fs/promises";
 import process from "node:process";
@@ -47,11 +48,15 @@ async function openEncrypted(folder: string): Promise<Side> {
 
 async function openPlain(folder: string): Promise<Side> {
   const encodings = { keyEncoding: "view", valueEncoding: "view" } as const;
-  const level = new ClassicLevel<Uint8Array, Uint8Array>(folder, { ...encodings, compression: false });
+  const level = new ClassicLevel<Uint8Array, Uint8Array>(folder, {
+    ...encodings,
+    compression: false,
+  });
   await level.open();
   const nameOf = (id: string): Uint8Array => new TextEncoder().encode(id.padStart(49));
   return {
-    write: (ids) => level.batch(ids.map((id) => ({ type: "put", key: nameOf(id), value })), { sync: true }),
+    write: (ids) =>
+      level.batch(ids.map((id) => ({ type: "put", key: nameOf(id), value })), { sync: true }),
     close: () => level.close(),
   };
 }
@@ -77,7 +82,10 @@ interface Comparison {
   readonly ratio: number;
 }
 
-/** The sides take turns in new folders, so that neither profits from the other's compactions. Returns medians. */
+/**
+ * The sides take turns in new folders, so that neither profits from the other's compactions.
+ * Returns medians.
+ */
 async function compare(load: Load): Promise<Comparison> {
   const pairs: Comparison[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -104,13 +112,26 @@ async function measureOnce(open: (folder: string) => Promise<Side>, load: Load):
   }
 }
 
-const runtime = "Deno" in globalThis ? `Deno ${process.versions["deno"]}` : `Node ${process.versions.node}`;
+const runtime = "Deno" in globalThis
+  ? `Deno ${process.versions["deno"]}`
+  : `Node ${process.versions.node}`;
 console.log(`${runtime}, ${process.arch}, durable puts of ${recordBytes} bytes per second`);
 for (const load of loads) {
   const { plain, encrypted, ratio } = await compare(load);
   const cost = (1 - ratio) * 100;
-  const figures = { unit: "puts/s", ours: encrypted, peer: "LevelDB without encryption", theirs: plain, ratio };
+  const figures = {
+    unit: "puts/s",
+    ours: encrypted,
+    peer: "LevelDB without encryption",
+    theirs: plain,
+    ratio,
+  };
   reportRatio({ bench: "store", what: load.name, ...figures });
-  const cells = [`plain ${plain.toFixed(0).padStart(6)}`, `encrypted ${encrypted.toFixed(0).padStart(6)}`];
-  console.log(`${load.name.padEnd(26)}${cells.join("   ")}   encryption costs ${cost.toFixed(0)} %`);
+  const cells = [
+    `plain ${plain.toFixed(0).padStart(6)}`,
+    `encrypted ${encrypted.toFixed(0).padStart(6)}`,
+  ];
+  console.log(
+    `${load.name.padEnd(26)}${cells.join("   ")}   encryption costs ${cost.toFixed(0)} %`,
+  );
 }

@@ -18,7 +18,9 @@ export interface Results {
 }
 
 export function describe({ date, arch, os, cores, deno, load, syncMs }: Machine): string {
-  return `${date.slice(0, 10)}, ${arch} ${os}, ${cores} cores, Deno ${deno}, load ${load.toFixed(1)} at start, ` +
+  return `${date.slice(0, 10)}, ${arch} ${os}, ${cores} cores, Deno ${deno}, load ${
+    load.toFixed(1)
+  } at start, ` +
     `fdatasync ${syncMs.toFixed(2)} ms`;
 }
 
@@ -29,10 +31,23 @@ export function tableOf(results: readonly (StoredComparison | Unmatched)[]): str
     const name = `${bench}: ${what}${runtime.startsWith("Node") ? " (Node)" : ""}`;
     if ("reason" in result) return [name, `${format(ours)} ${unit}`, peer, result.reason, "", ""];
     const { theirs, ratio, target } = result;
-    const promised = target === undefined ? "" : `${Number(target.toFixed(2))}${ratio < target ? ", short" : ""}`;
-    return [name, `${format(ours)} ${unit}`, peer, `${format(theirs)} ${unit}`, ratio.toFixed(2), promised];
+    const promised = target === undefined
+      ? ""
+      : `${Number(target.toFixed(2))}${ratio < target ? ", short" : ""}`;
+    return [
+      name,
+      `${format(ours)} ${unit}`,
+      peer,
+      `${format(theirs)} ${unit}`,
+      ratio.toFixed(2),
+      promised,
+    ];
   });
-  const lines = [["benchmark", "ours", "peer", "theirs", "ratio", "promised"], Array(6).fill("---"), ...rows];
+  const lines = [
+    ["benchmark", "ours", "peer", "theirs", "ratio", "promised"],
+    Array(6).fill("---"),
+    ...rows,
+  ];
   return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
@@ -46,6 +61,8 @@ export async function newestResults(): Promise<Results> {
   const names: string[] = [];
   for await (const { name } of Deno.readDir(folder)) if (name.endsWith(".json")) names.push(name);
   const newest = names.sort().at(-1);
-  if (newest === undefined) throw new Error("There are no results of benchmarks; run: deno task bench");
+  if (newest === undefined) {
+    throw new Error("There are no results of benchmarks; run: deno task bench");
+  }
   return JSON.parse(await Deno.readTextFile(new URL(newest, folder)));
 }

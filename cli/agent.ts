@@ -1,4 +1,7 @@
-/** Acting as one of the agents of this user: with the user's own key, or, as a guest, with the pass of a link. */
+/**
+ * Acting as one of the agents of this user: with the user's own key, or, as a guest, with the pass
+ * of a link.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { ConnectOptions, StaticError } from "../sdk/mod.ts";
@@ -17,8 +20,8 @@ export const agentFlag: FlagSpec = {
 };
 
 /**
- * Acts as the chosen agent, and lets go of it whatever happens. As a guest with the pass of `given`, or of the link that it came
- * by; `act` gets that link.
+ * Acts as the chosen agent, and lets go of it whatever happens. As a guest with the pass of
+ * `given`, or of the link that it came by; `act` gets that link.
  */
 export async function withAgent<T>(
   context: Context,
@@ -40,12 +43,21 @@ export async function withAgent<T>(
 export async function connectAgent(context: Context, given?: string): Promise<Agent> {
   const known = await findPlace(context);
   const link = given ?? known?.guest?.link;
-  const wanted = known === undefined || link === undefined ? await asUser(context) : asGuest(context, known, link);
+  const wanted = known === undefined || link === undefined
+    ? await asUser(context)
+    : asGuest(context, known, link);
   return await connecting(context, openAgent(context, wanted), link !== undefined);
 }
 
-/** Notes a pass that has no messages left, so that a new link may replace it. Returns the error in the words for a guest. */
-export async function afterRefusal(context: Context, error: unknown, link: string | undefined): Promise<unknown> {
+/**
+ * Notes a pass that has no messages left, so that a new link may replace it. Returns the error in
+ * the words for a guest.
+ */
+export async function afterRefusal(
+  context: Context,
+  error: unknown,
+  link: string | undefined,
+): Promise<unknown> {
   const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
   if (!(error instanceof Error) || code !== "quota_exceeded" || link === undefined) return error;
   // The message was refused, whether the note can be written or not.
@@ -58,10 +70,17 @@ async function asUser(context: Context): Promise<Wanted> {
   const key = requireKey(given);
   const { dataDir } = await openPlace(context);
   const { apiUrl, relayUrl = "", caFile = "" } = given;
-  return { dataDir, settings: markOf([apiUrl, relayUrl, caFile, key]), options: () => connectOptions(context) };
+  return {
+    dataDir,
+    settings: markOf([apiUrl, relayUrl, caFile, key]),
+    options: () => connectOptions(context),
+  };
 }
 
-/** Uses the link's settings alone: it is for another service than the user's, or for somebody without an account. */
+/**
+ * Uses the link's settings alone: it is for another service than the user's, or for somebody
+ * without an account.
+ */
 function asGuest(context: Context, { dataDir, identity, guest }: AgentPlace, link: string): Wanted {
   const { platform } = context;
   const passphrase = platform.variable("STATIC_PASSPHRASE");
@@ -104,7 +123,11 @@ export async function connectOptions(context: Context): Promise<ConnectOptions> 
   };
 }
 
-async function connecting<T>(context: Context, connection: Promise<T>, asGuest: boolean): Promise<T> {
+async function connecting<T>(
+  context: Context,
+  connection: Promise<T>,
+  asGuest: boolean,
+): Promise<T> {
   try {
     return await context.output.progress("connecting to the relay", connection);
   } catch (error) {
@@ -116,10 +139,15 @@ async function connecting<T>(context: Context, connection: Promise<T>, asGuest: 
 export function inChannelAlready(error: unknown, context: Context): Failure | undefined {
   const channel: unknown = error instanceof Error ? Reflect.get(error, "channel") : undefined;
   if (typeof channel !== "string") return undefined;
-  return new Failure("name_taken", `Agent "${agentName(context)}" is in channel "${channel}" already`, {
-    advice: `Use it, as in {} channel members ${channel}, or act as another agent with --agent NAME`,
-    cause: error,
-  });
+  return new Failure(
+    "name_taken",
+    `Agent "${agentName(context)}" is in channel "${channel}" already`,
+    {
+      advice:
+        `Use it, as in {} channel members ${channel}, or act as another agent with --agent NAME`,
+      cause: error,
+    },
+  );
 }
 
 /** Returns the SDK's error about a connection in the words of this program. */
@@ -155,7 +183,9 @@ function adviceUnreachable(error: Error): string {
   return `${what} To find out more: {} doctor`;
 }
 
-/** For a link, `invalid_request` means one thing only: it is for another service than the agent's. */
+/**
+ * For a link, `invalid_request` means one thing only: it is for another service than the agent's.
+ */
 function guestAdvice(code: string): string {
   if (code === "invalid_request") return "Join as a new agent: --agent NAME";
   return "Ask for a new link, and join again with: {} channel join";

@@ -1,6 +1,7 @@
 /**
- * The agents of this user, each with a folder of its own. `agent.json` in it says how others see the agent, and of a guest the
- * link that it came by: its pass is what the agent uses the service with.
+ * The agents of this user, each with a folder of its own. `agent.json` in it says how others see
+ * the agent, and of a guest the link that it came by: its pass is what the agent uses the service
+ * with.
  */
 import type { Context } from "./command.ts";
 import { diskCodeOf, reasonOf } from "./disk.ts";
@@ -18,7 +19,10 @@ export interface Guest {
   readonly link: string;
   /** Whether it has led into its channel: until then another may take its place. */
   readonly joined: boolean;
-  /** The UTC month in which the service refused a message because the pass has none left, as in 2026-11. */
+  /**
+   * The UTC month in which the service refused a message because the pass has none left, as in
+   * 2026-11.
+   */
   readonly spentIn?: string;
 }
 
@@ -29,7 +33,10 @@ const chanceLetters = 4;
 export function agentName({ given, platform }: Pick<Context, "given" | "platform">): string {
   const name = given.value("agent") ?? platform.variable("STATIC_AGENT") ?? "default";
   if (nameForm.test(name)) return name;
-  throw badInput(`"${name}" cannot be an agent's name`, "Use up to 32 of a-z, 0-9, dot, dash and underscore");
+  throw badInput(
+    `"${name}" cannot be an agent's name`,
+    "Use up to 32 of a-z, 0-9, dot, dash and underscore",
+  );
 }
 
 /** The folder of an agent that exists. Throws when there is none of this name. */
@@ -83,11 +90,16 @@ export function isSpent({ spentIn }: Guest, { platform }: Pick<Context, "platfor
   return spentIn === monthOf(platform.nowMs());
 }
 
-/** Notes that the pass of this link has no messages left, unless the agent has another link by now. */
+/**
+ * Notes that the pass of this link has no messages left, unless the agent has another link by now.
+ */
 export async function noteSpent(context: Context, link: string): Promise<void> {
   const place = await findPlace(context);
   if (place?.guest?.link !== link) return;
-  await writePlace(context, { ...place, guest: { ...place.guest, spentIn: monthOf(context.platform.nowMs()) } });
+  await writePlace(context, {
+    ...place,
+    guest: { ...place.guest, spentIn: monthOf(context.platform.nowMs()) },
+  });
 }
 
 function monthOf(timeMs: number): string {
@@ -98,20 +110,31 @@ function pathsOf(context: Context): Record<"name" | "folder" | "record" | "dataD
   const { files, folders } = context.platform;
   const name = agentName(context);
   const folder = files.join(folders.agents, name);
-  return { name, folder, record: files.join(folder, "agent.json"), dataDir: files.join(folder, "state") };
+  return {
+    name,
+    folder,
+    record: files.join(folder, "agent.json"),
+    dataDir: files.join(folder, "state"),
+  };
 }
 
 function parse(text: string): Pick<AgentPlace, "identity" | "guest"> {
   const parsed: unknown = JSON.parse(text);
   const [identity, guest] = ["identity", "guest"].map((name) => fieldOf(parsed, name));
-  if (typeof identity !== "string" || identity === "") throw new TypeError("agent.json names no identity");
+  if (typeof identity !== "string" || identity === "") {
+    throw new TypeError("agent.json names no identity");
+  }
   return { identity, guest: guestOf(guest) };
 }
 
 function guestOf(guest: unknown): Guest | undefined {
   const [link, spentIn] = [fieldOf(guest, "link"), fieldOf(guest, "spentIn")];
   if (typeof link !== "string") return undefined;
-  return { link, joined: fieldOf(guest, "joined") === true, ...(typeof spentIn === "string" && { spentIn }) };
+  return {
+    link,
+    joined: fieldOf(guest, "joined") === true,
+    ...(typeof spentIn === "string" && { spentIn }),
+  };
 }
 
 function fieldOf(value: unknown, name: string): unknown {
@@ -120,7 +143,8 @@ function fieldOf(value: unknown, name: string): unknown {
 
 /** Two agents of one channel must not be called the same. */
 function chance({ platform }: Context): string {
-  return Array.from(platform.randomBytes(chanceLetters), (byte) => letters[byte % letters.length]).join("");
+  return Array.from(platform.randomBytes(chanceLetters), (byte) => letters[byte % letters.length])
+    .join("");
 }
 
 function unusable(folder: string, cause: unknown): Failure {

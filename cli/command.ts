@@ -1,4 +1,7 @@
-/** The description of a command: its words, arguments, help and function. Help, completion and docs read it. */
+/**
+ * The description of a command: its words, arguments, help and function. Help, completion and docs
+ * read it.
+ */
 import type { Output } from "./output.ts";
 import type { Platform } from "./platform/platform.ts";
 
@@ -62,7 +65,8 @@ export const globalFlags: readonly FlagSpec[] = [
   {
     name: "api-url",
     value: "URL",
-    summary: "address of the API (or STATIC_API_URL; then the saved one; then http://127.0.0.1:8080)",
+    summary:
+      "address of the API (or STATIC_API_URL; then the saved one; then http://127.0.0.1:8080)",
   },
   {
     name: "relay-url",
@@ -70,7 +74,11 @@ export const globalFlags: readonly FlagSpec[] = [
     summary:
       "address of the relay, several with commas (or STATIC_RELAY_URL; then the saved one; then the one that the API names)",
   },
-  { name: "ca-file", value: "FILE", summary: "file of certificates to trust (or STATIC_CA_FILE; then the saved one)" },
+  {
+    name: "ca-file",
+    value: "FILE",
+    summary: "file of certificates to trust (or STATIC_CA_FILE; then the saved one)",
+  },
   { name: "help", summary: "show help for a command, with examples" },
   { name: "version", summary: "show the version" },
 ];

@@ -31,7 +31,13 @@ import { doctor } from "./commands/doctor.ts";
 import { createKey, listKeys, revokeKey } from "./commands/keys.ts";
 import { rotateKey } from "./commands/key_rotation.ts";
 import { claim, reset } from "./commands/account_by_mail.ts";
-import { changeEmail, removeAccount, setPassword, showAccount, verifyAddress } from "./commands/own_account.ts";
+import {
+  changeEmail,
+  removeAccount,
+  setPassword,
+  showAccount,
+  verifyAddress,
+} from "./commands/own_account.ts";
 import { token, usage } from "./commands/tokens_and_usage.ts";
 
 export const commands: readonly Command[] = [

@@ -1,4 +1,6 @@
-/** Errors of the user's own disk, by the system's word for them alone: a text may be another one's. */
+/**
+ * Errors of the user's own disk, by the system's word for them alone: a text may be another one's.
+ */
 import { findReason } from "../sdk/machine.ts";
 
 /** In words that quote nothing. */

@@ -12,7 +12,11 @@ Deno.test("errors of the disk are told in the words of the SDK", () => {
     ["EDQUOT", "store_full", "the disk is full"],
     ["EROFS", "store_failed", "the file system is mounted read-only"],
     ["EACCES", "store_failed", "this user has no right to it"],
-    ["ENOTDIR", "store_failed", "a file is in the place of a directory, or a directory in that of a file"],
+    [
+      "ENOTDIR",
+      "store_failed",
+      "a file is in the place of a directory, or a directory in that of a file",
+    ],
   ];
   for (const [system, code, words] of cases) {
     const error = systemError(system);

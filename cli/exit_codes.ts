@@ -1,4 +1,7 @@
-/** The CLI's exit codes with their meanings. Scripts rely on them: new ones may be added, none changed. */
+/**
+ * The CLI's exit codes with their meanings. Scripts rely on them: new ones may be added, none
+ * changed.
+ */
 import { errorCodes, isErrorCode } from "../proto/mod.ts";
 
 export const exitCodes = {
@@ -7,7 +10,10 @@ export const exitCodes = {
   usage: { code: 2, meaning: "bad input: wrong command line or refused value" },
   credential: { code: 3, meaning: "credential missing or not accepted" },
   refused: { code: 4, meaning: "the service refused: not found, not allowed, already taken" },
-  unavailable: { code: 5, meaning: "the service cannot be reached or is busy, or no answer came in time" },
+  unavailable: {
+    code: 5,
+    meaning: "the service cannot be reached or is busy, or no answer came in time",
+  },
   limit: { code: 6, meaning: "a limit is reached: the plan's quota, or too many requests" },
   unhealthy: { code: 7, meaning: "doctor found something that does not work" },
   interrupted: { code: 130, meaning: "interrupted with Ctrl-C (listen ends with 0)" },

@@ -1,4 +1,7 @@
-/** The failure of a command, in words for its user: what failed, and what to do next. No stack traces, no secrets. */
+/**
+ * The failure of a command, in words for its user: what failed, and what to do next. No stack
+ * traces, no secrets.
+ */
 import { diskCodeOf, reasonOf } from "./disk.ts";
 import { type Exit, exitOf } from "./exit_codes.ts";
 
@@ -37,16 +40,24 @@ export function interrupted(): Failure {
 /** Whatever was thrown. The SDK's errors carry a code and say in their text what to do. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
-  if (!(error instanceof Error)) return new Failure("internal", `Something unexpected went wrong: ${String(error)}`);
+  if (!(error instanceof Error)) {
+    return new Failure("internal", `Something unexpected went wrong: ${String(error)}`);
+  }
   const code: unknown = Reflect.get(error, "code");
   const disk = diskCodeOf(error);
   if (disk !== undefined) {
-    return new Failure(disk, `Cannot use a file: ${disk === "store_full" ? reasonOf(error) : error.message}`, {
-      cause: error,
-    });
+    return new Failure(
+      disk,
+      `Cannot use a file: ${disk === "store_full" ? reasonOf(error) : error.message}`,
+      {
+        cause: error,
+      },
+    );
   }
   if (typeof code === "string" && exitOf(code) !== "unexpected") {
-    const advice = code === "quota_exceeded" ? "See what is used, and when it resets, with: {} usage" : undefined;
+    const advice = code === "quota_exceeded"
+      ? "See what is used, and when it resets, with: {} usage"
+      : undefined;
     return new Failure(code, error.message, { cause: error, advice });
   }
   return new Failure("internal", `Something unexpected went wrong: ${error.message}`, {

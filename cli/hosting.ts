@@ -1,13 +1,16 @@
 /**
- * The agent that a command acts as: through its host, so that commands work beside each other, or with STATIC_HOST=off held by
- * this process alone. The host is started by the first command that needs it; what only a new one needs is looked up then.
+ * The agent that a command acts as: through its host, so that commands work beside each other, or
+ * with STATIC_HOST=off held by this process alone. The host is started by the first command that
+ * needs it; what only a new one needs is looked up then.
  */
 import type { ConnectOptions } from "../sdk/mod.ts";
 import type { HostedAgent } from "../sdk/host/hosted.ts";
 import type { Context } from "./command.ts";
 import { loadSdk } from "./later.ts";
 
-/** An agent in this process or at its host, which carries out the operations of the host protocol. */
+/**
+ * An agent in this process or at its host, which carries out the operations of the host protocol.
+ */
 export type Agent = HostedAgent;
 
 export interface Wanted {
@@ -22,7 +25,10 @@ export function usesHost({ platform }: Pick<Context, "platform">): boolean {
 }
 
 /** Throws `StaticError`. */
-export async function openAgent(context: Context, { dataDir, settings, options }: Wanted): Promise<Agent> {
+export async function openAgent(
+  context: Context,
+  { dataDir, settings, options }: Wanted,
+): Promise<Agent> {
   if (!usesHost(context)) return await holdAgent(await options());
   const { connectHostWith, hostPlatform } = await import("../sdk/host/hosted.ts");
   const { interrupted: signal } = context.platform;

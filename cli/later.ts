@@ -1,6 +1,7 @@
 /**
- * The SDK for commands that hold their agent themselves. Deno reads everything behind an `import()` of a literal before the program
- * begins; behind a name it looks when somebody asks. The whole SDK would cost more time than `static channel send` has.
+ * The SDK for commands that hold their agent themselves. Deno reads everything behind an `import()`
+ * of a literal before the program begins; behind a name it looks when somebody asks. The whole SDK
+ * would cost more time than `static channel send` has.
  */
 
 const sdkModule = "../sdk/mod.ts";

@@ -1,6 +1,7 @@
 /**
- * Everything that reaches the user. Results go to standard output, as text or with `--json` as JSON; notes, warnings, progress
- * and errors go to standard error, so that pipes carry results only. Colours and progress are for terminals.
+ * Everything that reaches the user. Results go to standard output, as text or with `--json` as
+ * JSON; notes, warnings, progress and errors go to standard error, so that pipes carry results
+ * only. Colours and progress are for terminals.
  */
 import { exitCodes } from "./exit_codes.ts";
 import type { Failure } from "./failure.ts";
@@ -10,11 +11,21 @@ import { kept, width, withBlanks, wrap } from "./wrapping.ts";
 
 export type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
-const sequences: Readonly<Record<Colour, number>> = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 };
+const sequences: Readonly<Record<Colour, number>> = {
+  bold: 1,
+  dim: 2,
+  red: 31,
+  green: 32,
+  yellow: 33,
+  cyan: 36,
+};
 const frames = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
 const frameMs = 100;
 const clearLine = "\r\x1b[2K";
-/** API keys and invites, as tokens and as links: errors quote a word that no command takes, and it may be one of these. */
+/**
+ * API keys and invites, as tokens and as links: errors quote a word that no command takes, and it
+ * may be one of these.
+ */
 const pasted = /\b(?:sk_(?:live|test)|inv)_[\w-]{20,}|#[\w-]{40,}/g;
 /** Work that is quicker than this shows no progress. */
 const patienceFrames = 4;
@@ -31,7 +42,8 @@ export class Output {
   constructor(platform: Platform, { json }: OutputOptions) {
     this.#platform = platform;
     this.json = json;
-    this.#colour = platform.variable("NO_COLOR") === undefined && platform.variable("TERM") !== "dumb";
+    this.#colour = platform.variable("NO_COLOR") === undefined &&
+      platform.variable("TERM") !== "dumb";
   }
 
   /** The command's result: an object for `--json`, lines for people. */
@@ -58,9 +70,16 @@ export class Output {
   async failure({ code, message: text, exit, ...more }: Failure): Promise<void> {
     const { code: exit_code } = exitCodes[exit];
     const message = text.replace(pasted, "[secret removed]");
-    const advice = more.advice === undefined ? undefined : withCommands(more.advice, this.#platform.program);
+    const advice = more.advice === undefined
+      ? undefined
+      : withCommands(more.advice, this.#platform.program);
     if (this.json) {
-      const error = { code, message, ...(advice !== undefined && { advice: withBlanks(advice) }), exit_code };
+      const error = {
+        code,
+        message,
+        ...(advice !== undefined && { advice: withBlanks(advice) }),
+        exit_code,
+      };
       return await this.#platform.stderr.write(`${shownJson({ error })}\n`);
     }
     const lines = [`${this.onStderr("red", "error:")} ${framed(message)}`];
@@ -68,7 +87,10 @@ export class Output {
     await this.#platform.stderr.write(fitted(lines, this.#platform.stderr));
   }
 
-  /** Shows what is being waited for once it takes long enough to wonder, and no longer once the user has interrupted. */
+  /**
+   * Shows what is being waited for once it takes long enough to wonder, and no longer once the user
+   * has interrupted.
+   */
   async progress<T>(what: string, work: Promise<T>): Promise<T> {
     const { stderr, every, interrupted } = this.#platform;
     if (!stderr.isTerminal || this.json) return await work;
@@ -116,7 +138,9 @@ export class Output {
 /** At a terminal, no wider than it is; what goes into a file or a pipe stays as it is. */
 function fitted(lines: readonly string[], { isTerminal, columns }: Sink): string {
   const safe = lines.map(guarded);
-  const all = isTerminal ? safe.join("\n").split("\n").flatMap((line) => wrap(line, columns)) : safe.map(withBlanks);
+  const all = isTerminal
+    ? safe.join("\n").split("\n").flatMap((line) => wrap(line, columns))
+    : safe.map(withBlanks);
   return `${all.join("\n")}\n`;
 }
 
@@ -124,12 +148,18 @@ function fitted(lines: readonly string[], { isTerminal, columns }: Sink): string
 // deno-lint-ignore no-control-regex
 const painted = /(\x1b\[\d+m)/;
 
-/** Names are `shown` where a line is made. Here is the last look, for what was forgotten: it could steer the terminal. */
+/**
+ * Names are `shown` where a line is made. Here is the last look, for what was forgotten: it could
+ * steer the terminal.
+ */
 function guarded(line: string): string {
   return line.split(painted).map((part) => painted.test(part) ? part : shownLines(part)).join("");
 }
 
-/** Text from elsewhere, fit for a terminal. Further lines are indented, so that none can pass for a line of ours. */
+/**
+ * Text from elsewhere, fit for a terminal. Further lines are indented, so that none can pass for a
+ * line of ours.
+ */
 export function framed(text: string): string {
   return shownLines(text).replaceAll("\n", "\n  ");
 }
@@ -138,19 +168,28 @@ export function framed(text: string): string {
 const commandInAdvice = /\{(?:start)?\}(?: [^ ;,()]*[^ ;,().?])*/g;
 
 /**
- * In advice `{}` stands for how this program was started, and `{start}` for how a local stack is, so that both can be copied. The
- * commands are `kept`: `withBlanks` gives the text for programs.
+ * In advice `{}` stands for how this program was started, and `{start}` for how a local stack is,
+ * so that both can be copied. The commands are `kept`: `withBlanks` gives the text for programs.
  */
 export function withCommands(advice: string, program: string): string {
-  const start = program.endsWith("task static") ? program.replace(/static$/, "start") : "deno task start";
-  return advice.replace(commandInAdvice, (words) => kept(words.replace("{start}", start).replace("{}", program)));
+  const start = program.endsWith("task static")
+    ? program.replace(/static$/, "start")
+    : "deno task start";
+  return advice.replace(
+    commandInAdvice,
+    (words) => kept(words.replace("{start}", start).replace("{}", program)),
+  );
 }
 
 /** Columns as wide as their widest cell. The last one is not filled up. */
 export function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => width(row[column] ?? ""))));
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => width(row[column] ?? "")))
+  );
   return rows.map((row) =>
-    row.map((cell, column) => column === row.length - 1 ? cell : cell + " ".repeat((widths[column] ?? 0) - width(cell)))
+    row.map((cell, column) =>
+      column === row.length - 1 ? cell : cell + " ".repeat((widths[column] ?? 0) - width(cell))
+    )
       .join("  ").trimEnd()
   );
 }

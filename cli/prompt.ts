@@ -1,4 +1,7 @@
-/** Questions to the user: at a terminal they are asked, from a pipe the answers are read line by line. */
+/**
+ * Questions to the user: at a terminal they are asked, from a pipe the answers are read line by
+ * line.
+ */
 import type { Context } from "./command.ts";
 import { badInput, interrupted } from "./failure.ts";
 
@@ -13,11 +16,16 @@ export async function ask(
   const prompt = (): Promise<void> => stderr.write(`${question}: `);
   const answer = await stdin.readLine({ ...options, ...(stdin.isTerminal && { prompt }) });
   // Hidden input does not echo the final line break, nor do Ctrl-C and Ctrl-D.
-  if (stdin.isTerminal && (options.hidden === true || answer === undefined)) await stderr.write("\n");
+  if (stdin.isTerminal && (options.hidden === true || answer === undefined)) {
+    await stderr.write("\n");
+  }
   if (answer !== undefined) return answer;
   if (platform.interrupted.aborted) throw interrupted();
   const what = question.replace(/ \(.*\)$/, "");
-  throw badInput(`${what} is missing: the input has ended`, "Run it at a terminal, or pipe the answer in");
+  throw badInput(
+    `${what} is missing: the input has ended`,
+    "Run it at a terminal, or pipe the answer in",
+  );
 }
 
 export async function askEmail(context: Context): Promise<string> {
@@ -42,7 +50,10 @@ export async function askPassword(
   if (again && [...password].length < minPasswordLength) {
     throw badInput(`The password must have at least ${minPasswordLength} characters`);
   }
-  if (again && platform.stdin.isTerminal && await ask(context, `${question} again`, { hidden: true }) !== password) {
+  if (
+    again && platform.stdin.isTerminal &&
+    await ask(context, `${question} again`, { hidden: true }) !== password
+  ) {
     throw badInput("The two passwords differ");
   }
   return password;
@@ -50,13 +61,17 @@ export async function askPassword(
 
 /** The one that was given or saved, else it is asked for. */
 export async function askSavedEmail(context: Context, saved: string | undefined): Promise<string> {
-  return context.given.value("email") === undefined && saved !== undefined ? saved : await askEmail(context);
+  return context.given.value("email") === undefined && saved !== undefined
+    ? saved
+    : await askEmail(context);
 }
 
 /** Yes only when the user says so; without a terminal only `--yes` says so. */
 export async function confirm(context: Context, question: string): Promise<void> {
   if (context.given.has("yes")) return;
-  if (!context.platform.stdin.isTerminal) throw badInput(`Not confirmed: ${question}`, "Add --yes to go ahead");
+  if (!context.platform.stdin.isTerminal) {
+    throw badInput(`Not confirmed: ${question}`, "Add --yes to go ahead");
+  }
   const answer = await ask(context, `${question} [y/N]`);
   if (!/^y(es)?$/i.test(answer.trim())) throw badInput("Cancelled: nothing was changed");
 }

@@ -1,4 +1,7 @@
-/** One run of the CLI: words in, exit code out. Whatever goes wrong is told in words; a stack trace only when asked for. */
+/**
+ * One run of the CLI: words in, exit code out. Whatever goes wrong is told in words; a stack trace
+ * only when asked for.
+ */
 import { version } from "../proto/mod.ts";
 import { faultsOfNames } from "../proto/base/variables.ts";
 import { parseArguments, type Parsed } from "./arguments/parse_arguments.ts";
@@ -35,7 +38,11 @@ async function report(error: unknown, platform: Platform, output: Output): Promi
   return exitCodes[failure.exit].code;
 }
 
-async function perform({ words, command, given, exposed }: Parsed, platform: Platform, output: Output): Promise<
+async function perform(
+  { words, command, given, exposed }: Parsed,
+  platform: Platform,
+  output: Output,
+): Promise<
   "done" | "usage"
 > {
   const { program } = platform;
@@ -44,7 +51,9 @@ async function perform({ words, command, given, exposed }: Parsed, platform: Pla
     return "done";
   }
   if (command === undefined) {
-    const lines = words.length === 0 ? overview(commands, program) : groupHelp(commands, words.join(" "), program);
+    const lines = words.length === 0
+      ? overview(commands, program)
+      : groupHelp(commands, words.join(" "), program);
     await output.text({ commands: describeCommands() }, lines);
     return words.length === 0 || given.has("help") ? "done" : "usage";
   }
@@ -63,8 +72,14 @@ async function perform({ words, command, given, exposed }: Parsed, platform: Pla
   return "done";
 }
 
-/** Time that an interrupted command has to tidy up; short, because state on disk is safe at any time. */
-async function untilInterrupted({ interrupted: signal, every }: Platform, work: Promise<void>): Promise<void> {
+/**
+ * Time that an interrupted command has to tidy up; short, because state on disk is safe at any
+ * time.
+ */
+async function untilInterrupted(
+  { interrupted: signal, every }: Platform,
+  work: Promise<void>,
+): Promise<void> {
   let stop = (): void => {};
   const tooLate = new Promise<never>((_, reject) => {
     const wait = (): void => void (stop = every(graceMs, () => reject(interrupted())));
@@ -88,5 +103,8 @@ function describe({ run: _, ...spec }: typeof commands[number]): object {
 }
 
 function chain(error: Error): string[] {
-  return [error.stack ?? error.message, ...(error.cause instanceof Error ? chain(error.cause) : [])];
+  return [
+    error.stack ?? error.message,
+    ...(error.cause instanceof Error ? chain(error.cause) : []),
+  ];
 }

@@ -1,4 +1,7 @@
-/** Names that this user gave to agents (`proto/people/trust.ts`), on this machine and in the words of this program. */
+/**
+ * Names that this user gave to agents (`proto/people/trust.ts`), on this machine and in the words
+ * of this program.
+ */
 import { parseTrust, WireError } from "../proto/mod.ts";
 import type { Context } from "./command.ts";
 import { diskCodeOf, reasonOf } from "./disk.ts";
@@ -10,7 +13,11 @@ export async function readNames(
 ): Promise<Map<string, string>> {
   const path = folders.trustFile;
   const text = await files.read(path).catch((cause) => {
-    throw new Failure(diskCodeOf(cause) ?? "store_corrupt", `Cannot read ${path}: ${reasonOf(cause)}`, { cause });
+    throw new Failure(
+      diskCodeOf(cause) ?? "store_corrupt",
+      `Cannot read ${path}: ${reasonOf(cause)}`,
+      { cause },
+    );
   });
   if (text === undefined) return new Map();
   try {

@@ -3,7 +3,10 @@ import type { Channel } from "../sdk/mod.ts";
 import { interrupted } from "./failure.ts";
 import type { Platform } from "./platform/platform.ts";
 
-/** Looks whenever something happens in one of the channels. Returns whether it did in time. Throws when the user interrupts. */
+/**
+ * Looks whenever something happens in one of the channels. Returns whether it did in time. Throws
+ * when the user interrupts.
+ */
 export async function waitUntil(
   { interrupted: signal, deadline }: Platform,
   timeoutMs: number,
@@ -24,12 +27,17 @@ export async function waitUntil(
 }
 
 /** Throws when the user interrupts; the work then goes on unheard until the program ends. */
-export function unlessInterrupted<T>({ interrupted: signal }: Platform, work: Promise<T>): Promise<T> {
+export function unlessInterrupted<T>(
+  { interrupted: signal }: Platform,
+  work: Promise<T>,
+): Promise<T> {
   let stop = (): void => {};
   const interruption = new Promise<never>((_, reject) => {
     stop = () => reject(interrupted());
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });
   });
-  return Promise.race([work, interruption]).finally(() => signal.removeEventListener("abort", stop));
+  return Promise.race([work, interruption]).finally(() =>
+    signal.removeEventListener("abort", stop)
+  );
 }

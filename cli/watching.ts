@@ -5,7 +5,10 @@ import type { Context } from "./command.ts";
 /** Between two warnings of one kind, as they come; `health()` has them all. */
 const tellMs = 1000;
 
-/** Tells at once when the connection is lost and when it is back, and what else is wrong; until it is disposed of. */
+/**
+ * Tells at once when the connection is lost and when it is back, and what else is wrong; until it
+ * is disposed of.
+ */
 export function watchConnection(context: Context, channel: Channel): AsyncDisposable {
   const stop = new AbortController();
   const watching = watch(context, channel, stop.signal);
@@ -17,7 +20,11 @@ export function watchConnection(context: Context, channel: Channel): AsyncDispos
   };
 }
 
-async function watch({ output, platform }: Context, channel: Channel, signal: AbortSignal): Promise<void> {
+async function watch(
+  { output, platform }: Context,
+  channel: Channel,
+  signal: AbortSignal,
+): Promise<void> {
   const toldAtMs = new Map<string, number>();
   const tell = async ({ kind, text }: HealthIssue): Promise<void> => {
     const nowMs = platform.nowMs();
@@ -31,7 +38,9 @@ async function watch({ output, platform }: Context, channel: Channel, signal: Ab
   for await (const event of events) {
     if (event.type === "issue") await tell(event.issue);
     else if (event.type === "gap") {
-      await output.warn(`${event.messages} messages are lost for this reader: too many were waiting`);
+      await output.warn(
+        `${event.messages} messages are lost for this reader: too many were waiting`,
+      );
     } else if (event.type === "disconnected" && !isLost) {
       isLost = true;
       const what = event.error?.code === "listener_died"

@@ -1,7 +1,7 @@
 /**
- * Lines that are wider than the terminal, broken between words. Continuation lines are indented a little. A command
- * that is to be copied is never broken here: the terminal breaks it where it must, and leaves its own breaks out of the
- * copy.
+ * Lines that are wider than the terminal, broken between words. Continuation lines are indented a
+ * little. A command that is to be copied is never broken here: the terminal breaks it where it
+ * must, and leaves its own breaks out of the copy.
  */
 const continuation = 2;
 /** Between the words of a command, until it is shown. */
@@ -17,7 +17,10 @@ export function withBlanks(line: string): string {
   return line.replaceAll(noBreak, " ");
 }
 
-/** A word that is wider than the terminal stays whole: it may be a command or an address that is to be copied. */
+/**
+ * A word that is wider than the terminal stays whole: it may be a command or an address that is to
+ * be copied.
+ */
 export function wrap(line: string, columns: number): string[] {
   if (width(line) <= columns) return [withBlanks(line)];
   const [indent = ""] = /^ */.exec(line) ?? [];

@@ -1,4 +1,5 @@
-"""An agent that watches, in Python: it joins by an invitation, prints what is said, and counts the incidents at the end.
+"""An agent that watches, in Python: it joins by an invitation, prints what is said, and counts the
+incidents at the end.
 
     python3 observer.py <invitation>
 """
@@ -19,7 +20,8 @@ def words_of(envelope: Envelope) -> str:
 
 def main(invitation: str, room: str = "acme/incidents/triage") -> None:
     folder = os.environ.get("AGENT_DIR", "dist/agents/observer")
-    # Where the service is and the key come from the environment, or from what `static login` has saved.
+    # Where the service is and the key come from the environment, or from what `static login` has
+    # saved.
     with ChannelManager(None, folder, b"observer") as observer:
         channel = observer.join_or_open(room, invitation)
         print("watching", flush=True)

@@ -1,10 +1,18 @@
 /**
- * An agent that plans, in Deno: it opens a channel, prints an invitation, asks the worker about one incident after the other, and
- * closes the meeting with a summary. Everything that is said is end-to-end encrypted.
+ * An agent that plans, in Deno: it opens a channel, prints an invitation, asks the worker about one
+ * incident after the other, and closes the meeting with a summary. Everything that is said is
+ * end-to-end encrypted.
  *
  *   deno run -A --unstable-net examples/planner.ts
  */
-import { agentInWords, type Channel, ChannelManager, type ChannelMember, shown, StaticError } from "static-sdk";
+import {
+  agentInWords,
+  type Channel,
+  ChannelManager,
+  type ChannelMember,
+  shown,
+  StaticError,
+} from "static-sdk";
 
 const room = Deno.args[0] ?? "acme/incidents/triage";
 const incidents = [
@@ -21,7 +29,10 @@ async function workerIn(channel: Channel): Promise<ChannelMember> {
   return member;
 }
 
-/** A planner whose directory was deleted is another agent. Nobody lets it into the meeting before, so it closes that one. */
+/**
+ * A planner whose directory was deleted is another agent. Nobody lets it into the meeting before,
+ * so it closes that one.
+ */
 async function openRoom({ client }: ChannelManager): Promise<Channel> {
   try {
     return await client.openChannel(room);
@@ -34,7 +45,9 @@ async function openRoom({ client }: ChannelManager): Promise<Channel> {
 
 async function printNotes(channel: Channel): Promise<void> {
   for await (const note of channel.envelopes()) {
-    console.log(`${note.sender.agentId} (${agentInWords(note.sender)}) says: ${shown(note.text())}`);
+    console.log(
+      `${note.sender.agentId} (${agentInWords(note.sender)}) says: ${shown(note.text())}`,
+    );
   }
 }
 
@@ -51,8 +64,11 @@ const worker = await workerIn(channel);
 const decided: string[] = [];
 for (const incident of incidents) {
   // A worker that is offline gets it when it is back.
-  const advice = (await channel.request({ json: { incident } }, { to: worker, timeoutMs: 600_000 })).text();
-  console.log(`${worker.agentId} (${agentInWords(worker)}) advises: ${incident} → ${shown(advice)}`);
+  const advice = (await channel.request({ json: { incident } }, { to: worker, timeoutMs: 600_000 }))
+    .text();
+  console.log(
+    `${worker.agentId} (${agentInWords(worker)}) advises: ${incident} → ${shown(advice)}`,
+  );
   decided.push(`${incident} → ${advice}`);
 }
 await channel.send({ json: { decided } });

@@ -1,5 +1,6 @@
 /**
- * Decoders against random and mutated input: nothing but `WireError` may come out, and memory stays bounded.
+ * Decoders against random and mutated input: nothing but `WireError` may come out, and memory stays
+ * bounded.
  * 100,000 inputs in the default run; `STATIC_STRESS=1` runs twenty million.
  */
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
@@ -19,7 +20,12 @@ import { decodeCbor, encodeCbor } from "./base/cbor.ts";
 import { cellHeaderBytes, CellPacker, CellReader, writeRider } from "./wire/cell.ts";
 import { decodeBundle, encodeBundle } from "./content/bundle.ts";
 import { decodeConfirmation } from "./content/confirmation.ts";
-import { noticeFromDelivery, noticeToDelivery, requestFromMessage, requestToMessage } from "./wire/convert.ts";
+import {
+  noticeFromDelivery,
+  noticeToDelivery,
+  requestFromMessage,
+  requestToMessage,
+} from "./wire/convert.ts";
 import { decodeContent } from "./content/content.ts";
 import { decodeCreatorWelcome } from "./wire/creator_welcome.ts";
 import {
@@ -32,14 +38,26 @@ import {
 import { WireError } from "./base/errors.ts";
 import { DeliverySchema, Relay } from "./wire/descriptors.ts";
 import { formatInviteToken, parseInviteToken } from "./people/invite_token.ts";
-import { binaryIdFromBytes, type MessageId, parseAgentId, parseChannelId, parseChannelName } from "./base/ids.ts";
+import {
+  binaryIdFromBytes,
+  type MessageId,
+  parseAgentId,
+  parseChannelId,
+  parseChannelName,
+} from "./base/ids.ts";
 import { formatJoinLink, parseJoinLink } from "./people/join_link.ts";
 import { limits } from "./base/limits.ts";
 import { decodeMessageAad, encodeMessageAad, readMessageWord } from "./statements/message_aad.ts";
 import { readKeyPackage } from "./mls/key_package.ts";
 import { readPrivateMessageHeader, readWelcomeHeader } from "./mls/message.ts";
 import { decodeOwnersChanges } from "./statements/owners.ts";
-import { type CallName, calls, creatorWelcome, type NoticeName, notices } from "./wire/operations.ts";
+import {
+  type CallName,
+  calls,
+  creatorWelcome,
+  type NoticeName,
+  notices,
+} from "./wire/operations.ts";
 
 const inputs = Deno.env.get("STATIC_STRESS") === "1" ? 20_000_000 : 100_000;
 const poolSize = 400;
@@ -69,16 +87,45 @@ function createTargets(random: Random): readonly Target[] {
     const name = random.pick(noticeNames);
     return { name, body: notices[name].body.parse(sampleBody(notices[name].body, random), name) };
   });
-  const clientEnvelopes = requests.map(({ name, body }) => encodeRequest(1 + random.below(1000), name, body as never));
+  const clientEnvelopes = requests.map(({ name, body }) =>
+    encodeRequest(1 + random.below(1000), name, body as never)
+  );
   const relayEnvelopes = [
     ...noticeSamples.map(({ name, body }) => encodeNotice(name, body as never)),
     ...many(() => {
       const name = random.pick(callNames);
-      return encodeReply(5, name, calls[name].reply.parse(sampleBody(calls[name].reply, random), name) as never);
+      return encodeReply(
+        5,
+        name,
+        calls[name].reply.parse(sampleBody(calls[name].reply, random), name) as never,
+      );
     }),
   ];
-  const welcome = Uint8Array.of(0, 1, 0, 3, 0, 3, 39, 32, ...random.bytes(32), 2, 2, 2, 2, 3, 3, 2, 9, 9);
-  const keyPackage = createKeyPackage({ secretKey: random.bytes(32), notBeforeMs: 0, notAfterMs: 1e12 });
+  const welcome = Uint8Array.of(
+    0,
+    1,
+    0,
+    3,
+    0,
+    3,
+    39,
+    32,
+    ...random.bytes(32),
+    2,
+    2,
+    2,
+    2,
+    3,
+    3,
+    2,
+    9,
+    9,
+  );
+  const keyPackage = createKeyPackage({
+    secretKey: random.bytes(32),
+    notBeforeMs: 0,
+    notAfterMs: 1e12,
+  });
   const creatorWelcomes = many(() => encodeCbor(sampleBody(creatorWelcome, random)));
   const invite = {
     channelId: parseChannelId("BwcHBwcHBwcHBwcHBwcHBw"),
@@ -95,20 +142,48 @@ function createTargets(random: Random): readonly Target[] {
     expiresAtMs: 1e12,
   });
   return [
-    { name: "decodeClientEnvelope", valid: clientEnvelopes, decode: (bytes) => decodeClientEnvelope(bytes) },
-    { name: "decodeRelayEnvelope", valid: relayEnvelopes, decode: (bytes) => decodeRelayEnvelope(bytes) },
+    {
+      name: "decodeClientEnvelope",
+      valid: clientEnvelopes,
+      decode: (bytes) => decodeClientEnvelope(bytes),
+    },
+    {
+      name: "decodeRelayEnvelope",
+      valid: relayEnvelopes,
+      decode: (bytes) => decodeRelayEnvelope(bytes),
+    },
     { name: "decodeCbor", valid: clientEnvelopes, decode: (bytes) => decodeCbor(bytes) },
-    { name: "CellReader", valid: cellStreams(clientEnvelopes, random), decode: (bytes) => readInChunks(bytes, random) },
+    {
+      name: "CellReader",
+      valid: cellStreams(clientEnvelopes, random),
+      decode: (bytes) => readInChunks(bytes, random),
+    },
     ...protobufTargets(requests, noticeSamples),
-    { name: "readPrivateMessageHeader", valid: [createPrivateMessage()], decode: readPrivateMessageHeader },
+    {
+      name: "readPrivateMessageHeader",
+      valid: [createPrivateMessage()],
+      decode: readPrivateMessageHeader,
+    },
     { name: "readWelcomeHeader", valid: [welcome], decode: readWelcomeHeader },
     { name: "readKeyPackage", valid: [keyPackage], decode: readKeyPackage },
     { name: "decodeCreatorWelcome", valid: creatorWelcomes, decode: decodeCreatorWelcome },
     { name: "decodeOwnersChanges", valid: ownersChanges(), decode: decodeOwnersChanges },
     { name: "decodeContent", valid: contents(), decode: (bytes) => void decodeContent(bytes) },
-    { name: "decodeConfirmation", valid: [new Uint8Array(120)], decode: (bytes) => void decodeConfirmation(bytes) },
-    { name: "decodeMessageAad", valid: [new Uint8Array(24), messageAad()], decode: decodeMessageAad },
-    { name: "readMessageWord", valid: [messageAad()], decode: (bytes) => void readMessageWord(bytes) },
+    {
+      name: "decodeConfirmation",
+      valid: [new Uint8Array(120)],
+      decode: (bytes) => void decodeConfirmation(bytes),
+    },
+    {
+      name: "decodeMessageAad",
+      valid: [new Uint8Array(24), messageAad()],
+      decode: decodeMessageAad,
+    },
+    {
+      name: "readMessageWord",
+      valid: [messageAad()],
+      decode: (bytes) => void readMessageWord(bytes),
+    },
     { name: "decodeBundle", valid: [bundle()], decode: (bytes) => decodeBundle(bytes, 2) },
     {
       name: "parseInviteToken",
@@ -122,7 +197,9 @@ function createTargets(random: Random): readonly Target[] {
     },
     {
       name: "parseJoinLink, content",
-      valid: [decodeBase64url(link.slice(link.indexOf("#") + 1))?.slice(3, -4) ?? new Uint8Array(0)],
+      valid: [
+        decodeBase64url(link.slice(link.indexOf("#") + 1))?.slice(3, -4) ?? new Uint8Array(0),
+      ],
       decode: (bytes) => void parseJoinLink(sealLink(bytes.subarray(0, 4096))),
     },
   ];
@@ -137,19 +214,33 @@ function sealLink(content: Uint8Array): string {
 /** The bytes of the golden test. */
 function messageAad(): Uint8Array {
   const messageId = binaryIdFromBytes<MessageId>(new Uint8Array(16));
-  const word = { seen: { place: 7, count: 2, hash: new Uint8Array(16).fill(1) }, before: new Uint8Array(16).fill(2) };
-  return encodeMessageAad({ messageId, counter: 9, count: 3, keyNumber: 1, gone: { first: 4, count: 5 }, word });
+  const word = {
+    seen: { place: 7, count: 2, hash: new Uint8Array(16).fill(1) },
+    before: new Uint8Array(16).fill(2),
+  };
+  return encodeMessageAad({
+    messageId,
+    counter: 9,
+    count: 3,
+    keyNumber: 1,
+    gone: { first: 4, count: 5 },
+    word,
+  });
 }
 
 function bundle(): Uint8Array {
   const plaintext = new Uint8Array(5);
-  return encodeBundle([1, 2].map((fill) => ({ id: binaryIdFromBytes(new Uint8Array(16).fill(fill)), plaintext })));
+  return encodeBundle(
+    [1, 2].map((fill) => ({ id: binaryIdFromBytes(new Uint8Array(16).fill(fill)), plaintext })),
+  );
 }
 
 function contents(): Uint8Array[] {
   const file = new URL("testdata/content.json", import.meta.url);
   const golden: Readonly<Record<string, string>> = JSON.parse(Deno.readTextFileSync(file));
-  return ["text", "request", "reply", "error", "tagged"].map((name) => hexToBytes(golden[name] ?? ""));
+  return ["text", "request", "reply", "error", "tagged"].map((name) =>
+    hexToBytes(golden[name] ?? "")
+  );
 }
 
 function protobufTargets(
@@ -164,8 +255,11 @@ function protobufTargets(
   return [
     {
       name: "protobuf SendMessage",
-      valid: sends.map(({ body }) => toBinary(sendMessage, requestToMessage("SendMessage", body as never))),
-      decode: (bytes) => requestFromMessage("SendMessage", parseProtobuf(() => fromBinary(sendMessage, bytes))),
+      valid: sends.map(({ body }) =>
+        toBinary(sendMessage, requestToMessage("SendMessage", body as never))
+      ),
+      decode: (bytes) =>
+        requestFromMessage("SendMessage", parseProtobuf(() => fromBinary(sendMessage, bytes))),
     },
     {
       name: "protobuf Delivery",
@@ -189,7 +283,9 @@ const cellBytes = limits.minCellBytes;
 function cellStreams(envelopes: readonly Uint8Array[], random: Random): Uint8Array[] {
   return many(() => {
     const packer = new CellPacker(cellBytes);
-    for (let i = random.below(4); i >= 0; i--) packer.push(random.pick(["control", "data"]), random.pick(envelopes));
+    for (let i = random.below(4); i >= 0; i--) {
+      packer.push(random.pick(["control", "data"]), random.pick(envelopes));
+    }
     const cells: number[] = [];
     for (let cell = packer.next(); cell !== undefined; cell = packer.next()) cells.push(...cell);
     const cover = new Uint8Array(cellBytes);
@@ -202,12 +298,16 @@ function cellStreams(envelopes: readonly Uint8Array[], random: Random): Uint8Arr
 function readInChunks(bytes: Uint8Array, random: Random): void {
   const reader = new CellReader({ cellBytes, maxEnvelopeBytes: 100_000 });
   const step = 1 + random.below(2 * cellBytes);
-  for (let at = 0; at < bytes.length; at += step) reader.read(bytes.subarray(at, at + step), () => {});
+  for (let at = 0; at < bytes.length; at += step) {
+    reader.read(bytes.subarray(at, at + step), () => {});
+  }
 }
 
 /** Noise, or a valid input with bytes flipped, cut, doubled or spliced with another. */
 function mutate(valid: readonly Uint8Array[], random: Random): Uint8Array {
-  if (valid.length === 0 || random.chance(0.15)) return random.bytes(random.below(random.pick([4, 40, 400])));
+  if (valid.length === 0 || random.chance(0.15)) {
+    return random.bytes(random.below(random.pick([4, 40, 400])));
+  }
   const original = random.pick(valid);
   const at = random.below(original.length + 1);
   switch (random.below(5)) {
@@ -230,7 +330,8 @@ function mutate(valid: readonly Uint8Array[], random: Random): Uint8Array {
       const changed = original.slice();
       // Most structure is at the front.
       for (let i = random.below(4); i >= 0; i--) {
-        changed[random.below(random.chance(0.7) ? Math.min(80, changed.length) : changed.length)] = random.uint32();
+        changed[random.below(random.chance(0.7) ? Math.min(80, changed.length) : changed.length)] =
+          random.uint32();
       }
       return changed;
     }
@@ -253,14 +354,19 @@ Deno.test(`decoders survive ${inputs.toLocaleString("en")} random and mutated in
       accepted.set(target.name, (accepted.get(target.name) ?? 0) + 1);
     } catch (error) {
       if (error instanceof WireError) continue;
-      const hex = Array.from(bytes.subarray(0, 4000), (byte) => byte.toString(16).padStart(2, "0")).join("");
-      throw new Error(`${target.name} threw ${error} for ${hex} (seed ${random.seed})`, { cause: error });
+      const hex = Array.from(bytes.subarray(0, 4000), (byte) => byte.toString(16).padStart(2, "0"))
+        .join("");
+      throw new Error(`${target.name} threw ${error} for ${hex} (seed ${random.seed})`, {
+        cause: error,
+      });
     }
     if (i % 1000 === 0) peak = Math.max(peak, memory() - before);
   }
   assertLess(peak, memoryCapBytes, `memory grew by ${peak} bytes (seed ${random.seed})`);
   // A target that accepts nothing was never fuzzed beyond its first bytes.
-  for (const [name, count] of accepted) assertGreater(count, inputs / 100_000, `${name} accepted ${count} inputs`);
+  for (const [name, count] of accepted) {
+    assertGreater(count, inputs / 100_000, `${name} accepted ${count} inputs`);
+  }
   const counts = [...accepted].map(([name, count]) => `${name} ${count}`).join(", ");
   console.log(`seed ${random.seed}, peak ${(peak / 2 ** 20).toFixed(1)} MiB, accepted: ${counts}`);
 });

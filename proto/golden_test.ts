@@ -1,6 +1,7 @@
 /**
- * Frozen bytes. `testdata/golden.json` was written once and is the format: a change that breaks one of these lines breaks
- * every client in the field. New operations add lines; only a new version of the protocol changes one.
+ * Frozen bytes. `testdata/golden.json` was written once and is the format: a change that breaks one
+ * of these lines breaks every client in the field. New operations add lines; only a new version of
+ * the protocol changes one.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
@@ -19,7 +20,13 @@ import {
   encodeRequest,
 } from "./wire/envelope.ts";
 import { WireError } from "./base/errors.ts";
-import { type MessageId, parseAgentId, parseBinaryId, parseChannelId, parseChannelName } from "./base/ids.ts";
+import {
+  type MessageId,
+  parseAgentId,
+  parseBinaryId,
+  parseChannelId,
+  parseChannelName,
+} from "./base/ids.ts";
 import { formatInviteToken } from "./people/invite_token.ts";
 import { limits } from "./base/limits.ts";
 import { decodeMessageAad, encodeMessageAad, readMessageWord } from "./statements/message_aad.ts";
@@ -57,11 +64,22 @@ interface Golden {
   readonly statements: Readonly<Record<string, string>>;
   /** The fields of each statement. */
   readonly statementInputs: Readonly<Record<string, unknown>>;
-  readonly refused: readonly { readonly why: string; readonly hex: string; readonly code: string }[];
-  readonly refusedCells: readonly { why: string; startsWith: string; bytes: number; code: string }[];
+  readonly refused: readonly {
+    readonly why: string;
+    readonly hex: string;
+    readonly code: string;
+  }[];
+  readonly refusedCells: readonly {
+    why: string;
+    startsWith: string;
+    bytes: number;
+    code: string;
+  }[];
 }
 
-const golden: Golden = JSON.parse(Deno.readTextFileSync(new URL("testdata/golden.json", import.meta.url)));
+const golden: Golden = JSON.parse(
+  Deno.readTextFileSync(new URL("testdata/golden.json", import.meta.url)),
+);
 
 /** Byte strings as `{hex}`, so that the file can be read by eye. */
 function readable(value: unknown): unknown {
@@ -76,20 +94,25 @@ function encodeAgain(
 ): Uint8Array {
   if (envelope.kind === "error") return encodeError(envelope.id, envelope.body);
   if (!("id" in envelope)) return encodeNotice(envelope.operation, envelope.body as never);
-  const encode = { request: encodeRequest, notice: encodeClientNotice, reply: encodeReply }[envelope.kind];
+  const encode =
+    { request: encodeRequest, notice: encodeClientNotice, reply: encodeReply }[envelope.kind];
   return encode(envelope.id, envelope.operation, envelope.body as never);
 }
 
 for (const { from, hex, ...expected } of golden.envelopes) {
   Deno.test(`golden: ${from} ${expected.kind} ${expected.operation ?? JSON.stringify(expected.body)}`, () => {
-    const decoded = from === "client" ? decodeClientEnvelope(hexToBytes(hex)) : decodeRelayEnvelope(hexToBytes(hex));
+    const decoded = from === "client"
+      ? decodeClientEnvelope(hexToBytes(hex))
+      : decodeRelayEnvelope(hexToBytes(hex));
     assertEquals(readable(decoded), expected);
     assertEquals(bytesToHex(encodeAgain(decoded)), hex);
   });
 }
 
 Deno.test("golden: every request, reply and notice has a line", () => {
-  const lines = new Set(golden.envelopes.map(({ from, kind, operation }) => `${from} ${kind} ${operation}`));
+  const lines = new Set(
+    golden.envelopes.map(({ from, kind, operation }) => `${from} ${kind} ${operation}`),
+  );
   const expected = [
     ...Object.keys(calls).flatMap((name) => [`client request ${name}`, `relay reply ${name}`]),
     ...Object.keys(notices).map((name) => `relay notice ${name}`),
@@ -99,7 +122,10 @@ Deno.test("golden: every request, reply and notice has a line", () => {
 
 for (const { why, hex, code } of golden.refused) {
   Deno.test(`golden: refused with ${code}: ${why}`, () => {
-    assertEquals(assertThrows(() => decodeClientEnvelope(hexToBytes(hex)), WireError).code as string, code);
+    assertEquals(
+      assertThrows(() => decodeClientEnvelope(hexToBytes(hex)), WireError).code as string,
+      code,
+    );
   });
 }
 
@@ -116,7 +142,10 @@ Deno.test("golden: cells", () => {
   for (const expected of cells) {
     const cell = packer.next();
     assertEquals(cell, cellOf(expected));
-    reader.read(cellOf(expected), (envelope, lane) => read.push({ lane, hex: bytesToHex(envelope) }));
+    reader.read(
+      cellOf(expected),
+      (envelope, lane) => read.push({ lane, hex: bytesToHex(envelope) }),
+    );
   }
   assertEquals(packer.next(), undefined);
   assertEquals(read, [...envelopes]);
@@ -124,7 +153,10 @@ Deno.test("golden: cells", () => {
 
 for (const refused of golden.refusedCells) {
   Deno.test(`golden: cell refused with ${refused.code}: ${refused.why}`, () => {
-    const reader = new CellReader({ cellBytes: refused.bytes, maxEnvelopeBytes: limits.envelopeBytes });
+    const reader = new CellReader({
+      cellBytes: refused.bytes,
+      maxEnvelopeBytes: limits.envelopeBytes,
+    });
     const error = assertThrows(() => reader.read(cellOf(refused), () => {}), WireError);
     assertEquals(error.code as string, refused.code);
   });
@@ -152,7 +184,14 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
   const leave = { channelId, agentId, leafHash: new Uint8Array(32).fill(3) };
   const lists = { added: [agentId], removed: [other, agentId], owners: [other] };
   const states = { state: new Uint8Array(32).fill(8), nextState: new Uint8Array(32).fill(9) };
-  const commit = { channelId, generation: 0, epoch: 258, commitHash: new Uint8Array(32).fill(4), ...lists, ...states };
+  const commit = {
+    channelId,
+    generation: 0,
+    epoch: 258,
+    commitHash: new Uint8Array(32).fill(4),
+    ...lists,
+    ...states,
+  };
   const epoch = { channelId, epoch: 258, state: new Uint8Array(32).fill(8) };
   const founding = {
     channelId,
@@ -184,7 +223,13 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
   const rejoin = { ...leave, keyPackageHash: sha256(keyPackage) };
   const invite = { channelId, name, inviter: agentId };
   const messageId = parseBinaryId<MessageId>(channelId);
-  const messageAad = { messageId, counter: 258, count: 3, keyNumber: 4, gone: { first: 256, count: 2 } };
+  const messageAad = {
+    messageId,
+    counter: 258,
+    count: 3,
+    keyNumber: 4,
+    gone: { first: 256, count: 2 },
+  };
   assertEquals(decodeMessageAad(encodeMessageAad(messageAad)), messageAad);
   const seen = { place: 2 ** 32 + 1, count: 258, hash: new Uint8Array(16).fill(14) };
   const word = { seen, before: new Uint8Array(16).fill(15) };

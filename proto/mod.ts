@@ -1,4 +1,6 @@
-/** The wire contract that API, relay, SDK and proxy share. Pure: no I/O, no clock, no randomness. */
+/**
+ * The wire contract that API, relay, SDK and proxy share. Pure: no I/O, no clock, no randomness.
+ */
 export {
   type ApiKeyEnvironment,
   apiKeyLookupLength,
@@ -20,7 +22,13 @@ export {
   type ShownAdmissions,
 } from "./statements/admissions.ts";
 export { decodeBase64url, encodeBase64url } from "./base/base64url.ts";
-export { type CborMap, type CborValue, decodeCbor, decodeOwnCbor, encodeCbor } from "./base/cbor.ts";
+export {
+  type CborMap,
+  type CborValue,
+  decodeCbor,
+  decodeOwnCbor,
+  encodeCbor,
+} from "./base/cbor.ts";
 export {
   type CellCounts,
   cellHeaderBytes,
@@ -256,8 +264,22 @@ export {
 export { RecentMap } from "./base/recent_map.ts";
 export { groupByRelay, maxRelayAddresses, relaysOf, someRelays } from "./wire/relay_addresses.ts";
 export type { AnyStruct, FieldType, Shape } from "./base/schema.ts";
-export { agentForModel, agentInWords, failureInWords, ownersInWords, type SeenAgent } from "./people/shown_agent.ts";
-export { isClean, quoted, shown, shownJson, shownLines, type ShownOptions, shownSentence } from "./base/shown_text.ts";
+export {
+  agentForModel,
+  agentInWords,
+  failureInWords,
+  ownersInWords,
+  type SeenAgent,
+} from "./people/shown_agent.ts";
+export {
+  isClean,
+  quoted,
+  shown,
+  shownJson,
+  shownLines,
+  type ShownOptions,
+  shownSentence,
+} from "./base/shown_text.ts";
 export { isSocketError } from "./wire/socket_errors.ts";
 export { foundingEpoch, generationOf, groupIdOf } from "./statements/generations.ts";
 export {
@@ -297,5 +319,12 @@ export {
   rightsIn,
   type TokenGrant,
 } from "./api/token_scopes.ts";
-export { addName, formatTrust, nobodyKnown, parseTrust, type Trust, trustPath } from "./people/trust.ts";
+export {
+  addName,
+  formatTrust,
+  nobodyKnown,
+  parseTrust,
+  type Trust,
+  trustPath,
+} from "./people/trust.ts";
 export { version } from "./base/version.ts";

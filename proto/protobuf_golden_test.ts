@@ -1,13 +1,37 @@
 /**
- * Frozen names, numbers, types and bytes of the protobuf form: `relay.proto` is generated, so nothing but this file notices
- * that an edit of the tables gives a field another number. A new field adds a word to its line; nothing is ever changed.
+ * Frozen names, numbers, types and bytes of the protobuf form: `relay.proto` is generated, so
+ * nothing but this file notices that an edit of the tables gives a field another number. A new
+ * field adds a word to its line; nothing is ever changed.
  */
-import { type DescField, type DescMessage, type Message, ScalarType, toBinary } from "@bufbuild/protobuf";
+import {
+  type DescField,
+  type DescMessage,
+  type Message,
+  ScalarType,
+  toBinary,
+} from "@bufbuild/protobuf";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { assertEquals } from "@std/assert";
-import { errorToDetail, noticeToDelivery, replyToMessage, requestToMessage } from "./wire/convert.ts";
-import { DeliverySchema, ErrorDetailSchema, messages, methodOf, paddingField, Relay } from "./wire/descriptors.ts";
-import { type ClientEnvelope, decodeClientEnvelope, decodeRelayEnvelope, type RelayEnvelope } from "./wire/envelope.ts";
+import {
+  errorToDetail,
+  noticeToDelivery,
+  replyToMessage,
+  requestToMessage,
+} from "./wire/convert.ts";
+import {
+  DeliverySchema,
+  ErrorDetailSchema,
+  messages,
+  methodOf,
+  paddingField,
+  Relay,
+} from "./wire/descriptors.ts";
+import {
+  type ClientEnvelope,
+  decodeClientEnvelope,
+  decodeRelayEnvelope,
+  type RelayEnvelope,
+} from "./wire/envelope.ts";
 
 interface Golden {
   /** By message. */
@@ -17,14 +41,22 @@ interface Golden {
   readonly messages: Readonly<Record<string, string>>;
 }
 
-const read = (name: string): string => Deno.readTextFileSync(new URL(`testdata/${name}.json`, import.meta.url));
+const read = (name: string): string =>
+  Deno.readTextFileSync(new URL(`testdata/${name}.json`, import.meta.url));
 const golden: Golden = JSON.parse(read("protobuf"));
-const { envelopes }: { envelopes: { from: "client" | "relay"; hex: string }[] } = JSON.parse(read("golden"));
+const { envelopes }: { envelopes: { from: "client" | "relay"; hex: string }[] } = JSON.parse(
+  read("golden"),
+);
 const { file } = Relay;
 
 function describe(field: DescField): string {
-  const rule = field.fieldKind === "list" ? "repeated " : field.proto.proto3Optional ? "optional " : "";
-  const type = field.message?.name ?? field.enum?.name ?? ScalarType[field.scalar ?? 0]?.toLowerCase();
+  const rule = field.fieldKind === "list"
+    ? "repeated "
+    : field.proto.proto3Optional
+    ? "optional "
+    : "";
+  const type = field.message?.name ?? field.enum?.name ??
+    ScalarType[field.scalar ?? 0]?.toLowerCase();
   return `${rule}${type} ${field.name} = ${field.number}`;
 }
 
@@ -37,13 +69,17 @@ for (const { name, fields } of file.messages) {
 
 Deno.test("golden: no message and no word is gone or new", () => {
   assertEquals(file.messages.map(({ name }) => name).sort(), Object.keys(golden.fields).sort());
-  const words = file.enums.flatMap(({ values }) => values.map(({ name, number }) => [name, number]));
+  const words = file.enums.flatMap(({ values }) =>
+    values.map(({ name, number }) => [name, number])
+  );
   assertEquals(Object.fromEntries(words), golden.words);
 });
 
 Deno.test("a field takes no number of one that is gone, and none the number of the padding", () => {
   const taken = Object.entries(messages).flatMap(([name, { shape, gone }]) =>
-    Object.values(shape).flatMap(([key]) => [...gone, paddingField].includes(key) ? [`${name} ${key}`] : [])
+    Object.values(shape).flatMap(([key]) =>
+      [...gone, paddingField].includes(key) ? [`${name} ${key}`] : []
+    )
   );
   assertEquals(taken, []);
 });

@@ -65,7 +65,13 @@ Deno.test("every variable arrives", () => {
   assertEquals(config.tls, { certFile: "/etc/relay.pem", keyFile: "/etc/relay.key" });
   const { drainMs, limits: { queueAgeMs } } = config.core;
   assertEquals([drainMs, queueAgeMs], [20_000, 3_600_000]);
-  const { maxSessions, sessionsPerAccount, maxUnauthenticated, accountWorkMs, accountWorkMsPerSecond } = config.core;
+  const {
+    maxSessions,
+    sessionsPerAccount,
+    maxUnauthenticated,
+    accountWorkMs,
+    accountWorkMsPerSecond,
+  } = config.core;
   assertEquals([maxSessions, sessionsPerAccount, maxUnauthenticated], [400, 100, 40]);
   assertEquals([accountWorkMs, accountWorkMsPerSecond], [2_000, 50]);
 });
@@ -84,7 +90,11 @@ Deno.test("a shared log: nodes, their keys, and names; every variable arrives, a
     STATIC_RELAY_LOG_REPLICAS: "5",
   });
   const { credentials, ...rest } = cluster ?? {};
-  assertEquals([engine, credentials?.reveal(), String(credentials).includes("canary")], ["jetstream", "canary", false]);
+  assertEquals([engine, credentials?.reveal(), String(credentials).includes("canary")], [
+    "jetstream",
+    "canary",
+    false,
+  ]);
   assertEquals(rest, {
     urls: ["tls://a.example.com:4222", "tls://b.example.com:4222"],
     monitorUrls: ["https://a.example.com:8222", "https://10.0.0.2:8222"],
@@ -103,13 +113,25 @@ Deno.test("a shared log on nodes that cannot be trusted with it is refused at th
     STATIC_NATS_URLS: "nats://127.0.0.1:4222",
     STATIC_NATS_MONITOR_URLS: "http://127.0.0.1:8222",
   };
-  assertEquals([configOf(local).cluster?.isTls, configOf(local).cluster?.prefix], [false, "static"]);
+  assertEquals([configOf(local).cluster?.isTls, configOf(local).cluster?.prefix], [
+    false,
+    "static",
+  ]);
   const refused: [Record<string, string>, string][] = [
     [{ STATIC_NATS_URLS: "" }, "STATIC_NATS_URLS must be the NATS nodes"],
-    [{ STATIC_NATS_URLS: "nats://10.0.0.1:4222" }, "STATIC_NATS_URLS must be tls:// for every node"],
-    [{ STATIC_NATS_URLS: "tls://a:1,nats://b:1" }, "STATIC_NATS_URLS must be tls:// for every node"],
+    [
+      { STATIC_NATS_URLS: "nats://10.0.0.1:4222" },
+      "STATIC_NATS_URLS must be tls:// for every node",
+    ],
+    [
+      { STATIC_NATS_URLS: "tls://a:1,nats://b:1" },
+      "STATIC_NATS_URLS must be tls:// for every node",
+    ],
     [{ STATIC_NATS_URLS: "nats://user:canary@127.0.0.1:4222" }, "STATIC_NATS_URLS must be a list"],
-    [{ STATIC_NATS_MONITOR_URLS: "http://10.0.0.1:8222" }, "STATIC_NATS_MONITOR_URLS must be https:// for every node"],
+    [
+      { STATIC_NATS_MONITOR_URLS: "http://10.0.0.1:8222" },
+      "STATIC_NATS_MONITOR_URLS must be https:// for every node",
+    ],
     [{ STATIC_NATS_MONITOR_URLS: "" }, "STATIC_NATS_MONITOR_URLS must be where each node tells"],
     [{ STATIC_RELAY_ID: "a.b" }, "STATIC_RELAY_ID must be 1 to 64 letters"],
     [{ STATIC_RELAY_CLUSTER: "*" }, "STATIC_RELAY_CLUSTER must be 1 to 64 letters"],
@@ -151,7 +173,10 @@ Deno.test("all faults are reported together, each with what is expected, none wi
     "STATIC_RELAY_SESSIONS",
     "STATIC_RELAY_QUEUE_SECONDS",
   ];
-  assertEquals(faults.map((fault) => fault.slice(0, fault.indexOf(" must be "))).sort(), named.sort());
+  assertEquals(
+    faults.map((fault) => fault.slice(0, fault.indexOf(" must be "))).sort(),
+    named.sort(),
+  );
   assert(faults.every((fault) => !fault.includes("canary")));
 });
 
@@ -162,10 +187,15 @@ Deno.test("what could go wrong in production is refused at the start", () => {
     [{ STATIC_API_INTERNAL_URL: "http://10.0.0.1:9466" }, "STATIC_API_INTERNAL_URL must be https"],
     [{ STATIC_API_URL: "https://user:password@localhost" }, "STATIC_API_URL must be an address"],
     [{ STATIC_TLS_CERT: "a", STATIC_TLS_KEY: "b" }, "STATIC_RELAY_ORIGINS must be given"],
-    [{ STATIC_RELAY_ORIGINS: "quic://Relay.example.com:4433" }, "STATIC_RELAY_ORIGINS must be a list"],
+    [
+      { STATIC_RELAY_ORIGINS: "quic://Relay.example.com:4433" },
+      "STATIC_RELAY_ORIGINS must be a list",
+    ],
     [{ STATIC_RELAY_ORIGINS: "quic://relay.example.com" }, "with its port"],
   ];
-  for (const [variables, text] of refused) assertStringIncludes(faultsOf(variables).join("\n"), text);
+  for (const [variables, text] of refused) {
+    assertStringIncludes(faultsOf(variables).join("\n"), text);
+  }
 });
 
 Deno.test("printing the configuration shows no secret", () => {
@@ -178,7 +208,10 @@ Deno.test("printing the configuration shows no secret", () => {
 Deno.test("the API serves relays beside its public address, unless told otherwise", () => {
   const given = { STATIC_API_URL: "https://api.example.com", STATIC_RELAY_SECRET: "s".repeat(32) };
   assertEquals(configOf(given).apiInternalUrl, "https://api.example.com:9466");
-  assertEquals(configOf({ ...given, STATIC_INTERNAL_PORT: "444" }).apiInternalUrl, "https://api.example.com:444");
+  assertEquals(
+    configOf({ ...given, STATIC_INTERNAL_PORT: "444" }).apiInternalUrl,
+    "https://api.example.com:444",
+  );
   const inside = { ...given, STATIC_API_INTERNAL_URL: "https://api.internal.example:9466" };
   assertEquals(configOf(inside).apiInternalUrl, "https://api.internal.example:9466");
 });

@@ -1,6 +1,6 @@
 /**
- * The relay's edge in one piece: the QUIC port and the gRPC port around one core. Its caller makes the core and says
- * where to listen; nothing here reads the environment or ends the process.
+ * The relay's edge in one piece: the QUIC port and the gRPC port around one core. Its caller makes
+ * the core and says where to listen; nothing here reads the environment or ends the process.
  */
 import { CoverBudget, type CoverBudgetOptions } from "../proto/mod.ts";
 import { type Budgets, defaultBudgets, type ServerStats } from "../server/http2/mod.ts";
@@ -14,7 +14,13 @@ import { createCoreUpstream } from "./grpc/core_upstream.ts";
 import { type GrpcListener, type HealthAnswer, listenGrpc, type Problem } from "./grpc/listener.ts";
 import { createGrpcService, type GrpcService, type GrpcSessionCounts } from "./grpc/service.ts";
 import { Strangers } from "./strangers.ts";
-import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener, type QuicStats } from "./listeners/quic.ts";
+import {
+  defaultQuicLimits,
+  listenQuic,
+  type QuicLimits,
+  type QuicListener,
+  type QuicStats,
+} from "./listeners/quic.ts";
 
 export interface RelayEdgeOptions {
   /** The result of `createRelayCore`. The edge drains and closes it. */
@@ -37,17 +43,28 @@ export interface RelayEdgeOptions {
   readonly certificate: KeyedCertificate;
   /** Whether scripts of this web origin may reach the relay (CORS, WebTransport). */
   readonly allowsOrigin: (origin: string) => boolean;
-  /** Limits on connections and sessions that have not authenticated; each port counts for itself. */
+  /**
+   * Limits on connections and sessions that have not authenticated; each port counts for itself.
+   */
   readonly limits?: Partial<QuicLimits>;
   /** Balancers before the TCP port: their sockets say first whose they are. */
   readonly balancers?: readonly AddressRange[];
   /** TCP connections at once, of all addresses; 10,000 unless told. */
   readonly connections?: number;
-  /** Of one address, without those that carry sessions; 256 unless told, or a quarter of all if that is less. */
+  /**
+   * Of one address, without those that carry sessions; 256 unless told, or a quarter of all if that
+   * is less.
+   */
   readonly socketsPerAddress?: number | undefined;
-  /** New TCP connections that one address may open in a second, four times as many at once; 32 unless told. */
+  /**
+   * New TCP connections that one address may open in a second, four times as many at once; 32
+   * unless told.
+   */
   readonly newSocketsPerAddress?: number;
-  /** Calls without a session that one address may make in a second, four times as many at once; 100 unless told. */
+  /**
+   * Calls without a session that one address may make in a second, four times as many at once; 100
+   * unless told.
+   */
   readonly callsPerAddress?: number;
   /** For each TCP socket that was accepted. */
   readonly onSocket?: () => void;
@@ -68,14 +85,19 @@ export interface RelayEdge {
   readonly grpcPort: number;
   /** Resolves when a port accepts no more: only a new process can. */
   readonly failed: Promise<Error>;
-  /** Why load balancers should send new sessions elsewhere; undefined when they are welcome. One that comes is tried all the same. */
+  /**
+   * Why load balancers should send new sessions elsewhere; undefined when they are welcome. One
+   * that comes is tried all the same.
+   */
   notReady(): string | undefined;
   stats(): RelayEdgeStats;
   /** The answer to `GET` of `/health` or `/ready`; undefined for other paths. */
   health(path: string): HealthAnswer | undefined;
   /** For handshakes from now on, on both ports; open connections stay. */
   setCertificate(certificate: KeyedCertificate): void;
-  /** Refuses new connections and lets the core tell its sessions to go, spread over its drain time. */
+  /**
+   * Refuses new connections and lets the core tell its sessions to go, spread over its drain time.
+   */
   drain(): Promise<void>;
   /** Ends what is left of sessions and connections, now. */
   leave(): Promise<void>;
@@ -197,7 +219,8 @@ async function openPorts(
 }
 
 function budgetsOf(options: RelayEdgeOptions): Partial<Budgets> {
-  const { connections = defaultBudgets.connections, newSocketsPerAddress, callsPerAddress } = options;
+  const { connections = defaultBudgets.connections, newSocketsPerAddress, callsPerAddress } =
+    options;
   const usual = Math.min(defaultBudgets.connectionsPerAddress, Math.ceil(connections / 4));
   return {
     connections,
@@ -219,7 +242,9 @@ export function newSocketBudgets(
 }
 
 /** All addresses together never have less than one of them. */
-export function strangerBudgets(perSecond: number): Pick<Budgets, "strangerCalls" | "strangerCallsInAll"> {
+export function strangerBudgets(
+  perSecond: number,
+): Pick<Budgets, "strangerCalls" | "strangerCallsInAll"> {
   const burst = 4 * perSecond;
   const strangerCallsInAll = Math.max(defaultBudgets.strangerCallsInAll, burst);
   return { strangerCalls: { burst, perSecond }, strangerCallsInAll };

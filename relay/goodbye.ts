@@ -1,4 +1,7 @@
-/** How a relay leaves its agents: asked to stop, in order; or because it cannot go on, with a word at least. */
+/**
+ * How a relay leaves its agents: asked to stop, in order; or because it cannot go on, with a word
+ * at least.
+ */
 import { describeError, type Log, waits, within } from "../server/mod.ts";
 import type { RelayEdge } from "./edge.ts";
 import type { LeasedQuota } from "./quota/leased_quota.ts";
@@ -18,14 +21,19 @@ export async function stopServing(
   log("info", "stopped", { ...quota.stats() });
 }
 
-/** Without a word over QUIC, an agent notices the end after ten seconds. Nothing is written: that is what failed. Never rejects. */
+/**
+ * Without a word over QUIC, an agent notices the end after ten seconds. Nothing is written: that is
+ * what failed. Never rejects.
+ */
 export async function sayGoodbye(edge: RelayEdge, log: Log): Promise<void> {
   await inTime(edge.leave(), log);
 }
 
 async function inTime(ending: Promise<void>, log: Log): Promise<void> {
   try {
-    if (!await within(waits.agentsGone.ms, ending)) log("warn", "close_incomplete", { ms: waits.agentsGone.ms });
+    if (!await within(waits.agentsGone.ms, ending)) {
+      log("warn", "close_incomplete", { ms: waits.agentsGone.ms });
+    }
   } catch (error) {
     log("error", "fault", { where: "goodbye", error: describeError(error) });
   }

@@ -59,7 +59,13 @@ function sizes({ limits, visitorMessagesPerDay, channelsPerAccount }: CoreConfig
   const name = `three parts of 1 to ${wire.nameComponentBytes} characters`;
   const gap = "the oldest messages give way to a gap";
   return [
-    ["messages in a day", visitor, "visitor", "`quota_exceeded` until some come back", "STATIC_RELAY_VISITOR_MESSAGES"],
+    [
+      "messages in a day",
+      visitor,
+      "visitor",
+      "`quota_exceeded` until some come back",
+      "STATIC_RELAY_VISITOR_MESSAGES",
+    ],
     ["payload of a message", tellBytes(limits.payloadBytes), "message", tooLarge],
     ["commit", tellBytes(limits.commitBytes), "message", tooLarge],
     ["Welcome", tellBytes(limits.welcomeBytes), "message", tooLarge],
@@ -80,7 +86,9 @@ function storage(core: CoreConfig, { foundings }: Rates): Limit[] {
   const stored = ofPlans((plan) => tellBytes(storageBytesOf(core, plan)));
   const counts = ofPlans((plan) => tellCount(allowanceOf(core, plan).count));
   const bytes = ofPlans((plan) => tellBytes(allowanceOf(core, plan).bytes));
-  const charged = `each ${tellBytes(bytesPerMessage)} begun is a message, and \`quota_exceeded\` without one`;
+  const charged = `each ${
+    tellBytes(bytesPerMessage)
+  } begun is a message, and \`quota_exceeded\` without one`;
   const others = `${tellPart(shareOfOthers)} of the storage`;
   const like = "like other commits";
   return [
@@ -92,11 +100,21 @@ function storage(core: CoreConfig, { foundings }: Rates): Limit[] {
       "STATIC_RELAY_ACCOUNT_BYTES",
     ],
     ["commits and Welcomes of other accounts", others, "channel", "`queue_full` for them"],
-    ["commits and Welcomes that it keeps", tellBytes(core.logBytesPerChannel), "channel", "`queue_full`"],
+    [
+      "commits and Welcomes that it keeps",
+      tellBytes(core.logBytesPerChannel),
+      "channel",
+      "`queue_full`",
+    ],
     ["open invites", tellCount(core.invitesPerChannel), "channel", "`rate_limited`"],
     ["commits and Welcomes in a day", counts, "account", charged],
     ["bytes of them", bytes, "account", charged, "STATIC_RELAY_HANDSHAKE_BYTES"],
-    ["removals and foundings that are never refused", `${tellBytes(reserve.bytes)} in a day`, "account", like],
+    [
+      "removals and foundings that are never refused",
+      `${tellBytes(reserve.bytes)} in a day`,
+      "account",
+      like,
+    ],
     ["the same", `${tellBytes(reserve.bytes)} in a day`, "channel", like],
     ["foundings of a channel", atOnce(foundings.rate), "agent", "`rate_limited`"],
   ];
@@ -104,7 +122,9 @@ function storage(core: CoreConfig, { foundings }: Rates): Limit[] {
 
 function disk({ diskBytes }: RelayConfig): Limit {
   const size = diskBytes === undefined ? "all" : tellBytes(diskBytes);
-  const free = `${size} but ${tellBytes(reserveBytes)}, or but ${tellPart(smallDiskPart)} if that is less`;
+  const free = `${size} but ${tellBytes(reserveBytes)}, or but ${
+    tellPart(smallDiskPart)
+  } if that is less`;
   return ["the disk", free, "relay", "`storage_full`, in steps", "STATIC_RELAY_DISK_BYTES"];
 }
 
@@ -127,7 +147,12 @@ function sessions(core: CoreConfig): Limit[] {
     ["sessions", tellCount(core.sessionsPerGuest), "guest pass", "`rate_limited`"],
     ["sessions of all visitors", visitors, "account", changeHands],
     ["sessions for members of channels only", reserved, "relay", "others change places, or wait"],
-    ["time without a call until one without a subscription is idle", tellTime(idleMs), "session", "it goes first"],
+    [
+      "time without a call until one without a subscription is idle",
+      tellTime(idleMs),
+      "session",
+      "it goes first",
+    ],
     ["safe time of an only session", tellTime(sessionMs), "account", changeHands],
     ["parts in which places are shared", weights, "account", changeHands],
     ["subscriptions", tellCount(core.subscriptionsPerSession), "session", "`rate_limited`"],
@@ -141,13 +166,33 @@ function strangers({ core, ...config }: RelayConfig): Limit[] {
   const connections = tellCount(config.socketsPerAddress ?? defaultBudgets.connectionsPerAddress);
   const { handshakes, handshakeMs } = defaultQuicLimits;
   const closed = "closed before TLS";
-  const login = `${tellCount(core.maxUnauthenticated)} on each port, ${tellTime(core.authenticationMs)} each`;
+  const login = `${tellCount(core.maxUnauthenticated)} on each port, ${
+    tellTime(core.authenticationMs)
+  } each`;
   const gives = "the address with most gives one up, or `overloaded`";
   return [
     ["connections without a session", login, "relay", gives, "STATIC_RELAY_SESSIONS"],
-    ["TCP connections without a session", connections, "address", closed, "STATIC_RELAY_SOCKETS_PER_ADDRESS"],
-    ["new TCP connections", atOnce(sockets), "address", closed, "STATIC_RELAY_NEW_SOCKETS_PER_ADDRESS"],
-    ["calls without a session", atOnce(calls), "address", "status 429", "STATIC_RELAY_CALLS_PER_ADDRESS"],
+    [
+      "TCP connections without a session",
+      connections,
+      "address",
+      closed,
+      "STATIC_RELAY_SOCKETS_PER_ADDRESS",
+    ],
+    [
+      "new TCP connections",
+      atOnce(sockets),
+      "address",
+      closed,
+      "STATIC_RELAY_NEW_SOCKETS_PER_ADDRESS",
+    ],
+    [
+      "calls without a session",
+      atOnce(calls),
+      "address",
+      "status 429",
+      "STATIC_RELAY_CALLS_PER_ADDRESS",
+    ],
     [
       "handshakes of QUIC",
       `${tellCount(handshakes)}, ${tellTime(handshakeMs)} each`,
@@ -164,8 +209,18 @@ function joins(core: CoreConfig, { rejoins, invites, leavesAgain }: Rates): Limi
     ["requests that wait", tellCount(core.joinRequestsPerAccount), "account", limited],
     ["requests that wait", tellCount(core.joinRequestsPerAccount), "visitor", limited],
     ["requests to join that wait", tellCount(core.joinRequestsPerChannel), "channel", changeHands],
-    ["requests of members to come back that wait", tellCount(core.joinRequestsPerChannel), "channel", changeHands],
-    ["requests to one inviter that wait", tellCount(core.joinRequestsPerInviter), "agent", changeHands],
+    [
+      "requests of members to come back that wait",
+      tellCount(core.joinRequestsPerChannel),
+      "channel",
+      changeHands,
+    ],
+    [
+      "requests to one inviter that wait",
+      tellCount(core.joinRequestsPerInviter),
+      "agent",
+      changeHands,
+    ],
     ["requests that wait", tellCount(core.joinRequestsInAll), "relay", changeHands],
     ["time that a request waits", tellTime(core.limits.joinRequestMs), "request", "it ends"],
     ["safe time of a request", tellTime(joinMinimumMs), "account", changeHands],
@@ -192,7 +247,12 @@ function keyPackages(core: CoreConfig, rates: Rates): Limit[] {
   return [
     ["KeyPackages", tellCount(core.limits.keyPackagesPerAgent), "agent", "not taken"],
     ["single-use KeyPackages of an agent that it claims", single, "account", lastResort],
-    ["KeyPackages of an agent that it claims", inAnHour(targetClaims.rate), "account", "`rate_limited`"],
+    [
+      "KeyPackages of an agent that it claims",
+      inAnHour(targetClaims.rate),
+      "account",
+      "`rate_limited`",
+    ],
     [
       "KeyPackages that it claims",
       `${tellCount(core.claimsPerAccountAndHour)} in an hour`,
@@ -206,7 +266,12 @@ function keyPackages(core: CoreConfig, rates: Rates): Limit[] {
       "its longest untouched pools are emptied",
     ],
     ["memory for pools", tellBytes(core.keyPackageBytesInAll), "relay", most],
-    ["channels that an agent was added to and is not in", tellCount(core.joiningPerAccount), "account", "`queue_full`"],
+    [
+      "channels that an agent was added to and is not in",
+      tellCount(core.joiningPerAccount),
+      "account",
+      "`queue_full`",
+    ],
     ["Welcomes that wait for an agent", evenly, "account", "`queue_full`"],
   ];
 }
@@ -220,12 +285,18 @@ function work({ accountWorkMs, accountWorkMsPerSecond }: CoreConfig): Limit[] {
     ["most others", defaultCost],
   ] as const;
   const limited = "`rate_limited`, with the time to wait";
-  const [atOnce, again] = [`${tellTime(accountWorkMs)} of one core`, `${tellMs(accountWorkMsPerSecond)} in a second`];
+  const [atOnce, again] = [
+    `${tellTime(accountWorkMs)} of one core`,
+    `${tellMs(accountWorkMsPerSecond)} in a second`,
+  ];
   const ofAccount = (part: number): string => `${tellPart(part)} of both`;
   const costs = told.map(([name, cost]) => `${name} ${tellMs(cost / 1_000)}`).join("; ");
-  const turn = `${tellMs(turnCost / 1_000)}; ${tellMs(sharedTurnCost / 1_000)} while several accounts ask`;
+  const turn = `${tellMs(turnCost / 1_000)}; ${
+    tellMs(sharedTurnCost / 1_000)
+  } while several accounts ask`;
   const engine = `${mostAtOnce}; ${sharedAtOnce} of all accounts that have some, if several have`;
-  const quiet = "those of channels that were quiet for longest are forgotten; members send them again";
+  const quiet =
+    "those of channels that were quiet for longest are forgotten; members send them again";
   return [
     ["estimate of a call", costs, "request", "it counts as work"],
     ["work at once", atOnce, "account", limited, "STATIC_RELAY_ACCOUNT_WORK_MS"],
@@ -233,13 +304,33 @@ function work({ accountWorkMs, accountWorkMsPerSecond }: CoreConfig): Limit[] {
     ["work", ofAccount(keyPart), "key", limited],
     ["work of all visitors", `${tellPart(visitorsPart)} as much, beside it`, "account", limited],
     ["work", `${tellPart(visitorPart / visitorsPart)} of all visitors'`, "visitor", limited],
-    ["work that one turn of the event loop begins", turn, "relay", "it waits; accounts are served in rounds"],
-    ["readers that are told of a message in one turn", `${readersAtOnce} at least`, "channel", "others are told later"],
-    ["slow parts of requests", `one at a time, with pauses of ${tellMs(slowPauseMs)}`, "relay", "it waits, in rounds"],
+    [
+      "work that one turn of the event loop begins",
+      turn,
+      "relay",
+      "it waits; accounts are served in rounds",
+    ],
+    [
+      "readers that are told of a message in one turn",
+      `${readersAtOnce} at least`,
+      "channel",
+      "others are told later",
+    ],
+    [
+      "slow parts of requests",
+      `one at a time, with pauses of ${tellMs(slowPauseMs)}`,
+      "relay",
+      "it waits, in rounds",
+    ],
     ["entries in the engine", engine, "account", "it waits"],
     ["memory for confirmations", tellBytes(bytesPerAccount), "account", quiet],
     ["memory for confirmations", tellBytes(bytesInAll), "relay", quiet],
-    ["new confirmations", `one in ${tellTime(confirmationMs)}`, "member", "not taken, without a reply"],
+    [
+      "new confirmations",
+      `one in ${tellTime(confirmationMs)}`,
+      "member",
+      "not taken, without a reply",
+    ],
   ];
 }
 

@@ -1,7 +1,7 @@
 /**
- * Runs the relay: environment → configuration → service. SIGTERM or SIGINT drains it and exits 0, a second one ends it at
- * once; SIGHUP looks for another certificate, SIGUSR1 makes a backup. When the disk or a port fails it exits 1: what was accepted is safe, a new
- * process reads it.
+ * Runs the relay: environment → configuration → service. SIGTERM or SIGINT drains it and exits 0, a
+ * second one ends it at once; SIGHUP looks for another certificate, SIGUSR1 makes a backup. When
+ * the disk or a port fails it exits 1: what was accepted is safe, a new process reads it.
  */
 import { guardProcess, runUntil, untilAskedToStop } from "../server/mod.ts";
 import { configFromEnvironment } from "./config.ts";
@@ -12,8 +12,12 @@ const unownedSocketErrors = guardProcess({ writeLog, end: () => Deno.exit(1) });
 const asked = untilAskedToStop(() => Deno.exit(1));
 const code = await runUntil(asked, async () => {
   const starting = startRelay(configFromEnvironment(), { writeLog, unownedSocketErrors });
-  // A signal that comes a moment before the relay is up would end the process; it is answered when the relay is up.
-  Deno.addSignalListener("SIGHUP", () => void starting.then((relay) => relay.reloadCertificate(), () => {}));
+  // A signal that comes a moment before the relay is up would end the process; it is answered when
+  // the relay is up.
+  Deno.addSignalListener(
+    "SIGHUP",
+    () => void starting.then((relay) => relay.reloadCertificate(), () => {}),
+  );
   Deno.addSignalListener("SIGUSR1", () => void starting.then((relay) => relay.backUp(), () => {}));
   return await starting;
 });

@@ -1,4 +1,7 @@
-/** Opens everything behind the relay's sockets: engine, certificate, tokens, quota, and what the core needs of the process. */
+/**
+ * Opens everything behind the relay's sockets: engine, certificate, tokens, quota, and what the
+ * core needs of the process.
+ */
 import {
   after,
   type CertificateSource,
@@ -79,12 +82,14 @@ export async function openParts(
   });
   opened.defer(every(quotaTickMs, () => quota.tick()));
   if (cluster !== undefined) {
-    cluster.peers.onGivenUp = (other) => settleAnother({ api, book: cluster.leasesOf(other), relayId: other, log });
+    cluster.peers.onGivenUp = (other) =>
+      settleAnother({ api, book: cluster.leasesOf(other), relayId: other, log });
   }
   const keys = createTokenKeys({
     fetchKeySet: api.fetchKeySet,
     nowMs: Date.now,
-    onFailedRefresh: (error) => log("warn", "token_keys_not_refreshed", { error: describeFailure(error) }),
+    onFailedRefresh: (error) =>
+      log("warn", "token_keys_not_refreshed", { error: describeFailure(error) }),
   });
   const loopLag = watchLoopLag();
   opened.defer(loopLag.stop);
@@ -102,7 +107,9 @@ export async function openParts(
     log: createCoreLog(log, Date.now),
     meter: createMeter(),
   };
-  const ownRecords = cluster === undefined ? engine.records : withPrefix(engine.records, `relay/${relayId}/`);
+  const ownRecords = cluster === undefined
+    ? engine.records
+    : withPrefix(engine.records, `relay/${relayId}/`);
   return { api, certificate, quota, deps, cluster, ownRecords, connections, failed, fail };
 }
 
@@ -149,7 +156,8 @@ async function openEngine(
   const engine = await openSqliteEngine({
     path: config.engine === "memory" ? ":memory:" : `${dataDir}/relay.sqlite`,
     maxBytes: diskBytes,
-    onListenerError: (error) => log("error", "fault", { where: "watcher", error: describeError(error) }),
+    onListenerError: (error) =>
+      log("error", "fault", { where: "watcher", error: describeError(error) }),
     onFailed: fail,
     onMigrated: ({ from, to, names }) => log("info", "migrated", { from, to, applied: names }),
   }).catch((cause) => {
@@ -158,7 +166,10 @@ async function openEngine(
   return { engine };
 }
 
-async function loadCertificate(files: RelayConfig["tls"], dataDir: string): Promise<CertificateSource> {
+async function loadCertificate(
+  files: RelayConfig["tls"],
+  dataDir: string,
+): Promise<CertificateSource> {
   return files === undefined
     ? await needed(
       "the development certificate cannot be kept (STATIC_DATA_DIR)",

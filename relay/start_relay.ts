@@ -1,6 +1,6 @@
 /**
- * The wiring: configuration → what is behind the sockets, core, sockets. Opened parts are closed in the opposite order, whether
- * the relay stops or fails to start.
+ * The wiring: configuration → what is behind the sockets, core, sockets. Opened parts are closed in
+ * the opposite order, whether the relay stops or fails to start.
  */
 import {
   type CertificateSource,
@@ -44,21 +44,33 @@ export interface RunningRelay {
   readonly grpcUrl: string;
   readonly quicUrl: string;
   readonly adminUrl: string | undefined;
-  /** The certificate authority that clients must trust; undefined when the certificate was configured. */
+  /**
+   * The certificate authority that clients must trust; undefined when the certificate was
+   * configured.
+   */
   readonly caFile: string | undefined;
-  /** Resolves when the disk, the shared log or a port let the relay down, and its agents were told: only a new process can go on. */
+  /**
+   * Resolves when the disk, the shared log or a port let the relay down, and its agents were told:
+   * only a new process can go on.
+   */
   readonly failed: Promise<Error>;
   /** Looks for another certificate now; it is looked for every few seconds anyway. */
   reloadCertificate(): Promise<void>;
   /** Writes a copy of the relay's file beside it, and says in the log what became of it. */
   backUp(): Promise<void>;
-  /** Stops accepting, sends clients away, returns leases, writes what is pending, lets go of everything. */
+  /**
+   * Stops accepting, sends clients away, returns leases, writes what is pending, lets go of
+   * everything.
+   */
   close(): Promise<void>;
 }
 
 const certificateCheckMs = 10_000;
 
-export async function startRelay(config: RelayConfig, options: RelayOptions): Promise<RunningRelay> {
+export async function startRelay(
+  config: RelayConfig,
+  options: RelayOptions,
+): Promise<RunningRelay> {
   const log = createLog({ write: options.writeLog, nowMs: Date.now });
   log("info", "configuration", { ...config });
   await using opened = new AsyncDisposableStack();
@@ -77,11 +89,16 @@ export async function startRelay(config: RelayConfig, options: RelayOptions): Pr
       apiMs: apiMs(),
       hasApiAnswered: parts.api.answeredMs() !== undefined,
     });
-  const { core, edge, watch, accounts, grpcUrl, quicUrl } = await serve(config, { ...parts, problems }, log);
+  const { core, edge, watch, accounts, grpcUrl, quicUrl } = await serve(config, {
+    ...parts,
+    problems,
+  }, log);
   opened.defer(logProblems(problems, log));
   opened.defer(() => accounts.close());
   opened.defer(() => watch.stop());
-  opened.defer(() => stopServing(edge, quota, { log, drainMs: config.core.drainMs + waits.agentsGone.ms }));
+  opened.defer(() =>
+    stopServing(edge, quota, { log, drainMs: config.core.drainMs + waits.agentsGone.ms })
+  );
   const reloadCertificate = (): Promise<void> => reload(certificate, edge, log);
   opened.defer(every(certificateCheckMs, reloadCertificate));
 
@@ -103,7 +120,11 @@ export async function startRelay(config: RelayConfig, options: RelayOptions): Pr
       cluster: parts.cluster?.stats(),
     }));
   const admin = config.admin &&
-    await serveAdmin(config.admin, render, (request) => Promise.resolve(answerHealth(edge, request)));
+    await serveAdmin(
+      config.admin,
+      render,
+      (request) => Promise.resolve(answerHealth(edge, request)),
+    );
   if (admin !== undefined) opened.defer(admin.close);
   const urls = { grpcUrl, quicUrl, adminUrl: admin?.url, caFile: certificate.caFile };
   log("info", "listening", {
@@ -113,7 +134,8 @@ export async function startRelay(config: RelayConfig, options: RelayOptions): Pr
     ca_file: urls.caFile,
   });
   void quota.tick();
-  const backUp = (): Promise<void> => writeBackup(deps, `${config.dataDir}/relay.sqlite.backup`, log);
+  const backUp = (): Promise<void> =>
+    writeBackup(deps, `${config.dataDir}/relay.sqlite.backup`, log);
   const failed = parts.failed.then(async (error) => {
     await sayGoodbye(edge, log);
     return error;
@@ -216,14 +238,21 @@ function loopbackOrigins({ grpcPort, quicPort }: RelayEdge): string[] {
 function answerHealth(edge: RelayEdge, { url, method }: Request): Response | undefined {
   const answer = edge.health(new URL(url).pathname);
   if (answer === undefined || (method !== "GET" && method !== "HEAD")) return undefined;
-  return Response.json(answer.value, { status: answer.status, headers: { "cache-control": "no-store" } });
+  return Response.json(answer.value, {
+    status: answer.status,
+    headers: { "cache-control": "no-store" },
+  });
 }
 
 async function writeBackup({ engine, nowMs }: CoreDeps, path: string, log: Log): Promise<void> {
   const startedMs = nowMs();
   try {
     await engine.backUp(path, startedMs);
-    log("info", "backup_written", { path, bytes: (await Deno.stat(path)).size, ms: nowMs() - startedMs });
+    log("info", "backup_written", {
+      path,
+      bytes: (await Deno.stat(path)).size,
+      ms: nowMs() - startedMs,
+    });
   } catch (error) {
     log("error", "backup_failed", { path, error: describeFailure(error) });
   }
@@ -234,7 +263,9 @@ async function reload(certificate: CertificateSource, edge: RelayEdge, log: Log)
     const changed = await certificate.check();
     if (changed === undefined) return;
     edge.setCertificate(changed);
-    log("info", "certificate_changed", { expires_at: new Date(certificate.expiresAtMs).toISOString() });
+    log("info", "certificate_changed", {
+      expires_at: new Date(certificate.expiresAtMs).toISOString(),
+    });
   } catch (error) {
     log("error", "certificate_not_changed", { error: describeFailure(error) });
   }

@@ -1,6 +1,6 @@
 /**
- * Connections and sessions that have not proved who they are: few in all, by the rule of fair places. Each port counts its own, so
- * that a crowd at one leaves the other free.
+ * Connections and sessions that have not proved who they are: few in all, by the rule of fair
+ * places. Each port counts its own, so that a crowd at one leaves the other free.
  */
 import type { ErrorCode } from "../proto/mod.ts";
 import { networkOf, Places } from "../server/limits/mod.ts";
@@ -23,7 +23,10 @@ export type EndStranger = (reason: EndReason) => void;
 export interface Stranger {
   /** It has proved who it is, or was never meant to. */
   known(): void;
-  /** If it was not known before, it has left its login unfinished, unless the relay ended it for a reason of its own. */
+  /**
+   * If it was not known before, it has left its login unfinished, unless the relay ended it for a
+   * reason of its own.
+   */
   gone(reason: EndReason | undefined): void;
 }
 
@@ -47,10 +50,15 @@ export class Strangers {
     return this.#refused;
   }
 
-  /** `end` is called when somebody else needs the place more. Returns why not, when there is none. */
+  /**
+   * `end` is called when somebody else needs the place more. Returns why not, when there is none.
+   */
   admit(address: string, end: EndStranger): Stranger | { readonly refused: EndReason } {
     const party = networkOf(address);
-    const entered = this.#places.enter({ party, holder: end, standing: "unfinished" }, this.#nowMs());
+    const entered = this.#places.enter(
+      { party, holder: end, standing: "unfinished" },
+      this.#nowMs(),
+    );
     if (entered.kind === "refused") {
       this.#refused++;
       return { refused: overloaded(entered.retryAfterMs) };
@@ -63,7 +71,8 @@ export class Strangers {
       this.#places.leave(entered.place, outcome, this.#nowMs());
     return {
       known: () => leave("finished"),
-      gone: (reason) => leave(reason !== undefined && ownEnds.has(reason.code) ? "finished" : "unfinished"),
+      gone: (reason) =>
+        leave(reason !== undefined && ownEnds.has(reason.code) ? "finished" : "unfinished"),
     };
   }
 }

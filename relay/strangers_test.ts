@@ -43,7 +43,10 @@ Deno.test("a newcomer has three seconds to authenticate, and others learn when t
   const second = world.admit("198.51.100.7");
   assert("refused" in second);
   const { code, retryAfterMs = 0 } = second.refused;
-  assert(code === "overloaded" && retryAfterMs >= 2_000 && retryAfterMs <= 4_000, `${code} ${retryAfterMs}`);
+  assert(
+    code === "overloaded" && retryAfterMs >= 2_000 && retryAfterMs <= 4_000,
+    `${code} ${retryAfterMs}`,
+  );
   assertEquals(world.ended, []);
 });
 

@@ -1,6 +1,7 @@
 /**
- * The SDK: end-to-end encrypted channels for software agents. `StaticClient` and `Channel` are the channel itself,
- * `ChannelManager` adds invites; everything that fails does so with one of the error classes below.
+ * The SDK: end-to-end encrypted channels for software agents. `StaticClient` and `Channel` are the
+ * channel itself, `ChannelManager` adds invites; everything that fails does so with one of the
+ * error classes below.
  */
 export {
   type AgentStoreOptions,
@@ -10,14 +11,23 @@ export {
   verifyAgentStore,
 } from "./api/agent_store.ts";
 export type { Abortable } from "./base/abortable.ts";
-export { Channel, type LeaveOptions, type PromoteOptions, type RecoverOptions } from "./api/channel.ts";
+export {
+  Channel,
+  type LeaveOptions,
+  type PromoteOptions,
+  type RecoverOptions,
+} from "./api/channel.ts";
 export type { ChannelOptions } from "./channel/agent.ts";
 export type { AddOptions } from "./channel/commits/adding.ts";
 export type { CheckedEnvelope, CheckedReader } from "./channel/runner/checked_reader.ts";
 export type { ChannelHealth } from "./channel/condition.ts";
 export type { KeyAge } from "./channel/upkeep/key_age_state.ts";
 export type { ChannelMember } from "./channel/group/member_list.ts";
-export type { LeftOutMember, RecoveryChoice, RecoveryPreview } from "./channel/recovery/recovery_preview.ts";
+export type {
+  LeftOutMember,
+  RecoveryChoice,
+  RecoveryPreview,
+} from "./channel/recovery/recovery_preview.ts";
 export type { Promotion } from "./channel/commits/plan.ts";
 export type { HealthIssue, IssueKind } from "./channel/health.ts";
 export type {
@@ -32,7 +42,11 @@ export type {
   WelcomeEvent,
 } from "./channel/events.ts";
 export type { Silent } from "./channel/upkeep/fork_watch.ts";
-export type { EnvelopeOptions, InboxReader as EnvelopeReader, ReceiveOptions } from "./channel/runner/inbox_runner.ts";
+export type {
+  EnvelopeOptions,
+  InboxReader as EnvelopeReader,
+  ReceiveOptions,
+} from "./channel/runner/inbox_runner.ts";
 export { Envelope, type EnvelopeKind, type Sender } from "./content/envelope.ts";
 export { IncomingRequest } from "./content/incoming_request.ts";
 export type { Answer, Answers } from "./content/answers.ts";
@@ -60,7 +74,15 @@ export {
   UnavailableError,
   type Unreachable,
 } from "./base/errors.ts";
-export { agentInWords, isClean, quoted, type SeenAgent, shown, shownLines, type ShownOptions } from "../proto/mod.ts";
+export {
+  agentInWords,
+  isClean,
+  quoted,
+  type SeenAgent,
+  shown,
+  shownLines,
+  type ShownOptions,
+} from "../proto/mod.ts";
 export type { JoinOptions } from "./api/client_port.ts";
 export type { InviteOptions, InviteState } from "./invites/invite_state.ts";
 export type { GuestOptions, LinkOptions } from "./invites/links.ts";

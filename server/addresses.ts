@@ -23,7 +23,9 @@ export function parseWebOrigin(text: string): string | undefined {
 }
 
 /** Without configured origins this is a development machine: pages served from it may come. */
-export function createOriginCheck(origins: readonly string[] | undefined): (origin: string) => boolean {
+export function createOriginCheck(
+  origins: readonly string[] | undefined,
+): (origin: string) => boolean {
   if (origins === undefined) return (origin) => loopbackOrigin.test(origin);
   const allowed = new Set(origins);
   return (origin) => allowed.has(origin);

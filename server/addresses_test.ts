@@ -2,7 +2,9 @@ import { assert, assertEquals } from "@std/assert";
 import { createOriginCheck, isLoopback, parseWebOrigin, urlHost } from "./addresses.ts";
 
 Deno.test("only this machine's own names and addresses are loopback", () => {
-  for (const host of ["", "localhost", "127.0.0.1", "127.8.9.10", "::1", "[::1]"]) assert(isLoopback(host), host);
+  for (const host of ["", "localhost", "127.0.0.1", "127.8.9.10", "::1", "[::1]"]) {
+    assert(isLoopback(host), host);
+  }
   for (const host of ["0.0.0.0", "::", "128.0.0.1", "127.0.0.1.example", "localhost.example"]) {
     assert(!isLoopback(host));
   }
@@ -19,8 +21,12 @@ Deno.test("configured origins are allowed and no other; without any, those of th
   const configured = createOriginCheck(["https://app.example"]);
   assertEquals(["https://app.example", "http://localhost"].map(configured), [true, false]);
   const development = createOriginCheck(undefined);
-  for (const origin of ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:1"]) assert(development(origin));
-  for (const origin of ["http://localhost.example", "https://app.example", "null"]) assert(!development(origin));
+  for (const origin of ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:1"]) {
+    assert(development(origin));
+  }
+  for (const origin of ["http://localhost.example", "https://app.example", "null"]) {
+    assert(!development(origin));
+  }
   assert(!createOriginCheck([])("http://localhost"));
 });
 

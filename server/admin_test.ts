@@ -25,7 +25,10 @@ Deno.test("the admin port answers to addresses and to names that it was told, wh
   const names = ["relay-0.relay.ns.svc", "relay"];
   const admin = await serveAdmin({ host: "127.0.0.1", port: 0, names }, () => "static_up 1\n");
   const statusFor = async (host: string): Promise<number> => {
-    using connection = await Deno.connect({ hostname: "127.0.0.1", port: Number(new URL(admin.url).port) });
+    using connection = await Deno.connect({
+      hostname: "127.0.0.1",
+      port: Number(new URL(admin.url).port),
+    });
     const request = `GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
     await connection.write(new TextEncoder().encode(request));
     const answer = await new Response(connection.readable).text();
@@ -38,7 +41,13 @@ Deno.test("the admin port answers to addresses and to names that it was told, wh
   ];
   for (const host of served) assertEquals(await statusFor(host), 200, host);
   const refused = [
-    ...["evil.example", "evil.example:9464", "localhost.evil.example", "127.0.0.1.evil.example", "localhost."],
+    ...[
+      "evil.example",
+      "evil.example:9464",
+      "localhost.evil.example",
+      "127.0.0.1.evil.example",
+      "localhost.",
+    ],
     // Of a machine in the same network, or one name beside ours.
     ...["laptop", "laptop:9464", "relay-1.relay.ns.svc", "relay.ns.svc"],
   ];
@@ -53,9 +62,17 @@ Deno.test("the admin port is on loopback unless told, and can be off", () => {
       (reader) => readAdminAddress(reader, 9464),
     );
   assertEquals(read({}), { host: "127.0.0.1", port: 9464, names: [] });
-  const given = { STATIC_ADMIN_HOST: "::1", STATIC_ADMIN_PORT: "1", STATIC_ADMIN_NAMES: "relay, Relay.ns.svc" };
+  const given = {
+    STATIC_ADMIN_HOST: "::1",
+    STATIC_ADMIN_PORT: "1",
+    STATIC_ADMIN_NAMES: "relay, Relay.ns.svc",
+  };
   assertEquals(read(given), { host: "::1", port: 1, names: ["relay", "relay.ns.svc"] });
-  assertThrows(() => read({ STATIC_ADMIN_NAMES: "relay:9465" }), ConfigError, "STATIC_ADMIN_NAMES must be a list");
+  assertThrows(
+    () => read({ STATIC_ADMIN_NAMES: "relay:9465" }),
+    ConfigError,
+    "STATIC_ADMIN_NAMES must be a list",
+  );
   assertEquals(read({ STATIC_ADMIN_PORT: "off" }), undefined);
 });
 

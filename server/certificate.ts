@@ -1,7 +1,8 @@
 /**
- * The source of a certificate, and its changes. Configured files are read again and used when they have become another
- * valid pair; without them a development certificate is kept in the data directory and renewed before it ends. Clients
- * trust `ca.pem` there. Files that cannot be used leave the present certificate in force.
+ * The source of a certificate, and its changes. Configured files are read again and used when they
+ * have become another valid pair; without them a development certificate is kept in the data
+ * directory and renewed before it ends. Clients trust `ca.pem` there. Files that cannot be used
+ * leave the present certificate in force.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readIfPresent, writeOwned } from "./owned_file.ts";
@@ -14,7 +15,10 @@ export interface CertificateSource {
   readonly expiresAtMs: number;
   /** Development only: the authority that clients trust. */
   readonly caFile: string | undefined;
-  /** Another certificate than the current one, if there is. Rejects when the files do not hold a usable one. */
+  /**
+   * Another certificate than the current one, if there is. Rejects when the files do not hold a
+   * usable one.
+   */
   check(): Promise<KeyedCertificate | undefined>;
 }
 
@@ -81,14 +85,23 @@ async function openSource(
 async function readFiles({ certFile, keyFile }: CertificateFiles): Promise<KeyedCertificate> {
   const pair = { cert: await Deno.readTextFile(certFile), key: await Deno.readTextFile(keyFile) };
   if (!isPair(pair)) {
-    throw new Error(`Cannot use the certificate: ${certFile} and ${keyFile} are not a certificate and its private key`);
+    throw new Error(
+      `Cannot use the certificate: ${certFile} and ${keyFile} are not a certificate and its private key`,
+    );
   }
   return pair;
 }
 
 /** Each pair is one file, so that no crash can leave a certificate with another's key. */
-async function keepDevelopmentCertificate(dataDir: string, nowMs: number): Promise<KeyedCertificate> {
-  const authority = await keep(`${dataDir}/ca_key.pem`, nowMs + replaceAuthorityBeforeMs, () => createAuthority(nowMs));
+async function keepDevelopmentCertificate(
+  dataDir: string,
+  nowMs: number,
+): Promise<KeyedCertificate> {
+  const authority = await keep(
+    `${dataDir}/ca_key.pem`,
+    nowMs + replaceAuthorityBeforeMs,
+    () => createAuthority(nowMs),
+  );
   if (await readIfPresent(`${dataDir}/ca.pem`) !== authority.cert) {
     await writeOwned(`${dataDir}/ca.pem`, authority.cert, 0o644);
   }
@@ -100,7 +113,10 @@ async function keepDevelopmentCertificate(dataDir: string, nowMs: number): Promi
   );
 }
 
-/** Returns the certificate in the file if it is valid until then (and of this issuer); otherwise a new one. */
+/**
+ * Returns the certificate in the file if it is valid until then (and of this issuer); otherwise a
+ * new one.
+ */
 async function keep(
   path: string,
   untilMs: number,
@@ -108,7 +124,9 @@ async function keep(
   issuer?: KeyedCertificate,
 ): Promise<KeyedCertificate> {
   const kept = splitPair(await readIfPresent(path) ?? "");
-  if (isPair(kept) && endOf(kept) > untilMs && (issuer === undefined || isSignedBy(kept, issuer))) return kept;
+  if (isPair(kept) && endOf(kept) > untilMs && (issuer === undefined || isSignedBy(kept, issuer))) {
+    return kept;
+  }
   const created = await create();
   await writeOwned(path, created.cert + created.key);
   return created;
@@ -116,7 +134,9 @@ async function keep(
 
 function splitPair(text: string): KeyedCertificate {
   const keyStart = text.indexOf("-----BEGIN PRIVATE KEY-----");
-  return keyStart < 0 ? { cert: text, key: "" } : { cert: text.slice(0, keyStart), key: text.slice(keyStart) };
+  return keyStart < 0
+    ? { cert: text, key: "" }
+    : { cert: text.slice(0, keyStart), key: text.slice(keyStart) };
 }
 
 function isSignedBy({ cert }: KeyedCertificate, issuer: KeyedCertificate): boolean {

@@ -1,4 +1,11 @@
-import { assert, assertEquals, assertGreater, assertLessOrEqual, assertNotEquals, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertGreater,
+  assertLessOrEqual,
+  assertNotEquals,
+  assertRejects,
+} from "@std/assert";
 import { X509Certificate } from "node:crypto";
 import { createServer } from "node:https";
 import { createCertificate, installed, runCommand, testWhen } from "../tests/support/mod.ts";
@@ -16,9 +23,15 @@ async function inFolder(run: (dataDir: string) => Promise<void>): Promise<void> 
   }
 }
 
-/** Whether a TLS client that trusts only this authority reaches a server with this certificate under a name. */
+/**
+ * Whether a TLS client that trusts only this authority reaches a server with this certificate under
+ * a name.
+ */
 async function isTrusted(pair: KeyedCertificate, ca: string, name: string): Promise<boolean> {
-  const server = createServer({ ...pair, minVersion: "TLSv1.3" }, (_, response) => response.end("ok"));
+  const server = createServer(
+    { ...pair, minVersion: "TLSv1.3" },
+    (_, response) => response.end("ok"),
+  );
   const { promise: listening, resolve } = Promise.withResolvers<void>();
   server.listen(0, "::", resolve);
   await listening;
@@ -47,7 +60,9 @@ Deno.test("the development certificate is an end-entity for loopback, of at most
     assertLessOrEqual(Date.parse(leaf.validTo) - Date.parse(leaf.validFrom), 14 * dayMs);
     assertGreater(Date.parse(leaf.validTo), Date.now() + 12 * dayMs);
     assert(leaf.verify(authority.publicKey));
-    for (const name of ["localhost", "127.0.0.1", "[::1]"]) assert(await isTrusted(current, ca, name), name);
+    for (const name of ["localhost", "127.0.0.1", "[::1]"]) {
+      assert(await isTrusted(current, ca, name), name);
+    }
     for (const secret of ["ca_key.pem", "relay_certificate.pem"]) {
       assertEquals(((await Deno.stat(`${dataDir}/${secret}`)).mode ?? 0) & 0o777, 0o600, secret);
     }
@@ -72,12 +87,34 @@ testWhen(
         ], {
           mayFail: true,
         });
-      for (const name of [["-verify_hostname", "localhost"], ["-verify_ip", "127.0.0.1"], ["-verify_ip", "::1"]]) {
+      for (
+        const name of [["-verify_hostname", "localhost"], ["-verify_ip", "127.0.0.1"], [
+          "-verify_ip",
+          "::1",
+        ]]
+      ) {
         assertEquals(await verify(...name, "-purpose", "sslserver"), `${dataDir}/leaf.pem: OK\n`);
       }
 
-      const request = ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=evil"];
-      const signed = ["-x509", "-CA", `${dataDir}/ca.pem`, "-CAkey", `${dataDir}/ca_key.pem`, "-days", "1"];
+      const request = [
+        "req",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-subj",
+        "/CN=evil",
+      ];
+      const signed = [
+        "-x509",
+        "-CA",
+        `${dataDir}/ca.pem`,
+        "-CAkey",
+        `${dataDir}/ca_key.pem`,
+        "-days",
+        "1",
+      ];
       const files = [
         "-addext",
         "subjectAltName=DNS:bank.example",
@@ -110,7 +147,11 @@ Deno.test("a start keeps the certificate, its last days bring another from the s
 
     clock.nowMs += 330 * dayMs;
     await source.check();
-    assertNotEquals(await Deno.readTextFile(`${dataDir}/ca.pem`), ca, "an authority near its end is replaced");
+    assertNotEquals(
+      await Deno.readTextFile(`${dataDir}/ca.pem`),
+      ca,
+      "an authority near its end is replaced",
+    );
   }));
 
 Deno.test("damaged, mixed up or foreign files of the data directory are replaced", () =>
@@ -137,9 +178,17 @@ Deno.test("configured files are taken when they change, and kept out while they 
     const [first, second] = [await createCertificate(), await createCertificate()];
     await write(first);
     const source = await openCertificate(files);
-    assertEquals([source.current, source.caFile, await source.check()], [first, undefined, undefined]);
+    assertEquals([source.current, source.caFile, await source.check()], [
+      first,
+      undefined,
+      undefined,
+    ]);
     await Deno.writeTextFile(files.certFile, second.cert);
-    const error = await assertRejects(() => source.check(), Error, "are not a certificate and its private key");
+    const error = await assertRejects(
+      () => source.check(),
+      Error,
+      "are not a certificate and its private key",
+    );
     assert(!error.message.includes(second.key.slice(40, 60)));
     assertEquals(source.current, first);
     await write(second);
@@ -154,5 +203,7 @@ Deno.test("a server certificate cannot sign for others", () =>
     const { current } = await openDevelopmentCertificate({ dataDir, nowMs: Date.now });
     const ca = await Deno.readTextFile(`${dataDir}/ca.pem`);
     const forged = await createServerCertificate(current, Date.now());
-    assert(!await isTrusted({ cert: forged.cert + current.cert, key: forged.key }, ca, "localhost"));
+    assert(
+      !await isTrusted({ cert: forged.cert + current.cert, key: forged.key }, ca, "localhost"),
+    );
   }));

@@ -5,9 +5,12 @@ export function ownVariable(name: string): string | undefined {
 }
 
 /**
- * Names of all variables, where this process may list them: Deno allows that only to one that may read every variable. The
- * tasks look at the names before they start a part that may read its own alone.
+ * Names of all variables, where this process may list them: Deno allows that only to one that may
+ * read every variable. The tasks look at the names before they start a part that may read its own
+ * alone.
  */
 export function ownNames(): readonly string[] {
-  return Deno.permissions.querySync({ name: "env" }).state === "granted" ? Object.keys(Deno.env.toObject()) : [];
+  return Deno.permissions.querySync({ name: "env" }).state === "granted"
+    ? Object.keys(Deno.env.toObject())
+    : [];
 }

@@ -7,8 +7,9 @@ import { StartFailed } from "./start_failed.ts";
 const sameSignalMs = 1_000;
 
 /**
- * Resolves at the first SIGTERM or SIGINT, so that everything can end in order; another one means "at once". Call it before
- * anything starts, so that no moment is left in which a signal would simply end the process.
+ * Resolves at the first SIGTERM or SIGINT, so that everything can end in order; another one means
+ * "at once". Call it before anything starts, so that no moment is left in which a signal would
+ * simply end the process.
  */
 export function untilAskedToStop(endAtOnce: () => void): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -29,9 +30,11 @@ export interface GuardOptions {
 }
 
 /**
- * Decides about errors that nobody caught: rejections, and those out of timers and of events. One of a socket is a defect, because every
- * socket has an owner, but one that strangers can cause: it is counted and logged, and the process goes on. Any other leaves unknown
- * what still works: it is logged, and the process ends, so that its supervisor starts a new one. Returns how many of sockets there were.
+ * Decides about errors that nobody caught: rejections, and those out of timers and of events. One
+ * of a socket is a defect, because every socket has an owner, but one that strangers can cause: it
+ * is counted and logged, and the process goes on. Any other leaves unknown what still works: it is
+ * logged, and the process ends, so that its supervisor starts a new one. Returns how many of
+ * sockets there were.
  */
 export function guardProcess({ writeLog, end }: GuardOptions): () => number {
   let count = 0;
@@ -63,12 +66,17 @@ export function guardProcess({ writeLog, end }: GuardOptions): () => number {
 }
 
 export interface Running {
-  /** Resolves when it cannot go on: nothing is left to close in order, and only a new process helps. */
+  /**
+   * Resolves when it cannot go on: nothing is left to close in order, and only a new process helps.
+   */
   readonly failed?: Promise<Error>;
   close(): Promise<void>;
 }
 
-/** Starts, waits until `asked` resolves, closes. Returns the exit code; what went wrong is told on standard error. */
+/**
+ * Starts, waits until `asked` resolves, closes. Returns the exit code; what went wrong is told on
+ * standard error.
+ */
 export async function runUntil(
   asked: Promise<void>,
   start: () => Promise<Running>,
@@ -88,7 +96,9 @@ export async function runUntil(
   return 1;
 }
 
-/** For standard error: words for what the operator can mend, the whole error for a fault of ours. */
+/**
+ * For standard error: words for what the operator can mend, the whole error for a fault of ours.
+ */
 export function explain(error: unknown): unknown {
   return error instanceof StartFailed ? error.message : error;
 }

@@ -54,12 +54,17 @@ Deno.test("what is needed for a start is named with the deepest reason; a fault 
   };
   const failed = await caught(new Error("overloaded", { cause: refused }));
   assertInstanceOf(failed, StartFailed);
-  assertEquals(failed.message, "Cannot start: the database cannot be used (DATABASE_URL): ECONNREFUSED");
+  assertEquals(
+    failed.message,
+    "Cannot start: the database cannot be used (DATABASE_URL): ECONNREFUSED",
+  );
   for (const same of [new TypeError("ours"), failed]) assertEquals(await caught(same), same);
 });
 
 /** A process that guards itself and then runs this code. Its log, and how it ended. */
-async function guarded(code: string): Promise<{ readonly events: readonly string[]; readonly exit: number }> {
+async function guarded(
+  code: string,
+): Promise<{ readonly events: readonly string[]; readonly exit: number }> {
   const module = new URL("mod.ts", import.meta.url).href;
   const program = `
     import { EventEmitter } from "node:events";
@@ -73,7 +78,10 @@ async function guarded(code: string): Promise<{ readonly events: readonly string
   }).output();
   const lines = new TextDecoder().decode(stdout).trim().split("\n");
   assertEquals(new TextDecoder().decode(stderr), "");
-  return { exit, events: lines.map((line) => line.startsWith("{") ? String(JSON.parse(line).event) : line) };
+  return {
+    exit,
+    events: lines.map((line) => line.startsWith("{") ? String(JSON.parse(line).event) : line),
+  };
 }
 
 Deno.test("an error of a socket that nobody took care of is counted and told, and the process goes on", async () => {
@@ -85,9 +93,13 @@ Deno.test("an error of a socket that nobody took care of is counted and told, an
   assertEquals([exit, events], [0, [...Array(3).fill("unowned_socket_error"), "3"]]);
 });
 
-for (const code of ["setTimeout(() => missing(), 0);", "Promise.reject(new TypeError('a fault'));"]) {
+for (
+  const code of ["setTimeout(() => missing(), 0);", "Promise.reject(new TypeError('a fault'));"]
+) {
   Deno.test(`any other error that nobody caught ends the process, and says so: ${code}`, async () => {
-    const { exit, events } = await guarded(`${code} setTimeout(() => console.log("went on"), 1_000);`);
+    const { exit, events } = await guarded(
+      `${code} setTimeout(() => console.log("went on"), 1_000);`,
+    );
     assertEquals([exit, events], [1, ["fault"]]);
   });
 }

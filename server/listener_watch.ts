@@ -1,7 +1,8 @@
 /**
- * Notices a listener that is dead although its process lives: Node's servers stop accepting, without an event, when the process
- * has been out of files for a moment. The watch connects to the listener from time to time and waits until anybody is accepted:
- * when strangers fill the system's queue, the watch does not get in, and a listener that accepts them is not dead.
+ * Notices a listener that is dead although its process lives: Node's servers stop accepting,
+ * without an event, when the process has been out of files for a moment. The watch connects to the
+ * listener from time to time and waits until anybody is accepted: when strangers fill the system's
+ * queue, the watch does not get in, and a listener that accepts them is not dead.
  */
 import { every, within } from "./timers.ts";
 

@@ -17,7 +17,9 @@ Deno.test("a log line is one JSON object, and what looks like a secret is struck
     text: "with [secret], [secret] and [secret]",
   });
   log("error", "fault", { nested: { error: describeError(new Error(`${key}\nand ${token}`)) } });
-  for (const line of lines) assert(!line.includes(key) && !line.includes(token) && !line.includes("\n"), line);
+  for (const line of lines) {
+    assert(!line.includes(key) && !line.includes(token) && !line.includes("\n"), line);
+  }
 });
 
 Deno.test("an error is logged by its words and its causes', never by its other fields", () => {
@@ -37,7 +39,9 @@ Deno.test("an error is logged by its words and its causes', never by its other f
 Deno.test("a line of the log shows every character that a stranger hides, and a program reads what was there", () => {
   for (const [what, text] of Object.entries(hostileNames)) {
     const lines: string[] = [];
-    createLog({ write: (line) => void lines.push(line), nowMs: () => 0 })("info", "request", { path: text });
+    createLog({ write: (line) => void lines.push(line), nowMs: () => 0 })("info", "request", {
+      path: text,
+    });
     assertSafe(lines.join(), what);
     assertEquals(JSON.parse(lines.join()).path, text);
   }

@@ -21,7 +21,9 @@ export function renderMetrics(metrics: readonly Metric[]): string {
 }
 
 function renderMetric({ name, type, help, value }: Metric): string {
-  const lines = typeof value === "object" ? value.map((sample) => renderSample(name, sample)) : [`${name} ${value}`];
+  const lines = typeof value === "object"
+    ? value.map((sample) => renderSample(name, sample))
+    : [`${name} ${value}`];
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ""].join("\n");
 }
 

@@ -1,4 +1,7 @@
-/** Parts that API and relay share as long-lived processes. The HTTP/2 server is an entry point of its own, `http2/mod.ts`. */
+/**
+ * Parts that API and relay share as long-lived processes. The HTTP/2 server is an entry point of
+ * its own, `http2/mod.ts`.
+ */
 export { createOriginCheck, isLoopback, parseWebOrigin, urlHost } from "./addresses.ts";
 export { type AdminAddress, type AdminServer, readAdminAddress, serveAdmin } from "./admin.ts";
 export {
@@ -11,7 +14,14 @@ export {
 } from "./certificate.ts";
 export { explain, guardProcess, type Running, runUntil, untilAskedToStop } from "./lifetime.ts";
 export { ListenerWatch, type ListenerWatchOptions } from "./listener_watch.ts";
-export { createLog, describeError, describeFailure, type Log, type LogFields, type LogLevel } from "./log.ts";
+export {
+  createLog,
+  describeError,
+  describeFailure,
+  type Log,
+  type LogFields,
+  type LogLevel,
+} from "./log.ts";
 export { type Metric, renderMetrics, type Sample } from "./metrics.ts";
 export { openFileLimit, type OpenFilesQuestion } from "./open_files.ts";
 export { makePrivateFolder, readIfPresent, readOrCreateOwned, writeOwned } from "./owned_file.ts";

@@ -1,6 +1,7 @@
 /**
- * How many files this process may have open; sockets count as files. A server that accepts one too many is not refused that
- * one socket: it can no longer open anything, and its listener dies. So limits are derived from this at the start.
+ * How many files this process may have open; sockets count as files. A server that accepts one too
+ * many is not refused that one socket: it can no longer open anything, and its listener dies. So
+ * limits are derived from this at the start.
  */
 
 export interface OpenFilesQuestion {
@@ -18,7 +19,8 @@ export function openFileLimit({ atMost, path }: OpenFilesQuestion): number {
 /** Deno lets nobody read this without `--allow-all`. */
 function limitFromKernel(): number | undefined {
   try {
-    const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(Deno.readTextFileSync("/proc/self/limits")) ?? [];
+    const [, soft] =
+      /^Max open files\s+(\d+|unlimited)/m.exec(Deno.readTextFileSync("/proc/self/limits")) ?? [];
     if (soft === undefined) return undefined;
     return soft === "unlimited" ? Infinity : Number(soft);
   } catch {
@@ -40,5 +42,6 @@ function countByOpening(path: string, atMost: number): number {
 }
 
 function isOutOfFiles(error: unknown): boolean {
-  return error instanceof Error && ["EMFILE", "ENFILE"].includes(String(Reflect.get(error, "code")));
+  return error instanceof Error &&
+    ["EMFILE", "ENFILE"].includes(String(Reflect.get(error, "code")));
 }

@@ -1,4 +1,7 @@
-/** Files in the data directory that only this user may read, written so that a reader never sees half of one. */
+/**
+ * Files in the data directory that only this user may read, written so that a reader never sees
+ * half of one.
+ */
 
 /** Replaces the file at once, or makes it. A file that is replaced keeps its owner. */
 export async function writeOwned(path: string, text: string, mode = 0o600): Promise<void> {
@@ -12,7 +15,10 @@ export async function writeOwned(path: string, text: string, mode = 0o600): Prom
   }
 }
 
-/** Makes a folder that only this user may enter, or makes an existing one so: without entering it nobody reads a file in it. */
+/**
+ * Makes a folder that only this user may enter, or makes an existing one so: without entering it
+ * nobody reads a file in it.
+ */
 export async function makePrivateFolder(path: string): Promise<void> {
   await Deno.mkdir(path, { recursive: true, mode: 0o700 });
   const { mode } = await Deno.stat(path);
@@ -20,14 +26,23 @@ export async function makePrivateFolder(path: string): Promise<void> {
   try {
     await Deno.chmod(path, 0o700);
   } catch (cause) {
-    throw new Error(`others may enter ${path}, and that cannot be changed; run chmod 700 ${path} as its owner`, {
-      cause,
-    });
+    throw new Error(
+      `others may enter ${path}, and that cannot be changed; run chmod 700 ${path} as its owner`,
+      {
+        cause,
+      },
+    );
   }
 }
 
-/** The file's text; made first if there is none. Two processes that start together agree: the second finds the first's. */
-export async function readOrCreateOwned(path: string, make: () => string | Promise<string>): Promise<string> {
+/**
+ * The file's text; made first if there is none. Two processes that start together agree: the second
+ * finds the first's.
+ */
+export async function readOrCreateOwned(
+  path: string,
+  make: () => string | Promise<string>,
+): Promise<string> {
   const present = await readIfPresent(path);
   if (present !== undefined) return present;
   const temporary = await writeTemporary(path, await make(), 0o600);

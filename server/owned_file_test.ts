@@ -14,7 +14,9 @@ async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
 Deno.test("processes that start together agree on a file, and leave nothing else behind", () =>
   inFolder(async (folder) => {
     const path = `${folder}/new/secret`;
-    const texts = await Promise.all(Array.from({ length: 20 }, (_, i) => readOrCreateOwned(path, () => `text ${i}`)));
+    const texts = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => readOrCreateOwned(path, () => `text ${i}`)),
+    );
     assertEquals(new Set(texts).size, 1);
     assertEquals(Array.from(Deno.readDirSync(`${folder}/new`), ({ name }) => name), ["secret"]);
     assertEquals(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o600);
@@ -26,7 +28,10 @@ Deno.test("a file is replaced at once, and an absent one is no fault", () =>
     assertEquals(await readIfPresent(path), undefined);
     await writeOwned(path, "first");
     await writeOwned(path, "second", 0o644);
-    assertEquals([await readIfPresent(path), ((await Deno.stat(path)).mode ?? 0) & 0o777], ["second", 0o644]);
+    assertEquals([await readIfPresent(path), ((await Deno.stat(path)).mode ?? 0) & 0o777], [
+      "second",
+      0o644,
+    ]);
   }));
 
 Deno.test("a file that cannot be replaced leaves nothing else behind", () =>

@@ -1,6 +1,6 @@
 /**
- * Secrets of one machine: the relay shows one to the API, an operator another. Programs that share the data directory read the
- * same file; the one that starts first makes it.
+ * Secrets of one machine: the relay shows one to the API, an operator another. Programs that share
+ * the data directory read the same file; the one that starts first makes it.
  */
 import { encodeBase64url } from "../proto/mod.ts";
 import { readOrCreateOwned } from "./owned_file.ts";

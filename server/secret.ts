@@ -1,4 +1,7 @@
-/** A password or key on its way through the program: printing it or encoding it as JSON shows a placeholder. */
+/**
+ * A password or key on its way through the program: printing it or encoding it as JSON shows a
+ * placeholder.
+ */
 
 const placeholder = "[secret]";
 

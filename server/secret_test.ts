@@ -11,6 +11,8 @@ Deno.test("a secret shows a placeholder however it is printed, and its text only
     inspect({ secret }),
     String([secret]),
   ];
-  for (const text of prints) assertEquals([text.includes("canary"), text.includes("[secret]")], [false, true], text);
+  for (const text of prints) {
+    assertEquals([text.includes("canary"), text.includes("[secret]")], [false, true], text);
+  }
   assertEquals(secret.reveal(), "canary");
 });

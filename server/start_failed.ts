@@ -1,9 +1,15 @@
-/** A reason, in words, that keeps a process from starting and that its operator can mend. Any other error at a start is a fault of ours. */
+/**
+ * A reason, in words, that keeps a process from starting and that its operator can mend. Any other
+ * error at a start is a fault of ours.
+ */
 export class StartFailed extends Error {
   override readonly name: string = "StartFailed";
 }
 
-/** Waits for something without which nothing starts; `what` says what is not there, and which variable leads to it. */
+/**
+ * Waits for something without which nothing starts; `what` says what is not there, and which
+ * variable leads to it.
+ */
 export async function needed<T>(what: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -13,7 +19,10 @@ export async function needed<T>(what: string, work: Promise<T>): Promise<T> {
   }
 }
 
-/** A fault for clients says less than its cause; what was tried at several addresses says nothing but its code. */
+/**
+ * A fault for clients says less than its cause; what was tried at several addresses says nothing
+ * but its code.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause instanceof Error) return reasonOf(error.cause);

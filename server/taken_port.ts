@@ -18,7 +18,10 @@ export class PortTaken extends StartFailed {
   }
 }
 
-/** Runs `listen`. Throws `PortTaken` when an address is in use; `portOf` tells from the error which one. */
+/**
+ * Runs `listen`. Throws `PortTaken` when an address is in use; `portOf` tells from the error which
+ * one.
+ */
 export async function naming<Listener>(
   portOf: ConfiguredPort | ((error: Error) => ConfiguredPort),
   listen: () => Listener | Promise<Listener>,

@@ -21,7 +21,10 @@ export function soon(run: () => void): void {
   setImmediate(run);
 }
 
-/** Again and again, one run at a time. `run` deals with its own failures; any other is reported to the guard of the process. */
+/**
+ * Again and again, one run at a time. `run` deals with its own failures; any other is reported to
+ * the guard of the process.
+ */
 export function every(ms: number, run: () => Promise<void>): () => void {
   let busy = false;
   const turn = async (): Promise<void> => {

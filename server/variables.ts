@@ -1,7 +1,8 @@
 /**
- * Typed reading of environment variables, one by one, so that the process needs no permission for others. A fault is noted
- * and a usable value returned, so that reading goes on and finds the other faults; the start then fails with all of them.
- * Faults never repeat a value: it may be a secret in the wrong place.
+ * Typed reading of environment variables, one by one, so that the process needs no permission for
+ * others. A fault is noted and a usable value returned, so that reading goes on and finds the other
+ * faults; the start then fails with all of them. Faults never repeat a value: it may be a secret in
+ * the wrong place.
  */
 import { faultsOfNames } from "../proto/base/variables.ts";
 import { Secret } from "./secret.ts";
@@ -57,7 +58,10 @@ export class VariableReader {
     this.faults.push(`${name} must be ${expected}`);
   }
 
-  /** Returns the result of `parse`. For a bad value `parse` returns undefined, and the fallback is used. */
+  /**
+   * Returns the result of `parse`. For a bad value `parse` returns undefined, and the fallback is
+   * used.
+   */
   parsed<Value>(
     name: string,
     fallback: Value,
@@ -104,10 +108,16 @@ export class VariableReader {
   }
 
   /** Items with commas between them. `parse` returns undefined for a bad one. */
-  list<Item>(name: string, parse: (text: string) => Item | undefined, expected: string): readonly Item[] | undefined {
+  list<Item>(
+    name: string,
+    parse: (text: string) => Item | undefined,
+    expected: string,
+  ): readonly Item[] | undefined {
     return this.parsed<readonly Item[] | undefined>(name, undefined, {
       parse: (text) => {
-        const items = text.split(",").map((item) => parse(item.trim())).filter((item) => item !== undefined);
+        const items = text.split(",").map((item) => parse(item.trim())).filter((item) =>
+          item !== undefined
+        );
         return items.length === text.split(",").length ? items : undefined;
       },
       expected: `a list of which each item is ${expected}`,
@@ -138,6 +148,8 @@ export class VariableReader {
 
 /** Permissions to read are given for key files that exist (`deploy/local/permitted_paths.ts`). */
 function whyUnreadable(error: unknown): string {
-  if (error instanceof Deno.errors.NotCapable) return "there is none, or --allow-read does not name it";
+  if (error instanceof Deno.errors.NotCapable) {
+    return "there is none, or --allow-read does not name it";
+  }
   return error instanceof Error ? error.name : "unreadable";
 }

@@ -21,7 +21,10 @@ const readAll = (read: VariableReader): unknown => ({
 
 Deno.test("an absent or empty variable is its fallback", () => {
   const absent = readFrom({}, readAll);
-  assertEquals(absent, readFrom({ NUMBER: "", PORT: "", CHOICE: "", SECRET: "", LIST: "", FILE: "" }, readAll));
+  assertEquals(
+    absent,
+    readFrom({ NUMBER: "", PORT: "", CHOICE: "", SECRET: "", LIST: "", FILE: "" }, readAll),
+  );
   const nothing = { secret: undefined, list: undefined, files: undefined, file: undefined };
   assertEquals(absent, { number: 7, port: 8080, choice: "first", flag: false, ...nothing });
 });
@@ -77,8 +80,12 @@ Deno.test("while faults are looked for, reading goes on with usable values", () 
 
 Deno.test("a name that no part knows is one of the faults", () => {
   const names = ["STATIC_API_URL", ["STATIC", "API_ULR"].join("_")];
-  const read = (): unknown => readVariables({ what: "the server", variable: () => "canary", names }, () => undefined);
+  const read = (): unknown =>
+    readVariables({ what: "the server", variable: () => "canary", names }, () => undefined);
   const { faults } = assertThrows(read, ConfigError, "Cannot start the server: 1 fault(s)");
   assertEquals(faults.length, 1);
-  assertStringIncludes(faults[0] ?? "", "is not a variable of Static. The nearest is STATIC_API_URL.");
+  assertStringIncludes(
+    faults[0] ?? "",
+    "is not a variable of Static. The nearest is STATIC_API_URL.",
+  );
 });

@@ -1,8 +1,9 @@
 /**
- * Makes the two certificates of a development machine: an authority that may vouch for loopback names and nothing else (name
- * constraints), so that trusting it is harmless, and server certificates as browsers want them for certificate hashes
- * (ECDSA P-256, at most 14 days). And those of a cluster's nodes, which are servers and clients of each other. Written in DER
- * (RFC 5280) by hand: it is a page, where a library would bring a dozen packages.
+ * Makes the two certificates of a development machine: an authority that may vouch for loopback
+ * names and nothing else (name constraints), so that trusting it is harmless, and server
+ * certificates as browsers want them for certificate hashes (ECDSA P-256, at most 14 days). And
+ * those of a cluster's nodes, which are servers and clients of each other. Written in DER (RFC
+ * 5280) by hand: it is a page, where a library would bring a dozen packages.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
 
@@ -42,13 +43,17 @@ export async function createAuthority(nowMs: number): Promise<KeyedCertificate> 
     nowMs,
     extensions: [
       ...authorityExtensions(own),
-      extension(0x1e, sequence(der(0xa0, concatBytes(...permittedNames()))), "critical"), // nameConstraints
+      // nameConstraints
+      extension(0x1e, sequence(der(0xa0, concatBytes(...permittedNames()))), "critical"),
     ],
   });
 }
 
 /** For localhost, 127.0.0.1 and ::1. */
-export async function createServerCertificate(authority: KeyedCertificate, nowMs: number): Promise<KeyedCertificate> {
+export async function createServerCertificate(
+  authority: KeyedCertificate,
+  nowMs: number,
+): Promise<KeyedCertificate> {
   const of = { issuer: authorityName, subject: serverName, days: serverDays, nowMs };
   return await issueLeaf(authority, of, { usages: [serverAuth], names: loopbackNames() });
 }
@@ -72,8 +77,16 @@ export async function createNodeCertificate(
   names: readonly string[],
   nowMs: number,
 ): Promise<KeyedCertificate> {
-  const of = { issuer: nodeAuthorityName, subject: commonName(names[0] ?? "node"), days: nodeDays, nowMs };
-  return await issueLeaf(authority, of, { usages: [serverAuth, clientAuth], names: names.map(alternativeName) });
+  const of = {
+    issuer: nodeAuthorityName,
+    subject: commonName(names[0] ?? "node"),
+    days: nodeDays,
+    nowMs,
+  };
+  return await issueLeaf(authority, of, {
+    usages: [serverAuth, clientAuth],
+    names: names.map(alternativeName),
+  });
 }
 
 async function issueLeaf(
@@ -81,15 +94,23 @@ async function issueLeaf(
   of: Omit<CertificateParts, "signer" | "extensions">,
   leaf: Omit<LeafParts, "authorityKey">,
 ): Promise<KeyedCertificate> {
-  const signer = await crypto.subtle.importKey("pkcs8", decodePem(authority.key), ecdsa, false, ["sign"]);
+  const signer = await crypto.subtle.importKey("pkcs8", decodePem(authority.key), ecdsa, false, [
+    "sign",
+  ]);
   const authorityKey = await keyIdentifier(await publicKeyOf(authority.key));
-  return await issue(await generateKeys(), { ...of, signer, extensions: leafExtensions({ ...leaf, authorityKey }) });
+  return await issue(await generateKeys(), {
+    ...of,
+    signer,
+    extensions: leafExtensions({ ...leaf, authorityKey }),
+  });
 }
 
 function authorityExtensions(ownKey: Bytes): Bytes[] {
   return [
-    extension(0x13, sequence(boolean(true), integer(new Uint8Array([0]))), "critical"), // basicConstraints: one level
-    extension(0x0f, der(0x03, new Uint8Array([2, 0b0000_0100])), "critical"), // keyUsage: keyCertSign
+    // basicConstraints: one level
+    extension(0x13, sequence(boolean(true), integer(new Uint8Array([0]))), "critical"),
+    // keyUsage: keyCertSign
+    extension(0x0f, der(0x03, new Uint8Array([2, 0b0000_0100])), "critical"),
     extension(0x0e, der(0x04, ownKey)), // subjectKeyIdentifier
   ];
 }
@@ -103,7 +124,8 @@ interface LeafParts {
 function leafExtensions({ usages, names, authorityKey }: LeafParts): Bytes[] {
   return [
     extension(0x13, sequence(), "critical"), // basicConstraints: no authority
-    extension(0x0f, der(0x03, new Uint8Array([7, 0b1000_0000])), "critical"), // keyUsage: digitalSignature
+    // keyUsage: digitalSignature
+    extension(0x0f, der(0x03, new Uint8Array([7, 0b1000_0000])), "critical"),
     extension(0x25, sequence(...usages)), // extKeyUsage
     extension(0x11, sequence(...names)), // subjectAltName
     extension(0x23, sequence(der(0x80, authorityKey))), // authorityKeyIdentifier
@@ -150,13 +172,19 @@ async function publicKeyOf(privatePem: string): Promise<CryptoKey> {
 }
 
 async function keyIdentifier(key: CryptoKey): Promise<Bytes> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-1", await crypto.subtle.exportKey("raw", key)));
+  return new Uint8Array(
+    await crypto.subtle.digest("SHA-1", await crypto.subtle.exportKey("raw", key)),
+  );
 }
 
 const ipv6Loopback = new Uint8Array(16).with(15, 1);
 
 function loopbackNames(): Bytes[] {
-  return [der(0x82, text("localhost")), der(0x87, new Uint8Array([127, 0, 0, 1])), der(0x87, ipv6Loopback)];
+  return [
+    der(0x82, text("localhost")),
+    der(0x87, new Uint8Array([127, 0, 0, 1])),
+    der(0x87, ipv6Loopback),
+  ];
 }
 
 /** Of a host, or of an IPv4 address. */
@@ -169,17 +197,27 @@ function alternativeName(name: string): Bytes {
 function permittedNames(): Bytes[] {
   const ipv4 = new Uint8Array([127, 0, 0, 0, 255, 0, 0, 0]);
   const ipv6 = concatBytes(ipv6Loopback, new Uint8Array(16).fill(255));
-  return [der(0x82, text("localhost")), der(0x87, ipv4), der(0x87, ipv6)].map((name) => sequence(name));
+  return [der(0x82, text("localhost")), der(0x87, ipv4), der(0x87, ipv6)].map((name) =>
+    sequence(name)
+  );
 }
 
 /** `id-ce` and the last part of the extension's identifier. */
 function extension(id: number, value: Bytes, critical?: "critical"): Bytes {
-  return sequence(oid(0x55, 0x1d, id), ...(critical === undefined ? [] : [boolean(true)]), der(0x04, value));
+  return sequence(
+    oid(0x55, 0x1d, id),
+    ...(critical === undefined ? [] : [boolean(true)]),
+    der(0x04, value),
+  );
 }
 
 function der(tag: number, content: Uint8Array): Bytes {
   const { length } = content;
-  const head = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  const head = length < 0x80
+    ? [length]
+    : length < 0x100
+    ? [0x81, length]
+    : [0x82, length >> 8, length & 0xff];
   return concatBytes(new Uint8Array([tag, ...head]), content);
 }
 

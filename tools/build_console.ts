@@ -1,7 +1,8 @@
 /**
- * `deno task build`: bundles the console, whose files the API reads. They are in a folder of `dist/console/` that is named after
- * everything that they are made of, so that a second call finds it and makes nothing, and `dist/console/current` has its name. Both
- * appear as a whole, also when several processes build at once. Shared code (preact, htm) and rarely needed code (the plot) are
+ * `deno task build`: bundles the console, whose files the API reads. They are in a folder of
+ * `dist/console/` that is named after everything that they are made of, so that a second call finds
+ * it and makes nothing, and `dist/console/current` has its name. Both appear as a whole, also when
+ * several processes build at once. Shared code (preact, htm) and rarely needed code (the plot) are
  * files of their own.
  */
 import { fileURLToPath } from "node:url";
@@ -26,19 +27,29 @@ const files: readonly ConsoleFile[] = [
 
 /** Of `tools/npm`. */
 const packages = ["esbuild", "htm", "preact", "uplot"];
-const notices = "/*! With preact (MIT, Jason Miller), htm (Apache-2.0, Google) and uPlot (MIT, Leon Sorokin). */";
-const apart = { "page/ui.ts": "./ui.js", "page/plot.ts": "./plot.js", "page/live/live.ts": "./live.js" };
+const notices =
+  "/*! With preact (MIT, Jason Miller), htm (Apache-2.0, Google) and uPlot (MIT, Leon Sorokin). */";
+const apart = {
+  "page/ui.ts": "./ui.js",
+  "page/plot.ts": "./plot.js",
+  "page/live/live.ts": "./live.js",
+};
 const shared = Object.fromEntries(
   ["context", "elements", "frame", "service"].map((name) => [`page/${name}.ts`, "./shared.js"]),
 );
 
-/** The SDK's worker is a file, because the policy of the console allows no other; and its agents have no passphrase. */
+/**
+ * The SDK's worker is a file, because the policy of the console allows no other; and its agents
+ * have no passphrase.
+ */
 const replace = {
   "sdk/gen/browser_worker.ts": 'export const source = "";',
   "sdk/store/argon2.ts": "export const argon2id = undefined;",
 };
 
-/** Everything that decides what the files are: sources, versions of packages, and what bundles them. */
+/**
+ * Everything that decides what the files are: sources, versions of packages, and what bundles them.
+ */
 const folders = ["api/console/page", "proto", "sdk", "wasm"];
 const others = [
   "api/console/icon.ts",
@@ -106,11 +117,14 @@ async function removeAllBut(name = ""): Promise<void> {
 
 async function listInputs(): Promise<string[]> {
   const found = await Promise.all(folders.map((folder) => filesBelow(root, folder)));
-  return [...found.flat().filter((path) => /\.(ts|css)$/.test(path) && !isTest(path)), ...others].sort();
+  return [...found.flat().filter((path) => /\.(ts|css)$/.test(path) && !isTest(path)), ...others]
+    .sort();
 }
 
 async function hashInputs(): Promise<string> {
-  const lines = (await listInputs()).map(async (path) => `${await sha256(await Deno.readFile(root + path))} ${path}\n`);
+  const lines = (await listInputs()).map(async (path) =>
+    `${await sha256(await Deno.readFile(root + path))} ${path}\n`
+  );
   const text = `Deno ${Deno.version.deno}\n${(await Promise.all(lines)).join("")}`;
   return (await sha256(new TextEncoder().encode(text))).slice(0, 16);
 }
@@ -122,14 +136,21 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 async function bundleFiles(folder: string): Promise<void> {
   await using project = await createProject(packages);
   const nodePaths = [`${project.folder}/node_modules`];
-  const used = (await bundleAll(files.map((file) => optionsOf(file, folder, nodePaths)), project)).flat();
+  const used = (await bundleAll(files.map((file) => optionsOf(file, folder, nodePaths)), project))
+    .flat();
   // Else it could change without a new build.
   const known = new Set(await listInputs());
   const unknown = used.filter((path) => !path.includes("node_modules/") && !known.has(path));
-  if (unknown.length > 0) throw new Error(`The name of a build must depend on ${unknown.join(", ")}, too`);
+  if (unknown.length > 0) {
+    throw new Error(`The name of a build must depend on ${unknown.join(", ")}, too`);
+  }
 }
 
-function optionsOf({ name, entry }: ConsoleFile, folder: string, nodePaths: readonly string[]): BundleOptions {
+function optionsOf(
+  { name, entry }: ConsoleFile,
+  folder: string,
+  nodePaths: readonly string[],
+): BundleOptions {
   return {
     entry,
     file: `${folder}/${name}`,

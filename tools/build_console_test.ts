@@ -5,7 +5,11 @@ import { runCommand } from "../tests/support/mod.ts";
 const repository = new URL("../", import.meta.url).pathname;
 
 /** Those of packages, because the first one names them. */
-const configs = ["deno.json", "deno.lock", ...["api", "cli", "relay", "server"].map((name) => `${name}/deno.json`)];
+const configs = [
+  "deno.json",
+  "deno.lock",
+  ...["api", "cli", "relay", "server"].map((name) => `${name}/deno.json`),
+];
 
 /** A checkout of what the console is made of, and of what makes it. */
 async function withCheckout(use: (checkout: Checkout) => Promise<void>): Promise<void> {
@@ -16,13 +20,19 @@ async function withCheckout(use: (checkout: Checkout) => Promise<void>): Promise
     const at = (path: string): string => `${root}/${path}`;
     await use({
       build: async () =>
-        (await runCommand(Deno.execPath(), ["run", "-A", "--no-check", at("tools/build_console.ts")])).trim(),
+        (await runCommand(Deno.execPath(), [
+          "run",
+          "-A",
+          "--no-check",
+          at("tools/build_console.ts"),
+        ])).trim(),
       write: async (path, text) => {
         await Deno.mkdir(dirname(at(path)), { recursive: true });
         await Deno.writeTextFile(at(path), text, { append: true });
       },
       list: async (path = "") =>
-        (await Array.fromAsync(Deno.readDir(at(`dist/console/${path}`)), ({ name }) => name)).sort(),
+        (await Array.fromAsync(Deno.readDir(at(`dist/console/${path}`)), ({ name }) => name))
+          .sort(),
     });
   } finally {
     await Deno.remove(root, { recursive: true });
@@ -47,7 +57,16 @@ Deno.test("the console is built once for the same sources, also by two at once, 
     const printed = (await Promise.all([build(), build()])).sort();
     const [, name = ""] = /^dist\/console\/(\w{16}) is built$/.exec(printed[0] ?? "") ?? [];
     assertEquals(printed, [`dist/console/${name} is built`, `dist/console/${name} is current`]);
-    const files = ["console.css", "console.js", "live.js", "operator.js", "plot.js", "shared.js", "ui.js", "worker.js"];
+    const files = [
+      "console.css",
+      "console.js",
+      "live.js",
+      "operator.js",
+      "plot.js",
+      "shared.js",
+      "ui.js",
+      "worker.js",
+    ];
     assertEquals([await list(), await list(name)], [around(name), files]);
 
     await write("sdk/mod_test.ts", "\n");
@@ -55,7 +74,9 @@ Deno.test("the console is built once for the same sources, also by two at once, 
     assertEquals(await build(), `dist/console/${name} is current`);
 
     // As a process leaves them that is ended in between.
-    for (const folder of ["making", "0123456789abcdef"]) await write(`dist/console/${folder}/ui.js`, "half");
+    for (const folder of ["making", "0123456789abcdef"]) {
+      await write(`dist/console/${folder}/ui.js`, "half");
+    }
     await write("api/console/page/style.css", "p {}\n");
     const [, next = ""] = /^dist\/console\/(\w{16}) is built$/.exec(await build()) ?? [];
     assertNotEquals(next, name);

@@ -1,7 +1,7 @@
 /**
- * Builds the npm packages `static-sdk` and `static-cli` below `dist` and packs them: ES modules and types by plain `tsc`,
- * dependencies with the versions of `deno.json`, and one `#platform` and `#hosts` per runtime by conditions. `deno task build:npm` prints
- * where they are.
+ * Builds the npm packages `static-sdk` and `static-cli` below `dist` and packs them: ES modules and
+ * types by plain `tsc`, dependencies with the versions of `deno.json`, and one `#platform` and
+ * `#hosts` per runtime by conditions. `deno task build:npm` prints where they are.
  */
 import { version } from "../proto/mod.ts";
 import { installPackages } from "./npm.ts";
@@ -69,7 +69,12 @@ export const sdkPackage: PackageDefinition = {
 /** The program carries the SDK of its own version, so that the two always fit. */
 export const cliPackage: PackageDefinition = {
   name: "static-cli",
-  entries: ["cli/main.ts", "sdk/host/server/main.ts", "sdk/host/connect_host.ts", "sdk/platform/node.ts"],
+  entries: [
+    "cli/main.ts",
+    "sdk/host/server/main.ts",
+    "sdk/host/connect_host.ts",
+    "sdk/platform/node.ts",
+  ],
   readme: "cli/README.md",
   declaration: false,
   manifest: {
@@ -80,7 +85,10 @@ export const cliPackage: PackageDefinition = {
 };
 
 /** `out` is emptied first. */
-export async function buildPackage(out: string, definition: PackageDefinition = sdkPackage): Promise<NpmPackage> {
+export async function buildPackage(
+  out: string,
+  definition: PackageDefinition = sdkPackage,
+): Promise<NpmPackage> {
   await Deno.remove(out, { recursive: true }).catch(() => {});
   const { name, readme } = definition;
   const folder = `${out}/npm`;
@@ -93,7 +101,10 @@ export async function buildPackage(out: string, definition: PackageDefinition = 
   } finally {
     await Deno.remove(work, { recursive: true });
   }
-  await Deno.writeTextFile(`${folder}/package.json`, JSON.stringify(await describe(folder, definition), null, 2));
+  await Deno.writeTextFile(
+    `${folder}/package.json`,
+    JSON.stringify(await describe(folder, definition), null, 2),
+  );
   for (const [file, module] of Object.entries(definition.scripts ?? {})) {
     const { source }: { readonly source: string } = await import(`file://${folder}/${module}`);
     await Deno.writeTextFile(`${folder}/${file}`, source);
@@ -104,7 +115,10 @@ export async function buildPackage(out: string, definition: PackageDefinition = 
   return { folder, tarball: `${out}/${name}-${version}.tgz` };
 }
 
-/** Every file that a package depends on, this one included: when none of them has changed, neither has the package. */
+/**
+ * Every file that a package depends on, this one included: when none of them has changed, neither
+ * has the package.
+ */
 export async function sourcesOf({ readme }: PackageDefinition): Promise<string[]> {
   const others = [
     readme,
@@ -129,8 +143,15 @@ async function copySources(work: string): Promise<void> {
   }
 }
 
-/** Types are checked once more here: against Node's and the DOM's, and a library no newer than Node 20. */
-async function compile(work: string, folder: string, { entries, declaration }: PackageDefinition): Promise<void> {
+/**
+ * Types are checked once more here: against Node's and the DOM's, and a library no newer than Node
+ * 20.
+ */
+async function compile(
+  work: string,
+  folder: string,
+  { entries, declaration }: PackageDefinition,
+): Promise<void> {
   const { compilerOptions } = await readConfig();
   await installPackages(work, ["typescript", "@types/node"]);
   await writeJson(`${work}/package.json`, { type: "module" });
@@ -161,40 +182,61 @@ async function keepPublicTypes(folder: string): Promise<void> {
   const types = bundleTypes("sdk/mod.d.ts", (path) => Deno.readTextFileSync(`${folder}/${path}`));
   for (const path of await filesBelow(folder)) {
     // The parts of A2A over channels refer to the SDK by its public types alone.
-    if (path.endsWith(".d.ts") && !path.startsWith("sdk/a2a/")) await Deno.remove(`${folder}/${path}`);
+    if (path.endsWith(".d.ts") && !path.startsWith("sdk/a2a/")) {
+      await Deno.remove(`${folder}/${path}`);
+    }
   }
   await Deno.writeTextFile(`${folder}/sdk/mod.d.ts`, types);
 }
 
-/** For one entry alone: a program that uses it brings it along, and no other program installs it. */
+/**
+ * For one entry alone: a program that uses it brings it along, and no other program installs it.
+ */
 const peers: ReadonlySet<string> = new Set(["@a2a-js/sdk"]);
 
 /** The dependencies are what the compiled modules really import. */
-async function describe(folder: string, { name, manifest }: PackageDefinition): Promise<Record<string, unknown>> {
+async function describe(
+  folder: string,
+  { name, manifest }: PackageDefinition,
+): Promise<Record<string, unknown>> {
   const { imports } = await readConfig();
   const used = new Set<string>();
   for (const path of await filesBelow(folder)) {
     if (!path.endsWith(".js")) continue;
     const text = await Deno.readTextFile(`${folder}/${path}`);
-    for (const [, specifier = ""] of text.matchAll(/^(?:import|export)\b[^;"]*"([^"]+)";/gm)) used.add(specifier);
+    for (const [, specifier = ""] of text.matchAll(/^(?:import|export)\b[^;"]*"([^"]+)";/gm)) {
+      used.add(specifier);
+    }
   }
   const dependencies = Object.entries(imports)
-    .filter(([name]) => [...used].some((specifier) => specifier === name || specifier.startsWith(`${name}/`)))
+    .filter(([name]) =>
+      [...used].some((specifier) => specifier === name || specifier.startsWith(`${name}/`))
+    )
     .filter(([, target]) => target.startsWith("npm:"))
     .map(([name, target]) => [name, rangeOf(name, target.slice(target.lastIndexOf("@") + 1))]);
   const isPeer = ([each = ""]: readonly string[]): boolean => peers.has(each);
   const peerDependencies = Object.fromEntries(dependencies.filter(isPeer));
   const optional = Object.keys(peerDependencies).map((each) => [each, { optional: true }]);
-  const common = { name, version, license: "Apache-2.0", type: "module", engines: { node: ">=20" } };
+  const common = {
+    name,
+    version,
+    license: "Apache-2.0",
+    type: "module",
+    engines: { node: ">=20" },
+  };
   return {
     ...common,
     ...manifest,
     dependencies: Object.fromEntries(dependencies.filter((each) => !isPeer(each))),
-    ...(optional.length > 0 && { peerDependencies, peerDependenciesMeta: Object.fromEntries(optional) }),
+    ...(optional.length > 0 &&
+      { peerDependencies, peerDependenciesMeta: Object.fromEntries(optional) }),
   };
 }
 
-/** So that a fix reaches users without us. Of ts-mls we use modules behind its surface: no more than its patches. */
+/**
+ * So that a fix reaches users without us. Of ts-mls we use modules behind its surface: no more than
+ * its patches.
+ */
 function rangeOf(name: string, version: string): string {
   return `${name === "ts-mls" ? "~" : "^"}${version}`;
 }
@@ -213,10 +255,16 @@ async function writeJson(path: string, value: unknown): Promise<void> {
 }
 
 async function run(command: string, args: readonly string[], cwd: string): Promise<void> {
-  const { success, stdout, stderr } = await new Deno.Command(command, { args: [...args], cwd, stdin: "null" }).output();
+  const { success, stdout, stderr } = await new Deno.Command(command, {
+    args: [...args],
+    cwd,
+    stdin: "null",
+  }).output();
   if (success) return;
   const decoder = new TextDecoder();
-  throw new Error(`${command} ${args.join(" ")} failed: ${decoder.decode(stdout)}${decoder.decode(stderr)}`);
+  throw new Error(
+    `${command} ${args.join(" ")} failed: ${decoder.decode(stdout)}${decoder.decode(stderr)}`,
+  );
 }
 
 if (import.meta.main) {

@@ -1,7 +1,7 @@
 /**
- * Packs the Python package: one wheel for every system, with the driver bundled for Deno and for Node and the store's native
- * parts beside it. A wheel is a zip with a list of what is in it, so nothing of Python is needed to make one, and the same
- * sources make the same bytes.
+ * Packs the Python package: one wheel for every system, with the driver bundled for Deno and for
+ * Node and the store's native parts beside it. A wheel is a zip with a list of what is in it, so
+ * nothing of Python is needed to make one, and the same sources make the same bytes.
  */
 import { version } from "../proto/mod.ts";
 import { bundle } from "./bundle.ts";
@@ -14,7 +14,10 @@ const source = `${root}sdk/python/src/`;
 const driverFolder = "static_sdk/bundle";
 const info = `static_sdk-${version}.dist-info`;
 
-/** The store's native part: file in the package, file in classic-level. It has none for musl on ARM, nor for Windows on ARM. */
+/**
+ * The store's native part: file in the package, file in classic-level. It has none for musl on ARM,
+ * nor for Windows on ARM.
+ */
 const prebuilds: Readonly<Record<string, string>> = {
   "linux-x64.node": "linux-x64/classic-level.node",
   "linux-x64-musl.node": "linux-x64/classic-level.musl.node",
@@ -24,8 +27,8 @@ const prebuilds: Readonly<Record<string, string>> = {
 };
 
 /**
- * Instead of `node-gyp-build`, which reads variables and files that the driver has no right to: the file of this system, the
- * one for glibc first.
+ * Instead of `node-gyp-build`, which reads variables and files that the driver has no right to: the
+ * file of this system, the one for glibc first.
  */
 const loadBinding = `
 const { platform, arch } = process;
@@ -62,7 +65,9 @@ export async function buildWheel(out: string): Promise<string> {
 
 async function sources(): Promise<ZipFile[]> {
   const names = (await listFiles(source)).filter((name) => /\.(py|typed)$/.test(name));
-  return await Promise.all(names.map(async (name) => ({ name, bytes: await Deno.readFile(source + name) })));
+  return await Promise.all(
+    names.map(async (name) => ({ name, bytes: await Deno.readFile(source + name) })),
+  );
 }
 
 async function driver(): Promise<ZipFile[]> {
@@ -77,7 +82,10 @@ async function driver(): Promise<ZipFile[]> {
         target: "node20",
         minify: true,
         nodePaths: [`${work}/node_modules`],
-        alias: { "#platform": `${root}sdk/platform/${name}.ts`, "#hosts": `${root}sdk/host/connect_host.ts` },
+        alias: {
+          "#platform": `${root}sdk/platform/${name}.ts`,
+          "#hosts": `${root}sdk/host/connect_host.ts`,
+        },
         replace: { "classic-level/binding.js": loadBinding },
         banner,
       })
@@ -86,7 +94,9 @@ async function driver(): Promise<ZipFile[]> {
     const parts: Readonly<Record<string, string>> = {
       "deno.mjs": `${work}/deno.mjs`,
       "node.mjs": `${work}/node.mjs`,
-      ...Object.fromEntries(Object.entries(prebuilds).map(([name, path]) => [name, `${native}/${path}`])),
+      ...Object.fromEntries(
+        Object.entries(prebuilds).map(([name, path]) => [name, `${native}/${path}`]),
+      ),
     };
     return await Promise.all(
       Object.entries(parts).map(async ([name, path]) => ({
@@ -119,7 +129,13 @@ async function description(): Promise<ZipFile[]> {
     "",
     readme,
   ];
-  const tag = ["Wheel-Version: 1.0", "Generator: static", "Root-Is-Purelib: true", "Tag: py3-none-any", ""];
+  const tag = [
+    "Wheel-Version: 1.0",
+    "Generator: static",
+    "Root-Is-Purelib: true",
+    "Tag: py3-none-any",
+    "",
+  ];
   return [
     text(`${info}/METADATA`, metadata.join("\n")),
     text(`${info}/WHEEL`, tag.join("\n")),
@@ -136,4 +152,6 @@ async function hash(bytes: Uint8Array): Promise<string> {
   return `sha256=${digest.toBase64({ alphabet: "base64url", omitPadding: true })}`;
 }
 
-if (import.meta.main) console.log((await buildWheel(`${root}dist/static-sdk-python`)).slice(root.length));
+if (import.meta.main) {
+  console.log((await buildWheel(`${root}dist/static-sdk-python`)).slice(root.length));
+}

@@ -1,11 +1,15 @@
 /**
- * Bundles TypeScript of ours for another runtime. Dependencies come from a `node_modules` that Deno fills from its own cache
- * and the lock file, in a temporary folder: nothing is downloaded twice, and nothing appears in the checkout.
+ * Bundles TypeScript of ours for another runtime. Dependencies come from a `node_modules` that Deno
+ * fills from its own cache and the lock file, in a temporary folder: nothing is downloaded twice,
+ * and nothing appears in the checkout.
  */
 import { installPackages, runNpmScript } from "./npm.ts";
 
 export interface BundleOptions {
-  /** A file, whose path may be that in the repository, or a text whose imports are looked up from a folder. */
+  /**
+   * A file, whose path may be that in the repository, or a text whose imports are looked up from a
+   * folder.
+   */
   readonly entry: string | { readonly text: string; readonly folder: string };
   /** Where the bundle is written. */
   readonly file: string;
@@ -21,9 +25,15 @@ export interface BundleOptions {
   readonly minify?: boolean;
   /** Text instead of a file, by how the file's path ends. */
   readonly replace?: Readonly<Record<string, string>>;
-  /** Modules that are a file of their own: by how an import ends, the address under which the bundle finds it. */
+  /**
+   * Modules that are a file of their own: by how an import ends, the address under which the bundle
+   * finds it.
+   */
   readonly apart?: Readonly<Record<string, string>>;
-  /** Modules that are imported when they are needed become files of its own, in the same folder; the bundle's name ends with `.js`. */
+  /**
+   * Modules that are imported when they are needed become files of its own, in the same folder; the
+   * bundle's name ends with `.js`.
+   */
   readonly split?: boolean;
   /** Leaves out modules of which nothing is used, as if none did anything by being imported. */
   readonly onlyWhatIsUsed?: boolean;
@@ -36,7 +46,10 @@ export interface Project {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** A package that loads its own files cannot be bundled; Node finds it in the project's `node_modules`, beside the bundle. */
+/**
+ * A package that loads its own files cannot be bundled; Node finds it in the project's
+ * `node_modules`, beside the bundle.
+ */
 const external = ["classic-level"];
 
 export async function bundle(options: BundleOptions): Promise<void> {
@@ -44,8 +57,8 @@ export async function bundle(options: BundleOptions): Promise<void> {
 }
 
 /**
- * Returns the files that each bundle is made of. A project that has esbuild is the bundler's: otherwise Deno downloads
- * everything that `tools/npm` names.
+ * Returns the files that each bundle is made of. A project that has esbuild is the bundler's:
+ * otherwise Deno downloads everything that `tools/npm` names.
  */
 export async function bundleAll(
   all: readonly BundleOptions[],
@@ -65,7 +78,8 @@ export async function createProject(packages: readonly string[] = []): Promise<P
   await installPackages(folder, packages);
   return {
     folder,
-    bundle: (entry, platform, more = []) => bundleInto(folder, entry, platform, [...external, ...packages, ...more]),
+    bundle: (entry, platform, more = []) =>
+      bundleInto(folder, entry, platform, [...external, ...packages, ...more]),
     [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
   };
 }
@@ -86,12 +100,17 @@ async function bundleInto(
     nodePaths: [`${folder}/node_modules`],
     alias: {
       "#platform": root(`sdk/platform/${platform}.ts`).pathname,
-      "#hosts": root(platform === "node" ? "sdk/host/connect_host.ts" : "sdk/host/no_hosts.ts").pathname,
+      "#hosts":
+        root(platform === "node" ? "sdk/host/connect_host.ts" : "sdk/host/no_hosts.ts").pathname,
       "static-sdk": root("sdk/mod.ts").pathname,
     },
-    // CommonJS dependencies ask for Node's built-in modules by `require`, which ES modules do not have.
+    // CommonJS dependencies ask for Node's built-in modules by `require`, which ES modules do not
+    // have.
     ...(platform === "node"
-      ? { banner: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' }
+      ? {
+        banner:
+          'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+      }
       : {}),
   });
   return file;

@@ -1,6 +1,7 @@
 /**
- * Long proofs that are not part of the test command: each is run by name, every night, and before a release. A file `x_campaign.ts`
- * is for campaigns alone. A file `x_test.ts` is part of the test command too, in a shorter form.
+ * Long proofs that are not part of the test command: each is run by name, every night, and before a
+ * release. A file `x_campaign.ts` is for campaigns alone. A file `x_test.ts` is part of the test
+ * command too, in a shorter form.
  */
 
 export interface Campaign {
@@ -111,7 +112,8 @@ export const campaigns: readonly Campaign[] = [
   },
   {
     name: "cluster",
-    what: "several relays and NATS nodes under kills, cuts and full disks: no accepted message is lost",
+    what:
+      "several relays and NATS nodes under kills, cuts and full disks: no accepted message is lost",
     paths: [
       "relay/cluster/nodes/node_transport_test.ts",
       "relay/cluster/nodes/nodes_test.ts",
@@ -139,7 +141,8 @@ export const campaigns: readonly Campaign[] = [
   },
   {
     name: "forgetting",
-    what: "copies of directories under load, in Deno and Node: nothing that was read a minute before opens",
+    what:
+      "copies of directories under load, in Deno and Node: nothing that was read a minute before opens",
     paths: [
       "sdk/store/forgetting_test.ts",
       "tests/faults/period_kill_test.ts",
@@ -152,7 +155,11 @@ export const campaigns: readonly Campaign[] = [
       "agents and relays through crashes, cut networks, full disks and jumping clocks, with an audit of every message",
     paths: ["sdk/host/server/socket_host_test.ts", "tests/faults"],
   },
-  { name: "sieges", what: "an honest tenant is served beside every attack", paths: ["tests/hostile"] },
+  {
+    name: "sieges",
+    what: "an honest tenant is served beside every attack",
+    paths: ["tests/hostile"],
+  },
   {
     name: "traffic",
     what: "statistics on real packets: what an observer can tell",
@@ -181,7 +188,11 @@ export const campaigns: readonly Campaign[] = [
     what: "the commands, and the program in pipes under every runtime",
     paths: ["tests/cli/commands_test.ts"],
   },
-  { name: "console", what: "the console in a real browser at full length", paths: ["tests/console"] },
+  {
+    name: "console",
+    what: "the console in a real browser at full length",
+    paths: ["tests/console"],
+  },
   { name: "python", what: "the Python package at full length", paths: ["tests/python"] },
   {
     name: "packages",
@@ -200,7 +211,8 @@ export const campaigns: readonly Campaign[] = [
   },
   {
     name: "pages",
-    what: "every program of the pages twice in a row, images, alerts and reference pages at full length",
+    what:
+      "every program of the pages twice in a row, images, alerts and reference pages at full length",
     paths: [
       "tests/docs/blocks_test.ts",
       "tests/docs/deploy_test.ts",
@@ -210,7 +222,8 @@ export const campaigns: readonly Campaign[] = [
   },
   {
     name: "upstream",
-    what: "why code of our own exists, on the newest Deno too: a failure says which reason is gone and what to delete",
+    what:
+      "why code of our own exists, on the newest Deno too: a failure says which reason is gone and what to delete",
     paths: ["sdk/mls/ts_mls_campaign.ts", "tests/upstream"],
   },
 ];

@@ -1,4 +1,7 @@
-/** Which suites a change concerns: those whose files import, start or read something that has changed. */
+/**
+ * Which suites a change concerns: those whose files import, start or read something that has
+ * changed.
+ */
 import { resolveImport } from "./check_imports.ts";
 import { git } from "./clone.ts";
 import { importsOf } from "./import_statements.ts";
@@ -12,7 +15,10 @@ const gatesOfCode = ["format", "lint", "types", "imports", "tidy", "generated"];
 /** A change of a page. */
 const suitesOfPages = ["format", "types", "tidy", "docs", "project"];
 
-/** Files that differ from a commit, those that git does not know yet included. Throws when git does not know the commit. */
+/**
+ * Files that differ from a commit, those that git does not know yet included. Throws when git does
+ * not know the commit.
+ */
 export async function changedFiles(base: string): Promise<string[]> {
   const [tracked, untracked] = await Promise.all([
     git(root, "diff", "--name-only", "--no-renames", base),
@@ -37,7 +43,9 @@ export async function suitesOf(changed: readonly string[]): Promise<readonly Sui
 
 async function suitesOfFile(path: string, users: Users): Promise<string[]> {
   const found = await usingSuites(path, users);
-  return found.length > 0 || isUnused(path) ? found.map(({ name }) => name) : suites.map(({ name }) => name);
+  return found.length > 0 || isUnused(path)
+    ? found.map(({ name }) => name)
+    : suites.map(({ name }) => name);
 }
 
 /** Suites whose tests use a file: first the one beside it, then those of its nearest users. */
@@ -69,7 +77,9 @@ export function usersOf(sources: readonly SourceFile[]): Users {
   const known = new Set(sources.map(({ path }) => path));
   const users = new Map<string, Set<string>>();
   for (const file of sources) {
-    const imported = importsOf(file).flatMap(({ specifier }) => resolveImport(file.path, specifier) ?? []);
+    const imported = importsOf(file).flatMap(({ specifier }) =>
+      resolveImport(file.path, specifier) ?? []
+    );
     for (const path of [...imported, ...pathsIn(file)]) {
       if (known.has(path)) users.set(path, (users.get(path) ?? new Set()).add(file.path));
     }
@@ -100,4 +110,8 @@ function stepsFrom(path: string, users: Users): ReadonlyMap<string, number> {
 function isPython(path: string): boolean {
   return path.startsWith("sdk/python/") && path.endsWith(".py");
 }
-const usersOfPython = ["tests/python/python_tests.ts", "tools/build_python.ts", "tools/pages/sdk_page.ts"];
+const usersOfPython = [
+  "tests/python/python_tests.ts",
+  "tools/build_python.ts",
+  "tools/pages/sdk_page.ts",
+];

@@ -20,7 +20,9 @@ Deno.test("usersOf() sees imports, and paths of programs and workers", () => {
 
 Deno.test("a change concerns the suites whose files use it, however far away", async () => {
   const names = await namesOf("relay/engine/engine.ts");
-  for (const name of ["types", "relay", "scenario", "relay-processes", "cli"]) assert(names.includes(name), name);
+  for (const name of ["types", "relay", "scenario", "relay-processes", "cli"]) {
+    assert(names.includes(name), name);
+  }
   for (const name of ["wasm", "server"]) assert(!names.includes(name), name);
 });
 

@@ -1,11 +1,17 @@
-/** Enforces the architecture: which package may import which, what pure code may touch, where the environment is read. */
+/**
+ * Enforces the architecture: which package may import which, what pure code may touch, where the
+ * environment is read.
+ */
 import { findCircles } from "./import_circles.ts";
 import { importsOf } from "./import_statements.ts";
 import { checkOwners } from "./owners.ts";
 import { isTest, lineAt, readSources, report, type SourceFile, type Violation } from "./source.ts";
 import { entryPoints } from "./workspace.ts";
 
-/** Packages and what of ours each may import besides itself. Anything not listed here may use every `mod.ts`. */
+/**
+ * Packages and what of ours each may import besides itself. Anything not listed here may use every
+ * `mod.ts`.
+ */
 export const mayImport: Readonly<Record<string, readonly string[]>> = {
   proto: [],
   wasm: [],
@@ -16,7 +22,10 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   cli: ["sdk", "proto"],
 };
 
-/** The contract from the ground up: a room imports from lower floors only, so no two import each other. */
+/**
+ * The contract from the ground up: a room imports from lower floors only, so no two import each
+ * other.
+ */
 const protoFloors: readonly (readonly string[])[] = [
   ["proto/base/"],
   ["proto/mls/", "proto/wire/", "proto/api/", "proto/http2/"],
@@ -66,7 +75,15 @@ const mayNotImport: readonly { readonly from: string; readonly to: readonly stri
   })),
   {
     from: "api/domain/",
-    to: ["api/routes/", "api/store/", "api/app.ts", "api/main.ts", "api/config.ts", "server/mod.ts", "server/http2/"],
+    to: [
+      "api/routes/",
+      "api/store/",
+      "api/app.ts",
+      "api/main.ts",
+      "api/config.ts",
+      "server/mod.ts",
+      "server/http2/",
+    ],
   },
   { from: "api/store/", to: ["api/routes/", "api/app.ts", "api/main.ts"] },
   { from: "api/routes/", to: ["api/store/", "api/main.ts"] },
@@ -74,12 +91,21 @@ const mayNotImport: readonly { readonly from: string; readonly to: readonly stri
   { from: "relay/engine/", to: ["server/http2/"] },
   ...[protoFloors, relayFloors, coreFloors, clusterFloors].flatMap((floors) =>
     floors.flatMap((floor, level) =>
-      floor.map((from) => ({ from, to: floors.slice(level).flat().filter((room) => room !== from) }))
+      floor.map((from) => ({
+        from,
+        to: floors.slice(level).flat().filter((room) => room !== from),
+      }))
     )
   ),
   {
     from: "sdk/mls/",
-    to: ["sdk/transport/", "sdk/platform/", "sdk/api/client.ts", "sdk/api/channel.ts", "sdk/api/manager.ts"],
+    to: [
+      "sdk/transport/",
+      "sdk/platform/",
+      "sdk/api/client.ts",
+      "sdk/api/channel.ts",
+      "sdk/api/manager.ts",
+    ],
   },
   {
     from: "sdk/session/",
@@ -99,10 +125,17 @@ const selfContained: Readonly<Record<string, readonly string[]>> = {
   "sdk/store/": [],
 };
 
-/** Only these may know ts-mls and HTTP/2's neighbours: everything else goes through their own modules. */
+/**
+ * Only these may know ts-mls and HTTP/2's neighbours: everything else goes through their own
+ * modules.
+ */
 const onlyIn: readonly OnlyIn[] = [
   // Another version is a change of these two files.
-  { dependency: /^(npm:)?ts-mls\b/, places: ["sdk/mls/ts_mls.ts", "sdk/mls/testing/ts_mls.ts"], tests: true },
+  {
+    dependency: /^(npm:)?ts-mls\b/,
+    places: ["sdk/mls/ts_mls.ts", "sdk/mls/testing/ts_mls.ts"],
+    tests: true,
+  },
   // In Deno it can abort the process; this file is loaded in Node only.
   { dependency: /^node:http2$/, places: ["bench/relay/grpc_load.ts"] },
 ];
@@ -114,7 +147,10 @@ interface OnlyIn {
   readonly tests?: true;
 }
 
-/** A folder of `tests/` other than `support/` is one suite: nothing outside it may build on its files. */
+/**
+ * A folder of `tests/` other than `support/` is one suite: nothing outside it may build on its
+ * files.
+ */
 const suiteFolder = /^tests\/(?!support\/)[^/]+\//;
 
 const pureZone = /^(?:(?:proto|api\/domain|relay\/core|sdk|server\/limits)\/|server\/secret\.ts$)/;
@@ -122,7 +158,9 @@ const pureExempt = /^sdk\/(platform|host\/server)\//;
 const impure =
   /\b(?:Deno\b|Date\.now\b|new Date\(\)|performance\.now\b|setTimeout\b|setInterval\b|getRandomValues\b|randomUUID\b|Math\.random\b|console\b|process\.|fetch\()/g;
 
-/** Modules that a browser loads; they and everything that they import must do without Deno and Node. */
+/**
+ * Modules that a browser loads; they and everything that they import must do without Deno and Node.
+ */
 const browserEntries = [
   "proto/mod.ts",
   "wasm/mod.ts",
@@ -147,7 +185,9 @@ export function checkImports(file: SourceFile): Violation[] {
   const test = isTest(file.path);
 
   for (const { index, specifier } of importsOf(file)) {
-    for (const fault of importFaults(file.path, specifier, test)) add(index, fault.rule, fault.what);
+    for (const fault of importFaults(file.path, specifier, test)) {
+      add(index, fault.rule, fault.what);
+    }
   }
   if (test) return violations;
 
@@ -162,12 +202,19 @@ export function checkImports(file: SourceFile): Violation[] {
     }
   }
   for (const match of file.code.matchAll(moduleState)) {
-    add(match.index, "state", "module-level mutable state; hold it in an object that someone creates");
+    add(
+      match.index,
+      "state",
+      "module-level mutable state; hold it in an object that someone creates",
+    );
   }
   return violations;
 }
 
-/** Among files, tests included, and among the folders of a package, without its tests. An import of a type is one too. */
+/**
+ * Among files, tests included, and among the folders of a package, without its tests. An import of
+ * a type is one too.
+ */
 export function checkCircles(sources: readonly SourceFile[]): Violation[] {
   const imports = sources.flatMap((file) =>
     importsOf(file).flatMap(({ index, specifier }) => {
@@ -181,8 +228,14 @@ export function checkCircles(sources: readonly SourceFile[]): Violation[] {
   return [...ofFiles, ...circlesAmong(product, folderOf).filter(({ what }) => !known.has(what))];
 }
 
-/** Files that a browser loads name neither Deno nor a module of Node. Imports of types count, because they are checked there too. */
-export function checkBrowser(sources: readonly SourceFile[], entries: readonly string[] = browserEntries): Violation[] {
+/**
+ * Files that a browser loads name neither Deno nor a module of Node. Imports of types count,
+ * because they are checked there too.
+ */
+export function checkBrowser(
+  sources: readonly SourceFile[],
+  entries: readonly string[] = browserEntries,
+): Violation[] {
   const files = new Map(sources.map((file) => [file.path, file]));
   const loaded = new Set(entries);
   const violations: Violation[] = [];
@@ -192,7 +245,9 @@ export function checkBrowser(sources: readonly SourceFile[], entries: readonly s
     const add = (index: number, what: string): void =>
       void violations.push({ path, line: lineAt(file.code, index), rule: "browser", what });
     for (const { index, specifier } of importsOf(file)) {
-      if (specifier.startsWith("node:")) add(index, `${specifier} is not there in a browser, which loads this file`);
+      if (specifier.startsWith("node:")) {
+        add(index, `${specifier} is not there in a browser, which loads this file`);
+      }
       const to = resolveImport(path, specifier);
       if (to !== undefined) loaded.add(to);
     }
@@ -218,24 +273,34 @@ function circlesAmong(imports: readonly Import[], placeOf: (path: string) => str
   return findCircles(arrows).map((circle) => {
     const [first = "", second = ""] = circle;
     const tie = imports.find(({ path, to }) => placeOf(path) === first && placeOf(to) === second);
-    const what = `${[...circle, first].join(" → ")} is a circle; move what they share to where all may import it`;
+    const what = `${
+      [...circle, first].join(" → ")
+    } is a circle; move what they share to where all may import it`;
     return { path: tie?.path ?? first, line: tie?.line ?? 1, rule: "circle", what };
   });
 }
 
-function importFaults(path: string, specifier: string, test: boolean): { rule: string; what: string }[] {
+function importFaults(
+  path: string,
+  specifier: string,
+  test: boolean,
+): { rule: string; what: string }[] {
   const target = resolveImport(path, specifier);
   if (target === undefined) {
     const faults = onlyIn.filter(({ dependency, places, tests }) =>
-      (!test || tests === true) && dependency.test(specifier) && !places.some((place) => path.startsWith(place))
+      (!test || tests === true) && dependency.test(specifier) &&
+      !places.some((place) => path.startsWith(place))
     );
-    const pure = pureZone.test(path) && !pureExempt.test(path) && !test && specifier.startsWith("node:");
+    const pure = pureZone.test(path) && !pureExempt.test(path) && !test &&
+      specifier.startsWith("node:");
     return [
       ...faults.map(({ places }) => ({
         rule: "dependency",
         what: `${specifier} may be imported only in ${places.join(" and ")}`,
       })),
-      ...(pure ? [{ rule: "pure", what: `${specifier} reaches outside; take it from the deps object` }] : []),
+      ...(pure
+        ? [{ rule: "pure", what: `${specifier} reaches outside; take it from the deps object` }]
+        : []),
     ];
   }
 
@@ -255,10 +320,16 @@ function importFaults(path: string, specifier: string, test: boolean): { rule: s
   }
   const suite = suiteFolder.exec(target)?.[0];
   if (suite !== undefined && !path.startsWith(suite)) {
-    faults.push({ rule: "suite", what: `${target} belongs to its suite; move what is shared to tests/support/` });
+    faults.push({
+      rule: "suite",
+      what: `${target} belongs to its suite; move what is shared to tests/support/`,
+    });
   }
   if (from === "tools" && to === "tests" && !test) {
-    faults.push({ rule: "tools", what: `${target} is for tests; what builds or checks the product stands on its own` });
+    faults.push({
+      rule: "tools",
+      what: `${target} is for tests; what builds or checks the product stands on its own`,
+    });
   }
   for (const rule of test ? [] : mayNotImport) {
     if (path.startsWith(rule.from) && rule.to.some((forbidden) => target.startsWith(forbidden))) {
@@ -266,7 +337,10 @@ function importFaults(path: string, specifier: string, test: boolean): { rule: s
     }
   }
   for (const [folder, others] of test ? [] : Object.entries(selfContained)) {
-    if (from === to && path.startsWith(folder) && !target.startsWith(folder) && !others.includes(target)) {
+    if (
+      from === to && path.startsWith(folder) && !target.startsWith(folder) &&
+      !others.includes(target)
+    ) {
       faults.push({ rule: "direction", what: `${folder} may not import ${target}` });
     }
   }

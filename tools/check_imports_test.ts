@@ -21,9 +21,21 @@ const violations: readonly [rule: string, path: string, text: string][] = [
   ["direction", "relay/core/limits/rates.ts", 'import { Session } from "../session/session.ts";'],
   ["direction", "relay/core/relay_core.ts", 'import { listen } from "../listeners/quic.ts";'],
   ["direction", "relay/listeners/quic.ts", 'import { toConnectError } from "../grpc/errors.ts";'],
-  ["direction", "relay/grpc/service.ts", 'import { quicOptions } from "../listeners/quic_options.ts";'],
-  ["direction", "relay/grpc/listener.ts", 'import { RemoteStream } from "../proxy/remote_stream.ts";'],
-  ["direction", "relay/quota/leased_quota.ts", 'import { createApiClient } from "../operations/api_client.ts";'],
+  [
+    "direction",
+    "relay/grpc/service.ts",
+    'import { quicOptions } from "../listeners/quic_options.ts";',
+  ],
+  [
+    "direction",
+    "relay/grpc/listener.ts",
+    'import { RemoteStream } from "../proxy/remote_stream.ts";',
+  ],
+  [
+    "direction",
+    "relay/quota/leased_quota.ts",
+    'import { createApiClient } from "../operations/api_client.ts";',
+  ],
   ["direction", "relay/operations/metrics.ts", 'import { startRelay } from "../start_relay.ts";'],
   ["layer", "server/http2/frame.ts", 'import { Relay } from "../../relay/mod.ts";'],
   ["direction", "sdk/transport/cells.ts", 'import { Relay } from "../../proto/wire/grpc.ts";'],
@@ -76,7 +88,10 @@ const accepted: readonly [path: string, text: string][] = [
   ["sdk/mls/ts_mls.ts", 'export { createGroup } from "ts-mls";'],
   ["bench/store.ts", 'import { openDirectoryStore } from "../sdk/platform/directory_store.ts";'],
   ["sdk/platform/node.ts", 'import { readFile } from "node:fs/promises";\nconst now = Date.now();'],
-  ["proto/wire/cell_test.ts", 'import { createRandom } from "../tests/support/mod.ts";\nconst now = Date.now();'],
+  [
+    "proto/wire/cell_test.ts",
+    'import { createRandom } from "../tests/support/mod.ts";\nconst now = Date.now();',
+  ],
   ["tests/sdk/session_test.ts", 'import { startStack } from "../support/stack.ts";'],
   ["tests/sdk/session_test.ts", 'import { sessions } from "./session_suite.ts";'],
   ["tests/support/stack.ts", 'import { startRelay } from "./relay/process.ts";'],
@@ -104,9 +119,14 @@ Deno.test("check_imports names the line of the violation", () => {
 /** Circles of a package whose files import these, by path. */
 function circlesOf(imports: Readonly<Record<string, readonly string[]>>): string[] {
   const sources = Object.entries(imports).map(([path, specifiers]) =>
-    createSourceFile(path, specifiers.map((specifier) => `import type { X } from "${specifier}";\n`).join(""))
+    createSourceFile(
+      path,
+      specifiers.map((specifier) => `import type { X } from "${specifier}";\n`).join(""),
+    )
   );
-  return checkCircles(sources).map(({ path, line, rule, what }) => `${path}:${line} ${rule} ${what.split(" is ")[0]}`);
+  return checkCircles(sources).map(({ path, line, rule, what }) =>
+    `${path}:${line} ${rule} ${what.split(" is ")[0]}`
+  );
 }
 
 Deno.test("check_imports reports a circle of files once, with one way round and the line of its first import", () => {
@@ -129,7 +149,12 @@ Deno.test("check_imports reports folders of a package that import each other, th
 });
 
 Deno.test("check_imports reports each of two circles", () => {
-  const circles = circlesOf({ "a/a.ts": ["./b.ts"], "a/b.ts": ["./a.ts"], "c/c.ts": ["./d.ts"], "c/d.ts": ["./c.ts"] });
+  const circles = circlesOf({
+    "a/a.ts": ["./b.ts"],
+    "a/b.ts": ["./a.ts"],
+    "c/c.ts": ["./d.ts"],
+    "c/d.ts": ["./c.ts"],
+  });
   assertEquals(circles, [
     "a/a.ts:1 circle a/a.ts → a/b.ts → a/a.ts",
     "c/c.ts:1 circle c/c.ts → c/d.ts → c/c.ts",

@@ -1,4 +1,7 @@
-/** A copy of the last commit, for tools that plant something in the project and run its suites there. */
+/**
+ * A copy of the last commit, for tools that plant something in the project and run its suites
+ * there.
+ */
 import { root } from "./suite_run.ts";
 
 /** The copy is gone at the end. */
@@ -50,7 +53,10 @@ async function runIn(folder: string, args: readonly string[]): Promise<Ended> {
 
 /** Returns what git prints. Throws when it fails. */
 export async function git(cwd: string, ...args: readonly string[]): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command("git", { args: [...args], cwd }).output();
-  if (!success) throw new Error(`git ${args.join(" ")} failed: ${new TextDecoder().decode(stderr)}`);
+  const { success, stdout, stderr } = await new Deno.Command("git", { args: [...args], cwd })
+    .output();
+  if (!success) {
+    throw new Error(`git ${args.join(" ")} failed: ${new TextDecoder().decode(stderr)}`);
+  }
   return new TextDecoder().decode(stdout);
 }

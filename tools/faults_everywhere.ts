@@ -1,6 +1,6 @@
 /**
- * Twenty mistakes that a person could make in the product. Each compiles, loads, and breaks one promise. The name says what a user
- * would suffer.
+ * Twenty mistakes that a person could make in the product. Each compiles, loads, and breaks one
+ * promise. The name says what a user would suffer.
  */
 import type { Fault } from "./planted_fault.ts";
 
@@ -20,7 +20,8 @@ export const faultsEverywhere: readonly Fault[] = [
   {
     name: "key-spends-beyond-its-accounts-month",
     path: "api/store/key_leases.ts",
-    from: "Math.min(wanted, left(limits.account_limit, claimed.account), left(limits.key_limit, claimed.key))",
+    from:
+      "Math.min(\n    wanted,\n    left(limits.account_limit, claimed.account),\n    left(limits.key_limit, claimed.key),\n  )",
     to: "Math.min(wanted, left(limits.key_limit ?? limits.account_limit, claimed.key))",
   },
   {
@@ -50,7 +51,8 @@ export const faultsEverywhere: readonly Fault[] = [
   {
     name: "log-trimmed-before-removed-member-has-read",
     path: "relay/core/upkeep/queue_care.ts",
-    from: "for (const agentId of former.keys()) through = Math.min(through, channel.cursor(agentId) ?? through);",
+    from:
+      "for (const agentId of former.keys()) {\n    through = Math.min(through, channel.cursor(agentId) ?? through);\n  }",
     to:
       'for (const [agentId, { reason }] of former) {\n    if (reason !== "removed") through = Math.min(through, channel.cursor(agentId) ?? through);\n  }',
   },

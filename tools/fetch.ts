@@ -1,6 +1,7 @@
 /**
- * Fetches the third-party files that tests use: `deno task fetch`. Files that are there stay, and one that cannot be had
- * does not keep the others away, so a second run brings only those that the first one could not.
+ * Fetches the third-party files that tests use: `deno task fetch`. Files that are there stay, and
+ * one that cannot be had does not keep the others away, so a second run brings only those that the
+ * first one could not.
  */
 import { type NatsPackage, natsPackage, unpackPackage } from "./fetch/debian_package.ts";
 import { Downloader } from "./fetch/download.ts";
@@ -43,16 +44,25 @@ export async function runFetch(args: readonly string[], plan: FetchPlan): Promis
     return 1;
   }
   if (folder === undefined) {
-    complain("There is no folder for the files: neither XDG_CACHE_HOME nor HOME is set. Set one of them.");
+    complain(
+      "There is no folder for the files: neither XDG_CACHE_HOME nor HOME is set. Set one of them.",
+    );
     return 1;
   }
   const missing = await fetchAll(folder, plan);
-  print(missing === 0 ? `All files are in ${folder}` : `${missing} missing; the other files are in ${folder}`);
+  print(
+    missing === 0
+      ? `All files are in ${folder}`
+      : `${missing} missing; the other files are in ${folder}`,
+  );
   return missing === 0 ? 0 : 1;
 }
 
 /** Returns how many files could not be had. */
-async function fetchAll(folder: string, { vectors, nats, downloader, print, complain }: FetchPlan): Promise<number> {
+async function fetchAll(
+  folder: string,
+  { vectors, nats, downloader, print, complain }: FetchPlan,
+): Promise<number> {
   let missing = 0;
   const attempt = async (name: string, fetchOne: () => Promise<string>): Promise<void> => {
     try {
@@ -66,7 +76,9 @@ async function fetchAll(folder: string, { vectors, nats, downloader, print, comp
     await attempt(source.name, () => fetchFile(source, `${folder}/vectors`, downloader));
   }
   if ("obstacle" in nats) {
-    print(`nats-server: not fetched, ${nats.obstacle}. Install 2.15 or newer, or name it with STATIC_NATS_SERVER.`);
+    print(
+      `nats-server: not fetched, ${nats.obstacle}. Install 2.15 or newer, or name it with STATIC_NATS_SERVER.`,
+    );
   } else {
     await attempt(nats.name, async () => {
       const outcome = await fetchFile(nats, `${folder}/peers`, downloader);

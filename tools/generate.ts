@@ -1,9 +1,9 @@
 /**
- * Regenerates what is checked in: `proto/relay.proto`, the page of the protocol's fields, the pages of errors, limits, variables
- * and SDK, the modules of `wasm/assembly`, table and blocking face of the Python package, the threads of the SDK, the
- * CLI's reference and the table of benchmarks.
- * With `--check` it writes nothing and fails when what is checked in differs. Everything it needs comes from npm; no network is
- * used by the generators themselves.
+ * Regenerates what is checked in: `proto/relay.proto`, the page of the protocol's fields, the pages
+ * of errors, limits, variables and SDK, the modules of `wasm/assembly`, table and blocking face of
+ * the Python package, the threads of the SDK, the CLI's reference and the table of benchmarks.
+ * With `--check` it writes nothing and fails when what is checked in differs. Everything it needs
+ * comes from npm; no network is used by the generators themselves.
  */
 import { dirname } from "node:path";
 import { describe, newestResults, tableOf } from "../bench/table.ts";
@@ -38,7 +38,11 @@ const targets = [
     source: "proto/wire/operations.ts",
     generate: () => format(renderFields()),
   },
-  { path: "docs/errors.md", source: "proto/base/errors.ts", generate: () => format(renderErrors()) },
+  {
+    path: "docs/errors.md",
+    source: "proto/base/errors.ts",
+    generate: () => format(renderErrors()),
+  },
   {
     path: "docs/configuration.md",
     source: "the parts' own tables",
@@ -49,14 +53,22 @@ const targets = [
     source: "the limits of API and relay",
     generate: () => format(renderLimits((file) => Deno.readTextFileSync(file))),
   },
-  { path: "docs/sdk.md", source: "sdk/mod.ts", generate: async () => format(await renderSdk("./")) },
+  {
+    path: "docs/sdk.md",
+    source: "sdk/mod.ts",
+    generate: async () => format(await renderSdk("./")),
+  },
   {
     path: "docs/host.md",
     source: "proto/host/operations.ts",
     generate: async () => format(renderHost(await Deno.readTextFile("docs/host.md"))),
   },
   { path: "docs/cli.md", source: "cli/command_table.ts", generate: generateCliReference },
-  { path: "docs/performance.md", source: "the newest of bench/results", generate: generateBenchmarks },
+  {
+    path: "docs/performance.md",
+    source: "the newest of bench/results",
+    generate: generateBenchmarks,
+  },
   ...(["deno", "node", "browser"] as const).map((runtime) => ({
     path: `sdk/gen/${runtime}_worker.ts`,
     source: `sdk/platform/${runtime}_worker.ts`,

@@ -1,7 +1,8 @@
 /**
- * Writes `sdk/gen/confusables.ts`, the letters that look like others, from the file `confusables.txt` of the Unicode Consortium
- * (UTS 39): `deno run -A tools/generate_confusables.ts FILE`. The file is in the folder `security` of this version's data, and
- * among the data of ICU 78. Letters that NFKD replaces are left out, because names are normalised before they are looked up.
+ * Writes `sdk/gen/confusables.ts`, the letters that look like others, from the file
+ * `confusables.txt` of the Unicode Consortium (UTS 39): `deno run -A tools/generate_confusables.ts
+ * FILE`. The file is in the folder `security` of this version's data, and among the data of ICU 78.
+ * Letters that NFKD replaces are left out, because names are normalised before they are looked up.
  */
 const unicodeVersion = "17.0.0";
 const sha256 = "091c7f82fc39ef208faf8f94d29c244de99254675e09de163160c810d13ef22a";
@@ -12,7 +13,9 @@ const [path] = Deno.args;
 if (path === undefined) throw new Error("Give the path of confusables.txt as the argument");
 const bytes = await Deno.readFile(path);
 const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
-if (sum !== sha256) throw new Error(`${path} is not the file of Unicode ${unicodeVersion}: its SHA-256 is ${sum}`);
+if (sum !== sha256) {
+  throw new Error(`${path} is not the file of Unicode ${unicodeVersion}: its SHA-256 is ${sum}`);
+}
 
 const alike = Map.groupBy(entriesOf(new TextDecoder().decode(bytes)), ({ like }) => like);
 const records = Array.from(alike, ([like, entries]) => {
@@ -39,10 +42,13 @@ interface Entry {
 
 function entriesOf(file: string): Entry[] {
   return file.split("\n").flatMap((line) => {
-    const [, letter, like] = /^([0-9A-F]+) ;\t([0-9A-F ]+) ;\tMA/.exec(line.replace("\ufeff", "")) ?? [];
+    const [, letter, like] =
+      /^([0-9A-F]+) ;\t([0-9A-F ]+) ;\tMA/.exec(line.replace("\ufeff", "")) ?? [];
     if (letter === undefined || like === undefined) return [];
     const [source] = textOf(letter);
-    return source?.normalize("NFKD") === source ? [{ letter: parseInt(letter, 16), like: textOf(like) }] : [];
+    return source?.normalize("NFKD") === source
+      ? [{ letter: parseInt(letter, 16), like: textOf(like) }]
+      : [];
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * The generated files of the Python package: `table.py` from the host protocol's table, and the blocking face from the one for
- * asyncio.
+ * The generated files of the Python package: `table.py` from the host protocol's table, and the
+ * blocking face from the one for asyncio.
  */
 import { operations } from "../proto/host/operations.ts";
 
@@ -41,7 +41,10 @@ function quoted(text: string): string {
 }
 
 const blocking =
-  `"""The names of the package, which block. Generated from aio.py by tools/generate_python.ts; do not edit."""
+  `"""The names of the package, which block. Generated from aio.py by tools/generate_python.ts.
+
+Do not edit.
+"""
 `;
 
 /** Returns the blocking face, from the text of the one for asyncio, whose first words say how. */

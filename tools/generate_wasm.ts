@@ -1,13 +1,16 @@
 /**
- * Builds the folders of `wasm/assembly` into the base64 modules that are checked in. The compiler is pinned, so the bytes are
- * reproducible.
+ * Builds the folders of `wasm/assembly` into the base64 modules that are checked in. The compiler
+ * is pinned, so the bytes are reproducible.
  */
 import { runNpmScript } from "./npm.ts";
 
 /** `stub`: nothing is allocated inside. */
 const flags = "-O3 --converge --noAssert --runtime stub --enable simd".split(" ");
 
-/** Pages of 64 KiB at the start and at most. Keys of AES-256-GCM are added one by one, up to 256 MiB. */
+/**
+ * Pages of 64 KiB at the start and at most. Keys of AES-256-GCM are added one by one, up to 256
+ * MiB.
+ */
 const pages = {
   aes256gcm: { initial: 2, maximum: 4096 },
   chacha20poly1305: { initial: 2, maximum: 2 },
@@ -16,12 +19,14 @@ const pages = {
 } as const;
 
 export type WasmModule = keyof typeof pages;
-export const wasmModules = Object.keys(pages) as WasmModule[]; // cast: the keys of an object that is written above
+// cast: the keys of an object that is written above
+export const wasmModules = Object.keys(pages) as WasmModule[];
 
 /** All modules are built at the first call, by one process. */
 export function createWasmGenerator(): (name: WasmModule) => Promise<string> {
   const made: { all?: Promise<readonly string[]> } = {};
-  return async (name) => describe(name, (await (made.all ??= assembleAll()))[wasmModules.indexOf(name)] ?? "");
+  return async (name) =>
+    describe(name, (await (made.all ??= assembleAll()))[wasmModules.indexOf(name)] ?? "");
 }
 
 async function assembleAll(): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 /**
- * Bundles the threads in which streams schedule their cells, as text: so they start in every runtime and from every bundle,
- * and need no permission to read files.
+ * Bundles the threads in which streams schedule their cells, as text: so they start in every
+ * runtime and from every bundle, and need no permission to read files.
  */
 import { bundle, createProject, type Project } from "./bundle.ts";
 

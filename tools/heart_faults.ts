@@ -1,6 +1,7 @@
 /**
- * Forty mistakes that a person could make where a lie of a relay or a member does most harm: the channels and groups of the SDK,
- * and the relay's core. Each compiles, loads, and breaks one promise. The name says what a user would suffer.
+ * Forty mistakes that a person could make where a lie of a relay or a member does most harm: the
+ * channels and groups of the SDK, and the relay's core. Each compiles, loads, and breaks one
+ * promise. The name says what a user would suffer.
  */
 import type { Fault } from "./planted_fault.ts";
 
@@ -8,8 +9,10 @@ export const heartFaults: readonly Fault[] = [
   {
     name: "owner-blames-a-member-that-signed-nothing",
     path: "sdk/channel/recovery/following.ts",
-    from: "if (!isBlamed || !verify(proof.signatureKey, provenBytes(proof, commit), proof.signature)) {",
-    to: "if (!isBlamed && !verify(proof.signatureKey, provenBytes(proof, commit), proof.signature)) {",
+    from:
+      "if (!isBlamed || !verify(proof.signatureKey, provenBytes(proof, commit), proof.signature)) {",
+    to:
+      "if (!isBlamed && !verify(proof.signatureKey, provenBytes(proof, commit), proof.signature)) {",
   },
   {
     name: "confirmation-of-others-needs-no-signature",
@@ -20,8 +23,8 @@ export const heartFaults: readonly Fault[] = [
   {
     name: "message-is-read-under-another-epoch-than-its-own",
     path: "sdk/channel/reading/read_message.ts",
-    from: "if (header.epoch !== body.epoch) return",
-    to: "if (header.epoch > body.epoch) return",
+    from: "if (header.epoch !== body.epoch) {",
+    to: "if (header.epoch > body.epoch) {",
   },
   {
     name: "commit-is-followed-under-another-epoch-than-its-own",
@@ -32,13 +35,14 @@ export const heartFaults: readonly Fault[] = [
   {
     name: "owner-that-is-stopped-again-takes-a-members-welcome",
     path: "sdk/channel/recovery/welcome_back.ts",
-    from: '  if (isAgain) return "this agent was stopped soon after it was let in, and it was not made by an owner";\n',
+    from:
+      '  if (isAgain) {\n    return "this agent was stopped soon after it was let in, and it was not made by an owner";\n  }\n',
     to: "",
   },
   {
     name: "welcome-back-into-a-group-without-some-members",
     path: "sdk/channel/recovery/welcome_back.ts",
-    from: "return membership.group.members().some(({ agentId }) => !present.has(agentId)",
+    from: "return membership.group.members().some(({ agentId }) =>\n    !present.has(agentId)",
     to: "return membership.group.members().every(({ agentId }) => !present.has(agentId)",
   },
   {
@@ -50,7 +54,7 @@ export const heartFaults: readonly Fault[] = [
   {
     name: "lapse-of-an-earlier-membership-marks-the-present-one",
     path: "sdk/channel/group/membership.ts",
-    from: "lapsed.has(agentId) || epoch < (since.get(agentId)?.epoch ?? 0)) return [];",
+    from: "lapsed.has(agentId) || epoch < (since.get(agentId)?.epoch ?? 0)\n    ) return [];",
     to: "lapsed.has(agentId) || epoch > (since.get(agentId)?.epoch ?? Infinity)) return [];",
   },
   {
@@ -74,7 +78,8 @@ export const heartFaults: readonly Fault[] = [
   {
     name: "missing-messages-are-hidden-by-a-later-word-about-others",
     path: "sdk/channel/reading/senders.ts",
-    from: "return gone !== undefined && gone.first <= highest + 1 && gone.first + gone.count >= counter;",
+    from:
+      "return gone !== undefined && gone.first <= highest + 1 && gone.first + gone.count >= counter;",
     to: "return gone !== undefined && highest > 0 && gone.first + gone.count >= counter;",
   },
   {
@@ -110,8 +115,8 @@ export const heartFaults: readonly Fault[] = [
   {
     name: "honest-agent-is-told-that-its-directory-was-restored",
     path: "sdk/channel/runner/store_age.ts",
-    from: "commit.epoch < epoch || commit.epoch <= this.#anchor.formerEpoch) return false;",
-    to: "commit.epoch < epoch) return false;",
+    from: "commit.epoch < epoch || commit.epoch <= this.#anchor.formerEpoch) {",
+    to: "commit.epoch < epoch) {",
   },
   {
     name: "kept-commit-of-another-epoch-is-put-back",
@@ -147,8 +152,9 @@ export const heartFaults: readonly Fault[] = [
   {
     name: "demoted-owner-is-heard-under-posting-by-owners",
     path: "sdk/mls/policy_rules.ts",
-    from: "if (samePolicy(before.policy, now.policy) && before.owners.join() === now.owners.join()) return [];",
-    to: "if (samePolicy(before.policy, now.policy)) return [];",
+    from:
+      "if (samePolicy(before.policy, now.policy) && before.owners.join() === now.owners.join()) {",
+    to: "if (samePolicy(before.policy, now.policy)) {",
   },
   {
     name: "channel-without-owners-lets-nobody-in",
@@ -171,7 +177,8 @@ export const heartFaults: readonly Fault[] = [
   {
     name: "owners-change-is-replayed-by-another-owner",
     path: "sdk/mls/owners_rules.ts",
-    from: "if (!equalBytes(change.signatureKey, signatureKey) || !equalBytes(change.identity, identity)) {",
+    from:
+      "if (!equalBytes(change.signatureKey, signatureKey) || !equalBytes(change.identity, identity)) {",
     to:
       'if (change.kind === "policy" && !(equalBytes(change.signatureKey, signatureKey) && equalBytes(change.identity, identity))) {',
   },
@@ -184,7 +191,8 @@ export const heartFaults: readonly Fault[] = [
   {
     name: "removed-member-is-brought-back-by-its-own-leave",
     path: "sdk/mls/channel_rules.ts",
-    from: "const twice = aad.leaves.some(({ agentId }) => aad.rejoins.some((other) => other.agentId === agentId));",
+    from:
+      "const twice = aad.leaves.some(({ agentId }) =>\n    aad.rejoins.some((other) => other.agentId === agentId)\n  );",
     to: "const twice = aad.leaves.some((leave) => aad.rejoins.includes(leave));",
   },
   {
@@ -202,7 +210,8 @@ export const heartFaults: readonly Fault[] = [
   {
     name: "owner-that-left-closes-the-channel",
     path: "relay/core/requests/channel_requests.ts",
-    from: 'state.owners.has(agent.agentId) && state.members.get(agent.agentId)?.leaving?.reason !== "left";',
+    from:
+      'state.owners.has(agent.agentId) &&\n    state.members.get(agent.agentId)?.leaving?.reason !== "left";',
     to: "state.owners.has(agent.agentId) && state.members.has(agent.agentId);",
   },
   {
@@ -214,7 +223,7 @@ export const heartFaults: readonly Fault[] = [
   {
     name: "agent-that-left-asks-itself-back-in",
     path: "relay/core/requests/rejoin_requests.ts",
-    from: 'member === undefined || member.leaving?.reason === "left") {',
+    from: 'member === undefined ||\n    member.leaving?.reason === "left"\n  ) {',
     to: "member === undefined) {",
   },
   {
@@ -226,7 +235,8 @@ export const heartFaults: readonly Fault[] = [
   {
     name: "restored-directory-goes-unnoticed-after-messages-were-dropped",
     path: "relay/core/upkeep/queue_care.ts",
-    from: "if (channel.snapshotSequence < through) await saveSnapshot(channel, deps, 1);\n  await engine.dropMessages(",
+    from:
+      "if (channel.snapshotSequence < through) await saveSnapshot(channel, deps, 1);\n  await engine.dropMessages(",
     to: "await saveSnapshot(channel, deps);\n  await engine.dropMessages(",
   },
   {

@@ -1,9 +1,15 @@
-/** Circles of imports: files, or folders, of which each leads to all others. None of them can be read, or tested, alone. */
+/**
+ * Circles of imports: files, or folders, of which each leads to all others. None of them can be
+ * read, or tested, alone.
+ */
 
 /** From each file or folder to those that it imports. */
 export type Arrows = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** The shortest way round from each place that no way before it has touched, in the order of the alphabet. */
+/**
+ * The shortest way round from each place that no way before it has touched, in the order of the
+ * alphabet.
+ */
 export function findCircles(arrows: Arrows): string[][] {
   const circles: string[][] = [];
   const told = new Set<string>();

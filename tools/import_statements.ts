@@ -10,7 +10,10 @@ export interface ImportStatement {
 
 const importStatement = /\b(?:from|import)\s*\(?\s*"/g;
 
-/** Specifiers are blanked in `code`, so the statement is found there and the specifier read from `text`. */
+/**
+ * Specifiers are blanked in `code`, so the statement is found there and the specifier read from
+ * `text`.
+ */
 export function importsOf(file: SourceFile): ImportStatement[] {
   return Array.from(file.code.matchAll(importStatement), (match) => {
     const start = match.index + match[0].length;
@@ -21,7 +24,8 @@ export function importsOf(file: SourceFile): ImportStatement[] {
 
 /** `before` ends with the names of the statement. */
 function isType(before: string): boolean {
-  const [, kind, names] = /\b(?:import|export)\s+(type\b)?\s*(?:\{([^{}]*)\}\s*)?$/.exec(before) ?? [];
+  const [, kind, names] = /\b(?:import|export)\s+(type\b)?\s*(?:\{([^{}]*)\}\s*)?$/.exec(before) ??
+    [];
   if (kind !== undefined) return true;
   return names !== undefined && names.split(",").every((name) => /^\s*(?:type\s|$)/.test(name));
 }

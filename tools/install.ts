@@ -1,7 +1,7 @@
 /**
- * Puts the command `static` of this checkout into `~/.local/bin`, and its completion where bash and fish look for it.
- * `deno task install` runs it; `deno task uninstall` deletes the same files. Each file only leads to the checkout, so it stays true
- * when the checkout changes.
+ * Puts the command `static` of this checkout into `~/.local/bin`, and its completion where bash and
+ * fish look for it. `deno task install` runs it; `deno task uninstall` deletes the same files. Each
+ * file only leads to the checkout, so it stays true when the checkout changes.
  */
 
 const checkout = decodeURIComponent(new URL("../", import.meta.url).pathname).replace(/\/$/, "");
@@ -39,7 +39,10 @@ function placesIn({ programs, data }: Folders): readonly [Place, ...Place[]] {
   ];
 }
 
-/** The Deno that runs this stands last in PATH: users whose Deno came with npx have no other, and npx is slow. */
+/**
+ * The Deno that runs this stands last in PATH: users whose Deno came with npx have no other, and
+ * npx is slow.
+ */
 function launcher(): string {
   const folder = Deno.execPath().replace(/\/[^/]*$/, "");
   return `#!/bin/sh
@@ -62,7 +65,9 @@ function quoted(text: string): string {
 async function refuseForeign(places: readonly Place[]): Promise<void> {
   for (const { path } of places) {
     if (await isOurs(path) !== false) continue;
-    throw new Error(`${path} exists, and deno task install did not write it. Move it away, then run this again.`);
+    throw new Error(
+      `${path} exists, and deno task install did not write it. Move it away, then run this again.`,
+    );
   }
 }
 
@@ -86,18 +91,28 @@ async function install(folders: Folders): Promise<void> {
     await Deno.rename(`${path}.part`, path);
   }
   const shell = (Deno.env.get("SHELL") ?? "").replace(/.*\//, "");
-  const isInPath = (Deno.env.get("PATH") ?? "").split(":").some((each) => each.replace(/\/$/, "") === folders.programs);
+  const isInPath = (Deno.env.get("PATH") ?? "").split(":").some((each) =>
+    each.replace(/\/$/, "") === folders.programs
+  );
   console.log(`Installed: ${places[0].path}`);
   console.log(
-    isInPath ? "Its folder is in your PATH: static --help works in every folder." : pathAdvice(shell, folders),
+    isInPath
+      ? "Its folder is in your PATH: static --help works in every folder."
+      : pathAdvice(shell, folders),
   );
   console.log(completionAdvice(shell));
-  console.log(`It uses this checkout. After moving the checkout, run this again; ${deno} task uninstall removes it.`);
+  console.log(
+    `It uses this checkout. After moving the checkout, run this again; ${deno} task uninstall removes it.`,
+  );
 }
 
 function pathAdvice(shell: string, { programs }: Folders): string {
-  const line = shell === "fish" ? `fish_add_path ${quoted(programs)}` : `export PATH=${quoted(programs)}:"$PATH"`;
-  return `Its folder is not in your PATH. Add this line to ${startFile(shell)} and open a new terminal:\n  ${line}`;
+  const line = shell === "fish"
+    ? `fish_add_path ${quoted(programs)}`
+    : `export PATH=${quoted(programs)}:"$PATH"`;
+  return `Its folder is not in your PATH. Add this line to ${
+    startFile(shell)
+  } and open a new terminal:\n  ${line}`;
 }
 
 function completionAdvice(shell: string): string {
@@ -134,11 +149,20 @@ async function main(args: readonly string[]): Promise<void> {
   if (Deno.build.os === "windows") {
     throw new Error(`Windows has no such folder. Use ${deno} task static in the checkout.`);
   }
-  if (!home) throw new Error("The variable HOME is not set, so there is no folder to install into. Set it.");
-  const folders = { programs: `${home}/.local/bin`, data: Deno.env.get("XDG_DATA_HOME") || `${home}/.local/share` };
+  if (!home) {
+    throw new Error("The variable HOME is not set, so there is no folder to install into. Set it.");
+  }
+  const folders = {
+    programs: `${home}/.local/bin`,
+    data: Deno.env.get("XDG_DATA_HOME") || `${home}/.local/share`,
+  };
   if (args.length === 0) return await install(folders);
   if (args.join(" ") === "--remove") return await uninstall(folders);
-  throw new Error(`deno task install takes no arguments, not ${args.join(" ")}. To remove it: ${deno} task uninstall`);
+  throw new Error(
+    `deno task install takes no arguments, not ${
+      args.join(" ")
+    }. To remove it: ${deno} task uninstall`,
+  );
 }
 
 if (import.meta.main) {

@@ -32,16 +32,22 @@ export function parseJunit(xml: string): SuiteResult {
   return { passed, failed, skipped, times };
 }
 
-/** The longest first. A test that is made of steps is as long as they are, so only its steps count. */
+/**
+ * The longest first. A test that is made of steps is as long as they are, so only its steps count.
+ */
 export function slowestOf<T extends TestTime>(times: readonly T[], count: number): readonly T[] {
   const whole = new Set(times.flatMap(({ name }) => {
     const words = name.split(" > ");
     return words.slice(1).map((_, i) => words.slice(0, i + 1).join(" > "));
   }));
-  return times.filter(({ name }) => !whole.has(name)).toSorted((a, b) => b.seconds - a.seconds).slice(0, count);
+  return times.filter(({ name }) => !whole.has(name)).toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, count);
 }
 
 function unescapeXml(text: string): string {
-  return text.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&apos;/g, "'")
+  return text.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(
+    /&apos;/g,
+    "'",
+  )
     .replace(/&amp;/g, "&");
 }

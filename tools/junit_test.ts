@@ -13,7 +13,10 @@ Deno.test("parseJunit() counts passed, failed and skipped tests, keeps the names
     </testcase>
   </testsuite></testsuites>`;
   const skipped = 'a <b> [skipped: no "x"]';
-  const times = [{ name: "one", seconds: 0.1 }, { name: skipped, seconds: 0 }, { name: "three", seconds: 0 }];
+  const times = [{ name: "one", seconds: 0.1 }, { name: skipped, seconds: 0 }, {
+    name: "three",
+    seconds: 0,
+  }];
   assertEquals(parseJunit(xml), { passed: 1, failed: 1, skipped: [skipped], times });
 });
 

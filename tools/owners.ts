@@ -1,7 +1,8 @@
 /**
- * Sockets, servers, threads and processes are made in the files below and in no others: each of these files gives what it makes an
- * owner for its errors, from its first moment to its last. A peer can cause such an error at any time, and one that nobody listens
- * for ends the process. The rule reads text: it keeps from slips, not from somebody who wants to get around it.
+ * Sockets, servers, threads and processes are made in the files below and in no others: each of
+ * these files gives what it makes an owner for its errors, from its first moment to its last. A
+ * peer can cause such an error at any time, and one that nobody listens for ends the process. The
+ * rule reads text: it keeps from slips, not from somebody who wants to get around it.
  */
 import { importsOf } from "./import_statements.ts";
 import { isTest, lineAt, type SourceFile, type Violation } from "./source.ts";
@@ -48,7 +49,9 @@ const makings: readonly (readonly [code: RegExp, makers: readonly string[]])[] =
   [/\bDeno\.(?:connect(?:Tls)?|startTls)\b/g, ["server/listener_watch.ts"]],
   [/\bconnectQuic\b/g, ["relay/proxy/remote_stream.ts", "sdk/platform/deno_quic.ts"]],
   [/\bnew (?:\w+\.)?QuicEndpoint\b/g, ["relay/listeners/quic.ts", "sdk/platform/deno_quic.ts"]],
-  [/\bnew (?:\w+\.)?(?:WebTransport|WebSocket|WebSocketStream)\b/g, ["sdk/platform/browser_webtransport.ts"]],
+  [/\bnew (?:\w+\.)?(?:WebTransport|WebSocket|WebSocketStream)\b/g, [
+    "sdk/platform/browser_webtransport.ts",
+  ]],
   [/\bnew (?:\w+\.)?Worker\b/g, [
     "api/hashing/pool.ts",
     "api/store/embedded.ts",
@@ -65,14 +68,21 @@ const makings: readonly (readonly [code: RegExp, makers: readonly string[]])[] =
   [/= *Deno\b(?!\s*\??\.)|\bDeno\s*(?:\?\.)?\[/g, []],
 ];
 
-/** Where a function is given away to be called later, by a timer or for an event, and nobody looks at what it returns. */
+/**
+ * Where a function is given away to be called later, by a timer or for an event, and nobody looks
+ * at what it returns.
+ */
 const givenAway = String.raw`\b(?:setTimeout|setInterval|setImmediate|queueMicrotask)\(\s*|` +
-  String.raw`\.(?:on|once|addListener|prependListener|addEventListener)\(\s*[^,()]+,\s*|\.on[a-z]+ = `;
+  String
+    .raw`\.(?:on|once|addListener|prependListener|addEventListener)\(\s*[^,()]+,\s*|\.on[a-z]+ = `;
 const asyncFunction = /\bconst (\w+)\b[^;\n]*? = async\b|\basync function (\w+)/g;
 
 /** Places where a promise is left to nobody: when it rejects, nobody hears of it. */
 function unheldPromises({ code }: SourceFile): number[] {
-  const names = Array.from(code.matchAll(asyncFunction), ([, variable, declared]) => variable ?? declared);
+  const names = Array.from(
+    code.matchAll(asyncFunction),
+    ([, variable, declared]) => variable ?? declared,
+  );
   const unheld = new RegExp(`(?:${givenAway})(?:${["async", ...names].join("|")})\\b(?![.(])`, "g");
   return Array.from(code.matchAll(unheld), ({ index }) => index);
 }
@@ -87,17 +97,24 @@ export function checkOwners(file: SourceFile): Violation[] {
   const add = (index: number, what: string): void =>
     void violations.push({ path: file.path, line: lineAt(file.code, index), rule: "owner", what });
   const instead = (makers: readonly string[]): string =>
-    makers.length === 0 ? "no file does" : `${makers.join(" and ")} give${makers.length === 1 ? "s" : ""} an owner`;
+    makers.length === 0
+      ? "no file does"
+      : `${makers.join(" and ")} give${makers.length === 1 ? "s" : ""} an owner`;
   for (const { index, specifier, isType } of importsOf(file)) {
     const makers = isType ? undefined : modules[specifier.replace(/^node:/, "")];
     if (makers === undefined || makers.includes(file.path)) continue;
     add(index, `${specifier} makes sockets, threads or processes; ${instead(makers)}`);
   }
   for (const [code, makers] of makings.filter(([, makers]) => !makers.includes(file.path))) {
-    for (const { 0: found, index } of file.code.matchAll(code)) add(index, `${found}: ${instead(makers)}`);
+    for (const { 0: found, index } of file.code.matchAll(code)) {
+      add(index, `${found}: ${instead(makers)}`);
+    }
   }
   for (const index of unheldPromises(file)) {
-    add(index, "the promise of this callback has no owner; call a function that deals with its failure");
+    add(
+      index,
+      "the promise of this callback has no owner; call a function that deals with its failure",
+    );
   }
   return violations;
 }

@@ -1,6 +1,7 @@
 /**
- * Checks that the test command cannot lie: a failure is planted in each suite, in a copy of the last commit, and the command must end
- * with 1. The other tests of the suite are left out of the copy, so that this takes minutes. Names pick suites.
+ * Checks that the test command cannot lie: a failure is planted in each suite, in a copy of the
+ * last commit, and the command must end with 1. The other tests of the suite are left out of the
+ * copy, so that this takes minutes. Names pick suites.
  */
 import { resetClone, runSuiteIn, withClone } from "./clone.ts";
 import { exitCodes } from "./exit_code.ts";
@@ -10,9 +11,18 @@ import { findTestFiles } from "./test_files.ts";
 /** Gates look at files: a file that each of them must refuse. */
 const plants: Readonly<Record<string, { readonly path: string; readonly text: string }>> = {
   format: { path: "proto/planted.ts", text: "/** Planted. */\nexport const planted   =  1\n" },
-  lint: { path: "proto/planted.ts", text: "/** Planted. */\nexport function planted() {\n  return 1 == 1;\n}\n" },
-  types: { path: "proto/planted.ts", text: '/** Planted. */\nexport const planted: number = "one";\n' },
-  imports: { path: "proto/planted.ts", text: '/** Planted. */\nexport { startRelay } from "../relay/mod.ts";\n' },
+  lint: {
+    path: "proto/planted.ts",
+    text: "/** Planted. */\nexport function planted() {\n  return 1 == 1;\n}\n",
+  },
+  types: {
+    path: "proto/planted.ts",
+    text: '/** Planted. */\nexport const planted: number = "one";\n',
+  },
+  imports: {
+    path: "proto/planted.ts",
+    text: '/** Planted. */\nexport { startRelay } from "../relay/mod.ts";\n',
+  },
   tidy: { path: "proto/planted.ts", text: "export const planted = 1;\n" },
   generated: { path: "docs/cli.md", text: "# Planted\n" },
 };
@@ -28,13 +38,19 @@ await withClone(async (folder) => {
     if (code !== exitCodes.failed) missed.push(suite.name);
     await resetClone(folder);
   }
-  console.log(`\n${chosen.length} suites, ${missed.length} that did not end with 1: ${missed.join(", ") || "none"}`);
+  console.log(
+    `\n${chosen.length} suites, ${missed.length} that did not end with 1: ${
+      missed.join(", ") || "none"
+    }`,
+  );
 });
 Deno.exit(missed.length === 0 ? 0 : 1);
 
 async function plant(folder: string, { name, tests }: Suite): Promise<void> {
   const planted = plants[name];
-  if (planted !== undefined) return await Deno.writeTextFile(`${folder}/${planted.path}`, planted.text);
+  if (planted !== undefined) {
+    return await Deno.writeTextFile(`${folder}/${planted.path}`, planted.text);
+  }
   if (tests === undefined) throw new Error(`Nothing is known to plant in ${name}`);
   for (const file of await findTestFiles(folder, tests)) await Deno.remove(`${folder}/${file}`);
   const [place = ""] = tests.paths;

@@ -8,11 +8,16 @@ export interface Fault {
   readonly to: string;
 }
 
-/** The text with the mistake. Throws when the text is not as the list knows it: then the list has to be mended. */
+/**
+ * The text with the mistake. Throws when the text is not as the list knows it: then the list has to
+ * be mended.
+ */
 export function withFault(text: string, { name, path, from, to }: Fault): string {
   const parts = text.split(from);
   if (parts.length !== 2) {
-    throw new Error(`${path} has the text of "${name}" ${parts.length - 1} times, not once; mend it in tools/`);
+    throw new Error(
+      `${path} has the text of "${name}" ${parts.length - 1} times, not once; mend it in tools/`,
+    );
   }
   return parts.join(to);
 }

@@ -15,5 +15,7 @@ Deno.test("each fault can be planted in the product as it is, and no two have on
 Deno.test("withFault() refuses a text that has the place twice, or not at all", () => {
   const fault = { name: "f", path: "p", from: "a", to: "b" };
   assertEquals(withFault("xay", fault), "xby");
-  for (const text of ["xy", "aa"]) assertThrows(() => withFault(text, fault), Error, "mend it in tools/");
+  for (const text of ["xy", "aa"]) {
+    assertThrows(() => withFault(text, fault), Error, "mend it in tools/");
+  }
 });

@@ -1,12 +1,14 @@
 /**
- * Checks that the test command sees mistakes: each of the lists is planted alone in a copy of the last commit, and a suite
- * must fail because of it. The suites whose tests use the file come first, those of its nearest users before others, one at a
- * time; only a fault that they all miss is tried with the rest of the default run. Gates are left out: a fault that only they
- * see is caught by no test. A failure counts if the files of its tests fail again, and pass without the fault: an unsteady test
- * catches nothing. Names pick faults, or lists of them (`everywhere`, `heart`). It exits with 1 when a fault survived.
+ * Checks that the test command sees mistakes: each of the lists is planted alone in a copy of the
+ * last commit, and a suite must fail because of it. The suites whose tests use the file come first,
+ * those of its nearest users before others, one at a time; only a fault that they all miss is tried
+ * with the rest of the default run. Gates are left out: a fault that only they see is caught by no
+ * test. A failure counts if the files of its tests fail again, and pass without the fault: an
+ * unsteady test catches nothing. Names pick faults, or lists of them (`everywhere`, `heart`). It
+ * exits with 1 when a fault survived.
  *
- * Every verdict is written at once to `planted-faults-COMMIT.json` in the temporary folder (`TMPDIR`). A second call for the same
- * commit goes on there. Delete the file to begin anew.
+ * Every verdict is written at once to `planted-faults-COMMIT.json` in the temporary folder
+ * (`TMPDIR`). A second call for the same commit goes on there. Delete the file to begin anew.
  */
 import { tmpdir } from "node:os";
 import { nearestSuites } from "./changed_suites.ts";
@@ -27,16 +29,18 @@ interface Trial {
 }
 
 /** Each with the names that pick it. */
-const faults = Object.entries({ everywhere: faultsEverywhere, heart: heartFaults }).flatMap(([list, faults]) =>
-  faults.map((fault) => ({ fault, names: [list, fault.name] }))
-);
+const faults = Object.entries({ everywhere: faultsEverywhere, heart: heartFaults }).flatMap((
+  [list, faults],
+) => faults.map((fault) => ({ fault, names: [list, fault.name] })));
 const unknown = Deno.args.filter((name) => !faults.some(({ names }) => names.includes(name)));
 if (unknown.length > 0) {
   const known = new Set(faults.flatMap(({ names }) => names));
   console.error(`No fault named ${unknown.join(", ")}. Names: ${[...known].join(", ")}`);
   Deno.exit(exitCodes.wrongArguments);
 }
-const chosen = faults.filter(({ names }) => Deno.args.length === 0 || names.some((name) => Deno.args.includes(name)))
+const chosen = faults.filter(({ names }) =>
+  Deno.args.length === 0 || names.some((name) => Deno.args.includes(name))
+)
   .map(({ fault }) => fault);
 const commit = (await git(root, "rev-parse", "HEAD")).trim();
 const resultFile = `${tmpdir()}/planted-faults-${commit}.json`;
@@ -54,7 +58,9 @@ await withClone(async (folder) => {
     if (caught === undefined) survived.push(fault.name);
   }
 });
-console.log(`\n${chosen.length} faults, ${survived.length} survived: ${survived.join(", ") || "none"}`);
+console.log(
+  `\n${chosen.length} faults, ${survived.length} survived: ${survived.join(", ") || "none"}`,
+);
 console.log(`Written to ${resultFile}`);
 Deno.exit(survived.length === 0 ? exitCodes.passed : exitCodes.failed);
 
@@ -99,7 +105,10 @@ async function failureBy(folder: string, fault: Fault, suite: string): Promise<s
 }
 
 function failuresIn(output: string): readonly { readonly test: string; readonly path: string }[] {
-  return Array.from(output.matchAll(/^(.+) => \.\/(.+):\d+:\d+$/gm), ([, test = "", path = ""]) => ({ test, path }));
+  return Array.from(
+    output.matchAll(/^(.+) => \.\/(.+):\d+:\d+$/gm),
+    ([, test = "", path = ""]) => ({ test, path }),
+  );
 }
 
 function trialOf({ name }: Fault): Trial {

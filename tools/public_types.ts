@@ -1,6 +1,7 @@
 /**
- * The types of the npm package in one file: what `sdk/mod.ts` exports and what that refers to, and nothing else of the modules
- * behind it. So nobody compiles against our insides, and the file can be kept to what TypeScript 5.0 understands.
+ * The types of the npm package in one file: what `sdk/mod.ts` exports and what that refers to, and
+ * nothing else of the modules behind it. So nobody compiles against our insides, and the file can
+ * be kept to what TypeScript 5.0 understands.
  */
 import { dirname, join } from "node:path/posix";
 
@@ -16,7 +17,9 @@ interface Module {
   readonly imported: ReadonlyMap<string, { readonly file: string; readonly name: string }>;
 }
 
-/** `await using` came with TypeScript 5.2; the same declaration twice is one, as in `@types/node`. */
+/**
+ * `await using` came with TypeScript 5.2; the same declaration twice is one, as in `@types/node`.
+ */
 const disposable = `declare global {
     interface SymbolConstructor {
         readonly asyncDispose: unique symbol;
@@ -24,7 +27,10 @@ const disposable = `declare global {
 }
 `;
 
-/** `read` has the declarations that tsc wrote, by path. Throws when two different things have one name. */
+/**
+ * `read` has the declarations that tsc wrote, by path. Throws when two different things have one
+ * name.
+ */
 export function bundleTypes(entry: string, read: (path: string) => string): string {
   const modules = new Map<string, Module>();
   const moduleOf = (file: string): Module => {
@@ -45,14 +51,19 @@ export function bundleTypes(entry: string, read: (path: string) => string): stri
     }
     const statement = declared.get(name);
     if (statement === undefined || found.get(name) === statement) return;
-    if (found.has(name)) throw new Error(`Two things are called ${name}: in ${found.get(name)?.file} and ${file}`);
+    if (found.has(name)) {
+      throw new Error(`Two things are called ${name}: in ${found.get(name)?.file} and ${file}`);
+    }
     found.set(name, statement);
     for (const [used] of withoutComments(statement.text).matchAll(/[A-Za-z_$][\w$]*/g)) {
       if (used !== name && (declared.has(used) || imported.has(used))) find(used, file);
     }
   };
   /** Exported or imported under another name. */
-  const alias = (name: string, { file, name: original }: { readonly file: string; readonly name: string }): void => {
+  const alias = (
+    name: string,
+    { file, name: original }: { readonly file: string; readonly name: string },
+  ): void => {
     find(original, file);
     found.set(name, { text: `export type ${name} = ${original};`, file });
   };
@@ -69,26 +80,36 @@ function parseModule(file: string, text: string): Module {
   const declared = new Map<string, Statement>();
   const imported = new Map<string, { file: string; name: string }>();
   for (const whole of statementsOf(text)) {
-    const [, names, from] = /(?:import|export) (?:type )?\{([^}]*)\} from "([^"]+)";/.exec(withoutComments(whole)) ??
-      [];
+    const [, names, from] =
+      /(?:import|export) (?:type )?\{([^}]*)\} from "([^"]+)";/.exec(withoutComments(whole)) ??
+        [];
     if (names !== undefined && from !== undefined) {
-      const source = from.startsWith(".") ? join(dirname(file), from).replace(/\.ts$/, ".d.ts") : from;
+      const source = from.startsWith(".")
+        ? join(dirname(file), from).replace(/\.ts$/, ".d.ts")
+        : from;
       for (
-        const each of names.split(",").map((part) => part.trim().replace(/^type /, "")).filter((part) => part !== "")
+        const each of names.split(",").map((part) => part.trim().replace(/^type /, "")).filter((
+          part,
+        ) => part !== "")
       ) {
         const [name = "", local = name] = each.split(" as ");
         imported.set(local, { file: source, name });
       }
       continue;
     }
-    const [, name] = /(?:interface|class|type|const|function|enum) ([A-Za-z_$][\w$]*)/.exec(withoutComments(whole)) ??
+    const [, name] = /(?:interface|class|type|const|function|enum) ([A-Za-z_$][\w$]*)/.exec(
+      withoutComments(whole),
+    ) ??
       [];
     if (name !== undefined) declared.set(name, { text: whole, file });
   }
   return { declared, imported };
 }
 
-/** A statement begins in the first column, with its comment before it, and ends where all its braces are closed. */
+/**
+ * A statement begins in the first column, with its comment before it, and ends where all its braces
+ * are closed.
+ */
 function statementsOf(text: string): string[] {
   const statements: string[] = [];
   let lines: string[] = [];
@@ -107,7 +128,10 @@ function withoutComments(text: string): string {
   return text.replace(/\/\*[^]*?(?:\*\/|$(?![^]))/g, "").replace(/\/\/.*$/gm, "");
 }
 
-/** Types that TypeScript before 5.7 and 5.6 does not know: arrays by their buffers, and iterators by what they return. */
+/**
+ * Types that TypeScript before 5.7 and 5.6 does not know: arrays by their buffers, and iterators by
+ * what they return.
+ */
 function oldEnough(text: string): string {
   return text.replace(/Uint8Array<ArrayBuffer(?:Like)?>/g, "Uint8Array")
     .replace(/(AsyncIterableIterator<(?:[^<>]|<[^<>]*>)*?), undefined>/g, "$1>");

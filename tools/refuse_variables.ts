@@ -1,4 +1,7 @@
-/** The start of what builds, tests and measures: a misspelt seed would repeat nothing, and say so to nobody. */
+/**
+ * The start of what builds, tests and measures: a misspelt seed would repeat nothing, and say so to
+ * nobody.
+ */
 import { faultsOfNames } from "../proto/base/variables.ts";
 import { exitCodes } from "./exit_code.ts";
 

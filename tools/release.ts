@@ -1,8 +1,9 @@
 /**
- * Makes a release: `deno task release 0.2.0`. Sets the version, closes the changelog's section, runs the tests and the campaign
- * `packages`, packs the npm packages and the wheel, writes the SBOM and the checksums to `dist/release`, then commits and tags. The tag comes last, so
- * that a failed step leaves no trace: the tree is put back as it was. Nothing is pushed or published. `--collect 0.2.0` only
- * packs a version that is tagged, for a forge.
+ * Makes a release: `deno task release 0.2.0`. Sets the version, closes the changelog's section,
+ * runs the tests and the campaign `packages`, packs the npm packages and the wheel, writes the SBOM
+ * and the checksums to `dist/release`, then commits and tags. The tag comes last, so that a failed
+ * step leaves no trace: the tree is put back as it was. Nothing is pushed or published. `--collect
+ * 0.2.0` only packs a version that is tagged, for a forge.
  */
 import { createSbom } from "./sbom.ts";
 
@@ -30,7 +31,10 @@ const pages = [
   "docs/operations.md",
 ];
 
-/** Returns the names of the files in `dist/release`. Throws before anything changes when the tree is not ready. */
+/**
+ * Returns the names of the files in `dist/release`. Throws before anything changes when the tree is
+ * not ready.
+ */
 export async function release({ root, version, day, build }: ReleasePlan): Promise<string[]> {
   const run = runIn(root);
   const current = await currentVersion(root);
@@ -41,7 +45,16 @@ export async function release({ root, version, day, build }: ReleasePlan): Promi
     const changelog = await Deno.readTextFile(`${root}CHANGELOG.md`);
     await Deno.writeTextFile(`${root}CHANGELOG.md`, closeSection(changelog, version, day));
     const files = await collect(root, version, await build(run));
-    await run("git", "commit", "--all", "--quiet", "-m", `release: ${version}`, "-m", "See CHANGELOG.md.");
+    await run(
+      "git",
+      "commit",
+      "--all",
+      "--quiet",
+      "-m",
+      `release: ${version}`,
+      "-m",
+      "See CHANGELOG.md.",
+    );
     await run("git", "tag", "--annotate", `v${version}`, "-m", `Static ${version}`);
     return files;
   } catch (error) {
@@ -50,14 +63,23 @@ export async function release({ root, version, day, build }: ReleasePlan): Promi
   }
 }
 
-/** Returns the changelog with its unreleased entries below a heading of their own. Throws when there are none. */
+/**
+ * Returns the changelog with its unreleased entries below a heading of their own. Throws when there
+ * are none.
+ */
 export function closeSection(changelog: string, version: string, day: string): string {
-  const [, before = "", entries = ""] = /^([^]*?\n## Unreleased\n)([^]*?)(?=\n## |$)/.exec(changelog) ?? [];
-  if (!/^- /m.test(entries)) throw new Error("CHANGELOG.md has no entry below Unreleased. Write what has changed.");
+  const [, before = "", entries = ""] =
+    /^([^]*?\n## Unreleased\n)([^]*?)(?=\n## |$)/.exec(changelog) ?? [];
+  if (!/^- /m.test(entries)) {
+    throw new Error("CHANGELOG.md has no entry below Unreleased. Write what has changed.");
+  }
   return `${before}\n## ${version}, ${day}\n${changelog.slice(before.length)}`;
 }
 
-/** Returns whether `next` is a later semantic version than `current`. A pre-release comes before its release. */
+/**
+ * Returns whether `next` is a later semantic version than `current`. A pre-release comes before its
+ * release.
+ */
 export function isLater(next: string, current: string): boolean {
   const [a, b] = [parse(next), parse(current)];
   for (const index of [0, 1, 2]) {
@@ -71,7 +93,9 @@ export function isLater(next: string, current: string): boolean {
 
 function parse(version: string): { readonly numbers: readonly number[]; readonly suffix: string } {
   const [, numbers, suffix = ""] = /^(\d+\.\d+\.\d+)(-[\da-z.-]+)?$/.exec(version) ?? [];
-  if (numbers === undefined) throw new Error(`"${version}" is not a version. Write it as 1.2.3 or 1.2.3-rc.1.`);
+  if (numbers === undefined) {
+    throw new Error(`"${version}" is not a version. Write it as 1.2.3 or 1.2.3-rc.1.`);
+  }
   return { numbers: numbers.split(".").map(Number), suffix };
 }
 
@@ -81,7 +105,9 @@ async function findProblems(run: Run, current: string, version: string): Promise
   if (await run("git", "status", "--porcelain") !== "") {
     problems.push("files have changes that are not committed (commit or discard them)");
   }
-  if (await run("git", "tag", "--list", `v${version}`) !== "") problems.push(`the tag v${version} exists`);
+  if (await run("git", "tag", "--list", `v${version}`) !== "") {
+    problems.push(`the tag v${version} exists`);
+  }
   return problems;
 }
 
@@ -105,17 +131,28 @@ async function replaceIn(path: string, from: string, to: string): Promise<void> 
 }
 
 /** Copies the packages to `dist/release`, with the SBOM and the checksums of all. */
-async function collect(root: string, version: string, packages: readonly string[]): Promise<string[]> {
+async function collect(
+  root: string,
+  version: string,
+  packages: readonly string[],
+): Promise<string[]> {
   const out = `${root}dist/release`;
   await Deno.remove(out, { recursive: true }).catch(() => {});
   await Deno.mkdir(out, { recursive: true });
   const names = packages.map((path) => path.slice(path.lastIndexOf("/") + 1));
-  for (const [index, path] of packages.entries()) await Deno.copyFile(root + path, `${out}/${names[index]}`);
+  for (const [index, path] of packages.entries()) {
+    await Deno.copyFile(root + path, `${out}/${names[index]}`);
+  }
   const sbom = `static-${version}.cdx.json`;
   const lock = JSON.parse(await Deno.readTextFile(`${root}deno.lock`));
-  await Deno.writeTextFile(`${out}/${sbom}`, JSON.stringify(createSbom(lock, version), null, 2) + "\n");
+  await Deno.writeTextFile(
+    `${out}/${sbom}`,
+    JSON.stringify(createSbom(lock, version), null, 2) + "\n",
+  );
   const listed = [...names, sbom].sort();
-  const sums = await Promise.all(listed.map(async (name) => `${await sha256(`${out}/${name}`)}  ${name}\n`));
+  const sums = await Promise.all(
+    listed.map(async (name) => `${await sha256(`${out}/${name}`)}  ${name}\n`),
+  );
   await Deno.writeTextFile(`${out}/SHA256SUMS`, sums.join(""));
   return [...listed, "SHA256SUMS"];
 }
@@ -137,7 +174,8 @@ function runIn(root: string): Run {
 /** As child processes, because modules that this process has loaded carry the version before. */
 function buildWith({ skipTests }: { readonly skipTests: boolean }): ReleasePlan["build"] {
   return async (run) => {
-    const deno = (...args: readonly string[]): Promise<string> => run(Deno.execPath(), "task", "--quiet", ...args);
+    const deno = (...args: readonly string[]): Promise<string> =>
+      run(Deno.execPath(), "task", "--quiet", ...args);
     await deno("generate");
     await deno("build");
     if (!skipTests) {
@@ -161,11 +199,15 @@ async function collectTagged(root: string, version: string): Promise<string[]> {
 async function main(args: readonly string[]): Promise<string> {
   const [version = ""] = args.filter((arg) => !arg.startsWith("--"));
   const flags = args.filter((arg) => arg.startsWith("--"));
-  if (flags.some((flag) => !["--skip-tests", "--collect"].includes(flag)) || args.length !== flags.length + 1) {
+  if (
+    flags.some((flag) => !["--skip-tests", "--collect"].includes(flag)) ||
+    args.length !== flags.length + 1
+  ) {
     throw new Error("Usage: deno task release VERSION [--skip-tests | --collect]");
   }
   const root = new URL("../", import.meta.url).pathname;
-  const list = (files: readonly string[]): string => files.map((name) => `dist/release/${name}\n`).join("");
+  const list = (files: readonly string[]): string =>
+    files.map((name) => `dist/release/${name}\n`).join("");
   if (flags.includes("--collect")) return list(await collectTagged(root, version));
   const build = buildWith({ skipTests: flags.includes("--skip-tests") });
   const files = await release({ root, version, day: new Date().toISOString().slice(0, 10), build });

@@ -1,4 +1,10 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { closeSection, isLater, release, type ReleasePlan } from "./release.ts";
 import { createSbom } from "./sbom.ts";
 
@@ -7,7 +13,9 @@ const repository = new URL("../", import.meta.url);
 Deno.test("isLater() orders versions as semantic versioning does", () => {
   const ascending = ["0.1.0", "0.1.1", "0.2.0-rc.2", "0.2.0-rc.10", "0.2.0", "0.10.0", "1.0.0"];
   for (const [index, version] of ascending.entries()) {
-    for (const [other, earlier] of ascending.entries()) assertEquals(isLater(version, earlier), index > other);
+    for (const [other, earlier] of ascending.entries()) {
+      assertEquals(isLater(version, earlier), index > other);
+    }
   }
   assertThrows(() => isLater("v1.0.0", "0.1.0"), Error, "is not a version");
 });
@@ -19,19 +27,33 @@ Deno.test("closeSection() moves unreleased entries below the version, and refuse
     "# Changelog\n\n## Unreleased\n\n## 0.2.0, 2026-11-16\n\n- One.\n\n## 0.1.0, 2026-01-01\n\n- Zero.\n",
   );
   const empty = closeSection(text, "0.2.0", "2026-11-16");
-  assertThrows(() => closeSection(empty, "0.3.0", "2026-11-17"), Error, "no entry below Unreleased");
+  assertThrows(
+    () => closeSection(empty, "0.3.0", "2026-11-17"),
+    Error,
+    "no entry below Unreleased",
+  );
 });
 
 Deno.test("createSbom() lists every package of the lock file once, with its hash and dependencies that are listed", async () => {
   const lock = JSON.parse(await Deno.readTextFile(new URL("deno.lock", repository)));
   const { components, dependencies } = createSbom(lock, "1.2.3");
   const named = new Set(Object.keys(lock.npm).map((key) => /^@?[^@]+@[^_]+/.exec(key)?.[0]));
-  assertEquals(components.map(({ name, version }) => `${name}@${version}`).sort(), [...named].sort());
+  assertEquals(
+    components.map(({ name, version }) => `${name}@${version}`).sort(),
+    [...named].sort(),
+  );
   for (const { hashes } of components) assertEquals(hashes[0]?.content.length, 128);
   const refs = new Set(components.map(({ purl }) => purl));
-  assertEquals(dependencies.flatMap(({ dependsOn }) => dependsOn).filter((ref) => !refs.has(ref)), []);
+  assertEquals(
+    dependencies.flatMap(({ dependsOn }) => dependsOn).filter((ref) => !refs.has(ref)),
+    [],
+  );
   assert(dependencies.some(({ dependsOn }) => dependsOn.length > 1));
-  assertThrows(() => createSbom({ npm: { "a@1.0.0": { integrity: "sha1-x" } } }, "1.0.0"), Error, "no SHA-512");
+  assertThrows(
+    () => createSbom({ npm: { "a@1.0.0": { integrity: "sha1-x" } } }, "1.0.0"),
+    Error,
+    "no SHA-512",
+  );
 });
 
 Deno.test("release() sets the version, closes the changelog, writes checksums, commits and tags", async () => {
@@ -54,7 +76,10 @@ Deno.test("release() sets the version, closes the changelog, writes checksums, c
 
 Deno.test("release() leaves nothing behind when a step fails, and names every reason to refuse", async () => {
   await using project = await createProject();
-  const failing = { ...project.plan("0.2.0"), build: () => Promise.reject(new Error("tests failed")) };
+  const failing = {
+    ...project.plan("0.2.0"),
+    build: () => Promise.reject(new Error("tests failed")),
+  };
   await assertRejects(() => release(failing), Error, "tests failed");
   assertEquals(await project.git("status", "--porcelain"), "");
   assertEquals(await project.git("tag", "--list"), "");
@@ -76,7 +101,10 @@ async function createProject(): Promise<Project> {
   const root = `${await Deno.makeTempDir({ prefix: "static-release-" })}/`;
   const git = async (...args: readonly string[]): Promise<string> => {
     const identity = ["-c", "user.name=test", "-c", "user.email=test@example.org"];
-    const { success, stdout, stderr } = await new Deno.Command("git", { args: [...identity, ...args], cwd: root })
+    const { success, stdout, stderr } = await new Deno.Command("git", {
+      args: [...identity, ...args],
+      cwd: root,
+    })
       .output();
     assert(success, new TextDecoder().decode(stderr));
     return new TextDecoder().decode(stdout);

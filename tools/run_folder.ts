@@ -1,4 +1,7 @@
-/** The folder in which the tests of a run keep what they share (`tests/support/once_per_run.ts`): gone at the end of the run. */
+/**
+ * The folder in which the tests of a run keep what they share (`tests/support/once_per_run.ts`):
+ * gone at the end of the run.
+ */
 
 /** Tests find it by `STATIC_TEST_RUN`. */
 export async function makeRunFolder(): Promise<string> {
@@ -12,7 +15,9 @@ export async function makeRunFolder(): Promise<string> {
 /** Ends the servers that tests have left running there on purpose. */
 export async function removeRunFolder(folder: string): Promise<void> {
   const entries = await Array.fromAsync(Deno.readDir(folder));
-  await Promise.all(entries.map(({ name }) => endPostgres(`${folder}/${name}/cluster/postmaster.pid`)));
+  await Promise.all(
+    entries.map(({ name }) => endPostgres(`${folder}/${name}/cluster/postmaster.pid`)),
+  );
   await removeWhenQuiet(folder);
 }
 
@@ -24,7 +29,8 @@ async function removeWhenQuiet(folder: string): Promise<void> {
     } catch (error) {
       const isNotEmpty = error instanceof Error && error.message.includes("not empty");
       if (!isNotEmpty || performance.now() > untilMs) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50)); // wait: for processes that are nobody's children
+      // wait: for processes that are nobody's children
+      await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The list of everything that a release runs, as a CycloneDX 1.6 document: each npm package of the lock file with its exact
- * version and the hash that the registry gave for it. The same lock file makes the same document, so two builds can be
- * compared byte by byte.
+ * The list of everything that a release runs, as a CycloneDX 1.6 document: each npm package of the
+ * lock file with its exact version and the hash that the registry gave for it. The same lock file
+ * makes the same document, so two builds can be compared byte by byte.
  */
 
 interface LockEntry {
@@ -27,7 +27,9 @@ export interface Sbom {
   readonly bomFormat: "CycloneDX";
   readonly specVersion: "1.6";
   readonly version: 1;
-  readonly metadata: { readonly component: { readonly type: "application"; name: string; version: string } };
+  readonly metadata: {
+    readonly component: { readonly type: "application"; name: string; version: string };
+  };
   readonly components: readonly Component[];
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
@@ -50,11 +52,20 @@ export function createSbom(lock: Lock, version: string): Sbom {
 
 function componentOf(key: string, integrity: string): Component {
   const [, base64] = /^sha512-(.+)$/.exec(integrity) ?? [];
-  if (base64 === undefined) throw new Error(`Cannot list ${key}: the lock file has no SHA-512 hash for it.`);
+  if (base64 === undefined) {
+    throw new Error(`Cannot list ${key}: the lock file has no SHA-512 hash for it.`);
+  }
   const { name, version } = nameAndVersion(key);
   const content = Uint8Array.fromBase64(base64).toHex();
   const purl = purlOf(key);
-  return { type: "library", "bom-ref": purl, name, version, purl, hashes: [{ alg: "SHA-512", content }] };
+  return {
+    type: "library",
+    "bom-ref": purl,
+    name,
+    version,
+    purl,
+    hashes: [{ alg: "SHA-512", content }],
+  };
 }
 
 /** A key is `name@version`, followed by `_` and the versions of its peers. */
@@ -81,5 +92,7 @@ function resolve(dependency: string, keys: readonly string[]): string[] {
 
 /** One package may stand in the lock file several times, once for each set of peers. */
 function deduplicated(components: readonly Component[]): Component[] {
-  return components.filter(({ purl }, index) => components.findIndex((other) => other.purl === purl) === index);
+  return components.filter(({ purl }, index) =>
+    components.findIndex((other) => other.purl === purl) === index
+  );
 }

@@ -1,4 +1,7 @@
-/** Reads the project's own TypeScript for the rule checkers: which files there are, and their code without comments. */
+/**
+ * Reads the project's own TypeScript for the rule checkers: which files there are, and their code
+ * without comments.
+ */
 
 export interface SourceFile {
   /** Relative to the repository, with forward slashes. */
@@ -24,7 +27,8 @@ export function createSourceFile(path: string, text: string): SourceFile {
 
 /** Tests, and what only tests import: `testing/` folders beside the code. */
 export function isTest(path: string): boolean {
-  return /_(?:test|campaign)\.ts$/.test(path) || path.startsWith("tests/") || path.includes("/testing/");
+  return /_(?:test|campaign)\.ts$/.test(path) || path.startsWith("tests/") ||
+    path.includes("/testing/");
 }
 
 /** Every file of ours below `root`; generated code is left out, its generator is what we write. */
@@ -37,8 +41,9 @@ export async function filesBelow(root: string, folder = ""): Promise<string[]> {
   const paths: string[] = [];
   for await (const entry of Deno.readDir(`${root}/${folder}`)) {
     const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-    if (entry.isDirectory && !skippedFolders.has(entry.name)) paths.push(...await filesBelow(root, path));
-    else if (entry.isFile) paths.push(path);
+    if (entry.isDirectory && !skippedFolders.has(entry.name)) {
+      paths.push(...await filesBelow(root, path));
+    } else if (entry.isFile) paths.push(path);
   }
   return paths.sort();
 }
@@ -57,7 +62,9 @@ export function lineAt(text: string, index: number): number {
 
 /** Prints violations and returns the exit code. */
 export function report(name: string, violations: readonly Violation[], files: number): number {
-  for (const { path, line, rule, what } of violations) console.error(`${path}:${line}  ${rule}: ${what}`);
+  for (const { path, line, rule, what } of violations) {
+    console.error(`${path}:${line}  ${rule}: ${what}`);
+  }
   console.log(`${name}: ${files} files, ${violations.length} violations`);
   return violations.length === 0 ? 0 : 1;
 }
@@ -66,12 +73,15 @@ const token =
   /\/\*[^]*?\*\/|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\[^]|[^`\\])*`|(?<=[=(,:[!&|?{};]\s*)\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/[a-z]*/g;
 
 /**
- * One pass over comments, strings, templates and regular expressions. A template's `${}` is blanked with it: the rules
- * look for forbidden names, and code hidden there would still be seen by lint and review.
+ * One pass over comments, strings, templates and regular expressions. A template's `${}` is blanked
+ * with it: the rules look for forbidden names, and code hidden there would still be seen by lint
+ * and review.
  */
 function blankCommentsAndStrings(text: string): string {
   return text.replace(token, (match) => {
-    const [open, close] = match.startsWith("/") ? ["", ""] : [match.charAt(0), match.charAt(match.length - 1)];
+    const [open, close] = match.startsWith("/")
+      ? ["", ""]
+      : [match.charAt(0), match.charAt(match.length - 1)];
     const inner = match.slice(open.length, match.length - close.length);
     return open + inner.replace(/[^\n]/g, " ") + close;
   });

@@ -1,4 +1,7 @@
-/** Runs the test files of a suite or a campaign in processes of their own, and reads what came of it. */
+/**
+ * Runs the test files of a suite or a campaign in processes of their own, and reads what came of
+ * it.
+ */
 import { parseJunit, type SuiteResult } from "./junit.ts";
 import { withTemporaryFolder } from "./temporary_folder.ts";
 import { writeTestPrograms } from "./test_files.ts";
@@ -12,7 +15,10 @@ export interface TestRun {
   readonly files: readonly string[];
   /** How many of the files run side by side. */
   readonly lanes: number;
-  /** Each file in an isolate of its own, because it changes what its isolate shares, or loads native code. */
+  /**
+   * Each file in an isolate of its own, because it changes what its isolate shares, or loads native
+   * code.
+   */
   readonly apart: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly maxMinutes: number;
@@ -26,7 +32,12 @@ export async function runTests(
 ): Promise<SuiteResult> {
   const folder = await Deno.makeTempDir({ prefix: "suite-" });
   try {
-    const programs = await writeTestPrograms({ root, folder, files, lanes: apart ? files.length : lanes });
+    const programs = await writeTestPrograms({
+      root,
+      folder,
+      files,
+      lanes: apart ? files.length : lanes,
+    });
     const report = `${folder}/report.xml`;
     const flags = ["-A", "--no-check", `--config=${root}/deno.json`, `--junit-path=${report}`];
     if (!shows) flags.push("--quiet");
@@ -35,7 +46,9 @@ export async function runTests(
       runDeno(["test", ...flags, ...programs], { env: { ...env, TMPDIR }, maxMinutes }, print)
     );
     const result = await readReport(report, ended);
-    if (names.length > 0) print(`\n${name} left behind in the temporary folder: ${names.join(", ")}\n`);
+    if (names.length > 0) {
+      print(`\n${name} left behind in the temporary folder: ${names.join(", ")}\n`);
+    }
     // A crash outside any test (a module that does not load, a leaked resource) must count too.
     const unseen = ended === "failed" && result.failed === 0 ? 1 : 0;
     return { ...result, failed: result.failed + unseen + (names.length > 0 ? 1 : 0) };
@@ -44,11 +57,17 @@ export async function runTests(
   }
 }
 
-/** A process that was ended from outside has written no report: there is no verdict. One that gave up by itself has failed. */
+/**
+ * A process that was ended from outside has written no report: there is no verdict. One that gave
+ * up by itself has failed.
+ */
 async function readReport(path: string, ended: Ended): Promise<SuiteResult> {
   const nothing = { passed: 0, failed: 0, skipped: [], times: [] };
   try {
-    return { ...parseJunit(await Deno.readTextFile(path)), ...(ended === "cut off" && { isUnjudged: true }) };
+    return {
+      ...parseJunit(await Deno.readTextFile(path)),
+      ...(ended === "cut off" && { isUnjudged: true }),
+    };
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
     return { ...nothing, ...(ended === "cut off" && { isUnjudged: true }) };
@@ -60,7 +79,10 @@ export type Ended = "passed" | "failed" | "cut off";
 
 export async function runDeno(
   args: readonly string[],
-  { env = {}, maxMinutes }: { readonly env?: Readonly<Record<string, string>>; readonly maxMinutes: number },
+  { env = {}, maxMinutes }: {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly maxMinutes: number;
+  },
   print: Print,
 ): Promise<Ended> {
   const command = new Deno.Command(Deno.execPath(), {

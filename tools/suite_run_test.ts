@@ -3,7 +3,10 @@ import type { SuiteResult } from "./junit.ts";
 import { runTests } from "./suite_run.ts";
 
 /** Runs one test file with this text. */
-async function run(text: string, maxMinutes = 1): Promise<{ readonly result: SuiteResult; readonly output: string }> {
+async function run(
+  text: string,
+  maxMinutes = 1,
+): Promise<{ readonly result: SuiteResult; readonly output: string }> {
   const folder = await Deno.makeTempDir();
   try {
     await Deno.writeTextFile(`${folder}/planted_test.ts`, text);
@@ -40,6 +43,9 @@ Deno.test("a process that a signal or the time limit ends gives no verdict", asy
   const killed = await run(`Deno.test("a", () => Deno.kill(Deno.pid, "SIGKILL"));`);
   assertEquals([killed.result.isUnjudged, killed.result.failed], [true, 0]);
   assertStringIncludes(killed.output, "SIGKILL");
-  const late = await run(`Deno.test("a", () => new Promise(() => setInterval(() => {}, 1000)));`, 0.05);
+  const late = await run(
+    `Deno.test("a", () => new Promise(() => setInterval(() => {}, 1000)));`,
+    0.05,
+  );
   assertEquals([late.result.isUnjudged, late.result.failed], [true, 0]);
 });

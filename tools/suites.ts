@@ -46,7 +46,8 @@ export const suites: readonly Suite[] = [
   gate("tidy", ["run", "--allow-read=.", `--allow-run=${Deno.execPath()}`, "tools/tidy.ts"]),
   gate("generated", ["run", "-A", "tools/generate.ts", "--check"]),
   tests("tools", ["tools", "bench"]),
-  // The longest first, so that none of them is left over at the end. A second lane is for suites whose files fill it.
+  // The longest first, so that none of them is left over at the end. A second lane is for suites
+  // whose files fill it.
   tests("scenario", ["tests/scenario"], { lanes: 2 }),
   tests("sdk-sessions", ["tests/sdk"]),
   tests("api-processes", ["tests/api"], { lanes: 2 }),
@@ -66,7 +67,8 @@ export const suites: readonly Suite[] = [
   tests("mcp", ["tests/mcp"]),
   tests("host", ["tests/host"]),
   tests("wasm", ["wasm"]),
-  // In a process of its own, with one module that loads the native store: Deno may panic at the end otherwise.
+  // In a process of its own, with one module that loads the native store: Deno may panic at the end
+  // otherwise.
   tests("sdk-platform", ["sdk/platform"]),
   tests("server", ["server"]),
   tests("proto", ["proto"]),
@@ -83,7 +85,12 @@ function gate(name: string, args: readonly string[]): Suite {
     run: async (print) => {
       const ended = await runDeno(args, { maxMinutes }, print);
       const counts = { passed: ended === "passed" ? 1 : 0, failed: ended === "failed" ? 1 : 0 };
-      return { ...counts, skipped: [], times: [], ...(ended === "cut off" && { isUnjudged: true }) };
+      return {
+        ...counts,
+        skipped: [],
+        times: [],
+        ...(ended === "cut off" && { isUnjudged: true }),
+      };
     },
   };
 }
@@ -92,8 +99,9 @@ function gate(name: string, args: readonly string[]): Suite {
 const programsOfPages = `${root}/dist/page_programs`;
 
 /**
- * Everything at once, the browser's pages, `tools/npm` and the programs of the documentation included: with the dependencies of both
- * projects, and with the types of browsers and Deno. Browser code that would need Deno is found by `tools/check_imports.ts`.
+ * Everything at once, the browser's pages, `tools/npm` and the programs of the documentation
+ * included: with the dependencies of both projects, and with the types of browsers and Deno.
+ * Browser code that would need Deno is found by `tools/check_imports.ts`.
  */
 async function checkTypes(print: Print): Promise<SuiteResult> {
   const { imports, compilerOptions, unstable } = JSON.parse(await Deno.readTextFile("deno.json"));
@@ -112,8 +120,18 @@ async function checkTypes(print: Print): Promise<SuiteResult> {
       unstable,
     };
     await Deno.writeTextFile(config, JSON.stringify(options));
-    const files = (await listFiles(root)).filter((path) => path.endsWith(".ts") && !untyped.test(path));
-    const args = ["check", "--quiet", "--no-lock", "--config", config, ...files, ...programs.values()];
+    const files = (await listFiles(root)).filter((path) =>
+      path.endsWith(".ts") && !untyped.test(path)
+    );
+    const args = [
+      "check",
+      "--quiet",
+      "--no-lock",
+      "--config",
+      config,
+      ...files,
+      ...programs.values(),
+    ];
     return await gate("types", args).run(print);
   } finally {
     await Deno.remove(config);
@@ -128,7 +146,10 @@ interface TestOptions {
   readonly without?: readonly string[];
   /** How many of its files run side by side: for suites that wait for processes. */
   readonly lanes?: number;
-  /** Each file in an isolate of its own, because it changes what its isolate shares, or loads native code. */
+  /**
+   * Each file in an isolate of its own, because it changes what its isolate shares, or loads native
+   * code.
+   */
   readonly apart?: boolean;
 }
 

@@ -6,7 +6,8 @@ async function exists(path: string): Promise<boolean> {
 }
 
 Deno.test("withTemporaryFolder() names what a process leaves in its TMPDIR, and removes it", async () => {
-  const program = `await Deno.makeTempDir({ prefix: "kept-" }); await Deno.remove(await Deno.makeTempFile());`;
+  const program =
+    `await Deno.makeTempDir({ prefix: "kept-" }); await Deno.remove(await Deno.makeTempFile());`;
   const { result: folder, names } = await withTemporaryFolder(async (folder) => {
     const args = ["eval", program];
     await new Deno.Command(Deno.execPath(), { args, env: { TMPDIR: folder } }).output();

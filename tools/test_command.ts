@@ -1,14 +1,15 @@
 /**
- * The README's test command: every gate and every test of the project that a change must pass, and one closing line
- * `N passed, N failed, N skipped`.
+ * The README's test command: every gate and every test of the project that a change must pass, and
+ * one closing line `N passed, N failed, N skipped`.
  *
  *   deno task test                     everything
  *   deno task test proto tidy          some suites
  *   deno task test --changed [BASE]    suites whose files import something that has changed since BASE (HEAD unless given)
  *   deno task test --complete          a test that this machine cannot run is not judged
  *
- * It exits with 0 when everything passed, 1 when something failed, 2 for wrong arguments, and 3 when nothing failed but something
- * was not judged: a suite or the command was ended from outside, or with `--complete` a test was skipped.
+ * It exits with 0 when everything passed, 1 when something failed, 2 for wrong arguments, and 3
+ * when nothing failed but something was not judged: a suite or the command was ended from outside,
+ * or with `--complete` a test was skipped.
  */
 import { changedFiles, suitesOf } from "./changed_suites.ts";
 import { baselineShare, Calibration, shareAtMost, shareWanted } from "./calibration.ts";
@@ -38,7 +39,10 @@ if ("problem" in given) {
 const { names, changedSince, isComplete } = given;
 const chosen = await choose();
 
-/** Tests wait more than they compute: with two lanes for each core the cores are busy, and no test waits for long. */
+/**
+ * Tests wait more than they compute: with two lanes for each core the cores are busy, and no test
+ * waits for long.
+ */
 const lanesAtMost = 2 * Math.max(2, navigator.hardwareConcurrency);
 /** A machine gets what it lacks from one of two places. */
 const mendsSkips =
@@ -64,7 +68,11 @@ async function choose(): Promise<readonly Suite[]> {
   }
   const files = await changedFiles(changedSince);
   const found = await suitesOf(files);
-  console.log(`${files.length} files have changed since ${changedSince}: ${found.map(({ name }) => name).join(" ")}`);
+  console.log(
+    `${files.length} files have changed since ${changedSince}: ${
+      found.map(({ name }) => name).join(" ")
+    }`,
+  );
   return found;
 }
 
@@ -74,8 +82,8 @@ async function giveUp(): Promise<void> {
 }
 
 /**
- * Starts each suite as soon as its lanes are free, in this order: a suite with two lanes would wait for the end if others overtook it.
- * Each is shown as a whole when it is done.
+ * Starts each suite as soon as its lanes are free, in this order: a suite with two lanes would wait
+ * for the end if others overtook it. Each is shown as a whole when it is done.
  */
 async function runBeside(waiting: Suite[]): Promise<void> {
   const single = chosen.length === 1;
@@ -98,8 +106,8 @@ async function runBeside(waiting: Suite[]): Promise<void> {
 }
 
 /**
- * Runs failed suites once more, with nothing beside them. Returns the first results of those that passed then: they are shown with
- * their reasons, because an unsteady test is to be mended.
+ * Runs failed suites once more, with nothing beside them. Returns the first results of those that
+ * passed then: they are shown with their reasons, because an unsteady test is to be mended.
  */
 async function tryAgain(): Promise<readonly Finished[]> {
   const failed = finished.filter(({ result }) => result.failed > 0);
@@ -134,7 +142,9 @@ async function run(suite: Suite, print: (text: string) => void): Promise<Finishe
 function report(): never {
   const results = suites.flatMap((suite) => finished.find((one) => one.suite === suite) ?? []);
   for (const one of results) if (one.result.failed > 0) explain(one, "failed");
-  for (const one of unsteady) explain(one, "failed beside other suites and passed alone: UNSTEADY, mend it");
+  for (const one of unsteady) {
+    explain(one, "failed beside other suites and passed alone: UNSTEADY, mend it");
+  }
   reportTimes(results);
   const all = results.map(({ result }) => result);
   const skipped = all.flatMap((result) => result.skipped);
@@ -146,7 +156,9 @@ function report(): never {
   if (notJudged.length > 0) console.log(`\n--- not judged\n${notJudged.join("\n")}`);
   const passed = all.reduce((sum, result) => sum + result.passed, 0);
   const failed = all.reduce((sum, result) => sum + result.failed, 0);
-  for (const { suite } of unsteady) console.log(`\nUNSTEADY: ${suite.name}; the reason stands above`);
+  for (const { suite } of unsteady) {
+    console.log(`\nUNSTEADY: ${suite.name}; the reason stands above`);
+  }
   console.log(`\n${passed} passed, ${failed} failed, ${skipped.length + cutOff.length} skipped`);
   Deno.exit(exitCodeOf({ failed, notJudged: notJudged.length }));
 }
@@ -154,7 +166,9 @@ function report(): never {
 function explain({ suite: { name }, output }: Finished, what: string): void {
   const maxCharacters = 6000;
   const errors = output.lastIndexOf(" ERRORS ");
-  const reasons = errors === -1 ? output.slice(-maxCharacters) : output.slice(errors).slice(0, maxCharacters);
+  const reasons = errors === -1
+    ? output.slice(-maxCharacters)
+    : output.slice(errors).slice(0, maxCharacters);
   console.log(`\n--- ${name} ${what}\n${reasons}`);
 }
 
@@ -168,18 +182,27 @@ function reportTimes(results: readonly Finished[]): void {
     console.log(`${timeOf(name, seconds, processorSeconds)}   ${outcome}`);
   }
   const total = (performance.now() - started) / 1000;
-  const processorTotal = results.reduce((sum, { processorSeconds = 0 }) => sum + processorSeconds, 0);
+  const processorTotal = results.reduce(
+    (sum, { processorSeconds = 0 }) => sum + processorSeconds,
+    0,
+  );
   console.log(timeOf("total", total, processorTotal));
   if (calibration !== undefined && processorTotal > 0) {
     const { workSeconds } = calibration;
     const share = baselineShare(processorTotal, workSeconds);
-    console.log(`A fixed piece of work took ${(workSeconds * 1000).toFixed(1)} ms of processor beside it`);
-    console.log(`This is ${share.toFixed(2)} of what the run took at first, and ${shareWanted} is wanted`);
+    console.log(
+      `A fixed piece of work took ${(workSeconds * 1000).toFixed(1)} ms of processor beside it`,
+    );
+    console.log(
+      `This is ${share.toFixed(2)} of what the run took at first, and ${shareWanted} is wanted`,
+    );
     if (share > shareAtMost) {
       console.log("WARNING: that is too much; move what is long to a campaign (deno task stress)");
     }
   }
-  const times = results.flatMap(({ suite, result }) => result.times.map((time) => ({ ...time, suite: suite.name })));
+  const times = results.flatMap(({ suite, result }) =>
+    result.times.map((time) => ({ ...time, suite: suite.name }))
+  );
   if (times.length > 0) console.log("\n--- slowest tests");
   for (const { name, seconds, suite } of slowestOf(times, slowestShown)) {
     console.log(`${suite.padEnd(16)} ${seconds.toFixed(1).padStart(7)} s   ${name}`);
@@ -187,7 +210,9 @@ function reportTimes(results: readonly Finished[]): void {
 }
 
 function timeOf(name: string, seconds: number, processorSeconds: number | undefined): string {
-  const processor = processorSeconds === undefined ? "" : `${processorSeconds.toFixed(1).padStart(8)} s of processor`;
+  const processor = processorSeconds === undefined
+    ? ""
+    : `${processorSeconds.toFixed(1).padStart(8)} s of processor`;
   return `${name.padEnd(16)} ${seconds.toFixed(1).padStart(7)} s${processor}`;
 }
 

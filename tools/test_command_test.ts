@@ -1,4 +1,5 @@
-// The real command, in a process of its own, with suites and a machine that the test has planted in the place of ours.
+// The real command, in a process of its own, with suites and a machine that the test has planted in
+// the place of ours.
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 
 const command = new URL("test_command.ts", import.meta.url);
@@ -22,14 +23,24 @@ async function runCommand({ suite, args = [] }: {
     const run = `run: async (print) => { ${suite} }`;
     const other =
       `{ name: "other", lanes: 1, run: () => Promise.resolve({ passed: 1, failed: 0, skipped: [], times: [] }) }`;
-    const suites = `let tries = 0;\nexport const suites = [{ name: "planted", lanes: 1, ${run} }, ${other}];`;
+    const suites =
+      `let tries = 0;\nexport const suites = [{ name: "planted", lanes: 1, ${run} }, ${other}];`;
     const { imports: ours } = JSON.parse(await Deno.readTextFile(new URL("../deno.json", command)));
     const imports = {
-      ...Object.fromEntries(Object.entries(ours).filter(([, target]) => String(target).startsWith("npm:"))),
+      ...Object.fromEntries(
+        Object.entries(ours).filter(([, target]) => String(target).startsWith("npm:")),
+      ),
       [new URL("suites.ts", command).href]: await plant("suites.ts", suites),
     };
     await plant("deno.json", JSON.stringify({ imports }));
-    const flags = ["run", "-A", "--no-check", "--quiet", "--no-lock", `--config=${folder}/deno.json`];
+    const flags = [
+      "run",
+      "-A",
+      "--no-check",
+      "--quiet",
+      "--no-lock",
+      `--config=${folder}/deno.json`,
+    ];
     const { code, stdout } = await new Deno.Command(Deno.execPath(), {
       args: [...flags, command.href, ...args],
       stdin: "null",
@@ -42,7 +53,8 @@ async function runCommand({ suite, args = [] }: {
 }
 
 const fails = `print("the reason\\n"); return { passed: 2, failed: 1, skipped: [], times: [] };`;
-const passes = `return { passed: 2, failed: 0, skipped: ["a browser [skipped: none here]"], times: [] };`;
+const passes =
+  `return { passed: 2, failed: 0, skipped: ["a browser [skipped: none here]"], times: [] };`;
 
 Deno.test("a suite that fails twice is a failure", async () => {
   const { code, output } = await runCommand({ suite: fails });

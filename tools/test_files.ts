@@ -1,6 +1,7 @@
 /**
- * The files of a suite as one program. `deno test` gives each file an isolate of its own, which loads and compiles the whole
- * product again: a third of the processor time of most suites. So a suite has one isolate for each lane, whatever it holds.
+ * The files of a suite as one program. `deno test` gives each file an isolate of its own, which
+ * loads and compiles the whole product again: a third of the processor time of most suites. So a
+ * suite has one isolate for each lane, whatever it holds.
  */
 
 export interface TestPaths {
@@ -21,10 +22,16 @@ export async function findTestFiles(
 ): Promise<string[]> {
   const endings = kinds.map((kind) => `_${kind}.ts`);
   const files = (await Promise.all(paths.map((path) => findBelow(root, path, endings)))).flat();
-  return files.filter((file) => !without.some((other) => file === other || file.startsWith(`${other}/`))).sort();
+  return files.filter((file) =>
+    !without.some((other) => file === other || file.startsWith(`${other}/`))
+  ).sort();
 }
 
-async function findBelow(root: string, path: string, endings: readonly string[]): Promise<string[]> {
+async function findBelow(
+  root: string,
+  path: string,
+  endings: readonly string[],
+): Promise<string[]> {
   if (path.endsWith(".ts")) return [path];
   const entries = await Array.fromAsync(Deno.readDir(`${root}/${path}`));
   const found = await Promise.all(entries.map(({ name, isDirectory }) => {
@@ -37,7 +44,12 @@ async function findBelow(root: string, path: string, endings: readonly string[])
 
 /** Deals the files to as many programs as there are lanes, and returns the programs' paths. */
 export async function writeTestPrograms(
-  { root, folder, files, lanes }: { root: string; folder: string; files: readonly string[]; lanes: number },
+  { root, folder, files, lanes }: {
+    root: string;
+    folder: string;
+    files: readonly string[];
+    lanes: number;
+  },
 ): Promise<string[]> {
   const programs = Array.from(
     { length: Math.min(lanes, files.length) },
@@ -45,7 +57,9 @@ export async function writeTestPrograms(
   );
   return await Promise.all(programs.map(async (part, lane) => {
     const path = `${folder}/lane_${lane + 1}_test.ts`;
-    const imports = part.map((file) => `import ${JSON.stringify(new URL(file, `file://${root}/`).href)};\n`);
+    const imports = part.map((file) =>
+      `import ${JSON.stringify(new URL(file, `file://${root}/`).href)};\n`
+    );
     await Deno.writeTextFile(path, imports.join(""));
     return path;
   }));

@@ -7,19 +7,26 @@ import { findTestFiles, writeTestPrograms } from "./test_files.ts";
 const root = new URL("../", import.meta.url).pathname.replace(/\/$/, "");
 
 Deno.test("every test file of the project belongs to exactly one suite", async () => {
-  const lists = await Promise.all(suites.map(({ tests }) => tests === undefined ? [] : findTestFiles(root, tests)));
+  const lists = await Promise.all(
+    suites.map(({ tests }) => tests === undefined ? [] : findTestFiles(root, tests)),
+  );
   const all = await findTestFiles(root, { paths: ["."], without: ["tools/npm", "wasm/assembly"] });
   assertEquals(lists.flat().sort(), all);
 });
 
 Deno.test("every campaign file, and every test that is longer in a campaign, belongs to a campaign", async () => {
   const kinds = ["test", "campaign"] as const;
-  const inCampaigns = await Promise.all(campaigns.map(({ paths }) => findTestFiles(root, { paths, kinds })));
+  const inCampaigns = await Promise.all(
+    campaigns.map(({ paths }) => findTestFiles(root, { paths, kinds })),
+  );
   const known = new Set(inCampaigns.flat());
   const longer = new Set<string>();
   for (const { path, text } of await readSources(root)) {
     if (path.startsWith("tools/")) continue;
-    if (path.endsWith("_campaign.ts") || (path.endsWith("_test.ts") && /STATIC_STRESS|\binCampaign\b/.test(text))) {
+    if (
+      path.endsWith("_campaign.ts") ||
+      (path.endsWith("_test.ts") && /STATIC_STRESS|\binCampaign\b/.test(text))
+    ) {
       longer.add(path);
     }
   }
@@ -32,17 +39,28 @@ Deno.test("a campaign names files that are there", async () => {
 
 Deno.test("a suite without a file of its own does not exist", async () => {
   for (const { name, tests } of suites) {
-    if (tests !== undefined) assertEquals([name, (await findTestFiles(root, tests)).length > 0], [name, true]);
+    if (tests !== undefined) {
+      assertEquals([name, (await findTestFiles(root, tests)).length > 0], [name, true]);
+    }
   }
 });
 
 Deno.test("findTestFiles() finds tests at every depth, leaves out files and folders, and none that only begins alike", async () => {
   await using folder = await temporaryFolder();
-  for (const path of ["a/x_test.ts", "a/b/y_test.ts", "a/b2/z_test.ts", "a/code.ts", "a/node_modules/n_test.ts"]) {
+  for (
+    const path of [
+      "a/x_test.ts",
+      "a/b/y_test.ts",
+      "a/b2/z_test.ts",
+      "a/code.ts",
+      "a/node_modules/n_test.ts",
+    ]
+  ) {
     await Deno.mkdir(`${folder.path}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
     await Deno.writeTextFile(`${folder.path}/${path}`, "");
   }
-  const found = (...without: string[]): Promise<string[]> => findTestFiles(folder.path, { paths: ["a"], without });
+  const found = (...without: string[]): Promise<string[]> =>
+    findTestFiles(folder.path, { paths: ["a"], without });
   assertEquals(await found(), ["a/b/y_test.ts", "a/b2/z_test.ts", "a/x_test.ts"]);
   assertEquals(await found("a/b", "a/x_test.ts"), ["a/b2/z_test.ts"]);
   assertEquals(await findTestFiles(folder.path, { paths: ["."] }), await found());

@@ -1,12 +1,24 @@
-/** Style rules that a formatter and a linter do not know; each exists because CONTRIBUTING.md asks for it. */
-import { createSourceFile, isTest, lineAt, listFiles, report, type SourceFile, type Violation } from "./source.ts";
+/**
+ * Style rules that a formatter and a linter do not know; each exists because CONTRIBUTING.md asks
+ * for it.
+ */
+import {
+  createSourceFile,
+  isTest,
+  lineAt,
+  listFiles,
+  report,
+  type SourceFile,
+  type Violation,
+} from "./source.ts";
 import { type Ceilings, checkSizes, listPath, lowered } from "./tidy/ceilings.ts";
 import { measure } from "./tidy/sizes.ts";
 import { unlimitedWaits } from "./unlimited_waits.ts";
 
 /** Of comments; the formatter breaks code. */
-const maxColumns = 180;
-const textFile = /\.(ts|py|md|json|sql|proto|yaml|yml|service|sh)$|(^|\/)(run|Dockerfile[\w.]*|LICENSE)$/;
+const maxColumns = 100;
+const textFile =
+  /\.(ts|py|md|json|sql|proto|yaml|yml|service|sh)$|(^|\/)(run|Dockerfile[\w.]*|LICENSE)$/;
 
 /** Spelled in pieces so that this file does not break its own rule. */
 const machinePaths = new RegExp(["/wo" + "rk/", "(?<!\\.)/ro" + "ot/"].join("|"));
@@ -15,12 +27,17 @@ const packageHosts = new RegExp(["registry\\.npm" + "js", "deb\\.deb" + "ian"].j
 const publicSources = "tools/fetch/sources.ts";
 const unfinished = new RegExp("\\b(TO" + "DO|FIX" + "ME|XX" + "X|HA" + "CK)\\b");
 
-/** Clauses with who or what as their subject, and "answers" for "returns": CONTRIBUTING.md has twenty pairs. */
+/**
+ * Clauses with who or what as their subject, and "answers" for "returns": CONTRIBUTING.md has
+ * twenty pairs.
+ */
 const stopsReader =
   /^(What|Who|Whose|Whoever|Answers)\b|\b[Ww]hoever\b|(?<=\. )(Answers (?=the |when |whether |what |where )|Who |Whose |What (?!follows|remains))/;
 const plainAdvice = "say it with the thing itself as the subject; functions return";
 
-/** Rooms of the channel whose control is a machine: promises and timers stand in a folder `runner`. */
+/**
+ * Rooms of the channel whose control is a machine: promises and timers stand in a folder `runner`.
+ */
 const machineRooms =
   /^sdk\/channel\/(?:commits|connection|group|leaving|messages|names|order|reading|recovery|root|upkeep)\/(?!(?:.*\/)?runner\/)/;
 const waits = /\b(?:async|await|Promise|setTimeout|setInterval|queueMicrotask)\b/g;
@@ -44,7 +61,9 @@ const rules: readonly Rule[] = [
     applies: typescript,
     find: ({ path }) => {
       const name = path.slice(path.lastIndexOf("/") + 1);
-      if (!/^[a-z0-9]+(_[a-z0-9]+)*(\.d)?\.ts$/.test(name)) return [{ index: 0, what: `${name} is not snake_case` }];
+      if (!/^[a-z0-9]+(_[a-z0-9]+)*(\.d)?\.ts$/.test(name)) {
+        return [{ index: 0, what: `${name} is not snake_case` }];
+      }
       if (/^(utils?|helpers?|data|misc|common|stuff)(_test)?\.ts$/.test(name)) {
         return [{ index: 0, what: `${name} names no subject` }];
       }
@@ -55,12 +74,15 @@ const rules: readonly Rule[] = [
     name: "doc",
     applies: product,
     find: ({ text }) =>
-      /^(#![^\n]*\n)?\/\*\*/.test(text) ? [] : [{ index: 0, what: "open the module with what it is for" }],
+      /^(#![^\n]*\n)?\/\*\*/.test(text)
+        ? []
+        : [{ index: 0, what: "open the module with what it is for" }],
   },
   {
     name: "doc",
     applies: python,
-    find: ({ text }) => text.startsWith('"""') ? [] : [{ index: 0, what: "open the module with what it is for" }],
+    find: ({ text }) =>
+      text.startsWith('"""') ? [] : [{ index: 0, what: "open the module with what it is for" }],
   },
   {
     name: "columns",
@@ -76,36 +98,49 @@ const rules: readonly Rule[] = [
         /(?<!\*)\s\bas (?!const\b)(?=[\w{[(])/g,
         "say why: end the line or the one above with // cast: …",
       )
-        .filter(({ index }) => !isRenaming(file.code, index) && !explained(file.text, index, "// cast: ")),
+        .filter(({ index }) =>
+          !isRenaming(file.code, index) && !explained(file.text, index, "// cast: ")
+        ),
   },
   {
     name: "suppress",
     applies: typescript,
-    find: ({ text }) => matches(text, new RegExp("@ts-" + "(ignore|nocheck)", "g"), "fix the type instead"),
+    find: ({ text }) =>
+      matches(text, new RegExp("@ts-" + "(ignore|nocheck)", "g"), "fix the type instead"),
   },
   {
     name: "focus",
     applies: (file) => typescript(file) && isTest(file.path),
     find: ({ code }) =>
-      matches(code, /\bDeno\.test\.(only|ignore)\b|\b(only|ignore): true\b/g, "use testWhen, or delete it"),
+      matches(
+        code,
+        /\bDeno\.test\.(only|ignore)\b|\b(only|ignore): true\b/g,
+        "use testWhen, or delete it",
+      ),
   },
   {
     name: "sleep",
     applies: (file) => typescript(file) && isTest(file.path),
     find: (file) =>
-      matches(file.code, /new Promise\(\(?\w+\)? => setTimeout\(/g, "wait for a condition, or say why with // wait: …")
+      matches(
+        file.code,
+        /new Promise\(\(?\w+\)? => setTimeout\(/g,
+        "wait for a condition, or say why with // wait: …",
+      )
         .filter(({ index }) => !explained(file.text, index, "// wait: ")),
   },
   { name: "wait", applies: product, find: unlimitedWaits },
   {
     name: "machine_wait",
     applies: (file) => product(file) && machineRooms.test(file.path),
-    find: ({ code }) => matches(code, waits, "a machine never waits: say it as an effect, the runner carries it out"),
+    find: ({ code }) =>
+      matches(code, waits, "a machine never waits: say it as an effect, the runner carries it out"),
   },
   {
     name: "permit",
     applies: (file) => typescript(file) && file.path !== permitMaker,
-    find: ({ code }) => matches(code, /\bas\s+Permit\b|<Permit>\s*[\w({[]/g, `${permitMaker} alone makes a permit`),
+    find: ({ code }) =>
+      matches(code, /\bas\s+Permit\b|<Permit>\s*[\w({[]/g, `${permitMaker} alone makes a permit`),
   },
   {
     name: "unfinished",
@@ -125,7 +160,9 @@ const rules: readonly Rule[] = [
     applies: () => true,
     find: ({ path, text }) => [
       ...first(text, machinePaths, "a path of one machine"),
-      ...(path === publicSources ? [] : first(text, packageHosts, `only ${publicSources} names hosts of packages`)),
+      ...(path === publicSources
+        ? []
+        : first(text, packageHosts, `only ${publicSources} names hosts of packages`)),
     ],
   },
 ];
@@ -141,7 +178,10 @@ export function tidy(file: SourceFile): Violation[] {
   );
 }
 
-/** Lines of comments. Examples, indented tables and words that are too long alone, such as addresses, may be wider. */
+/**
+ * Lines of comments. Examples, indented tables and words that are too long alone, such as
+ * addresses, may be wider.
+ */
 function wideComments(file: SourceFile): Finding[] {
   const found = (python(file) ? pythonComments : comments)(file.text);
   return found.flatMap(({ index, words }) => {
@@ -150,20 +190,27 @@ function wideComments(file: SourceFile): Finding[] {
     const wide = prose.split("\n").find((line) =>
       line.length > maxColumns && /\S\s+\S+\s+\S/.test(line) && !/^\s*\* {3}|# type: /.test(line)
     );
-    return wide === undefined ? [] : [{ index, what: `${wide.length} columns, the limit is ${maxColumns}` }];
+    return wide === undefined
+      ? []
+      : [{ index, what: `${wide.length} columns, the limit is ${maxColumns}` }];
   });
 }
 
 /** `import { a as b }` and `export * as c` rename, they do not cast. */
 function isRenaming(code: string, index: number): boolean {
-  const statement = code.slice(Math.max(code.lastIndexOf(";", index), code.lastIndexOf("*/", index)) + 1, index);
+  const statement = code.slice(
+    Math.max(code.lastIndexOf(";", index), code.lastIndexOf("*/", index)) + 1,
+    index,
+  );
   return /^\s*(import|export)\b(?![^]*[=(])/.test(statement);
 }
 
 /** The formatter may put three lines between a reason and the place. */
 function explained(text: string, index: number, marker: string): boolean {
   const line = lineAt(text, index + 1);
-  return text.split("\n").slice(Math.max(0, line - 4), line + 3).some((near) => near.includes(marker));
+  return text.split("\n").slice(Math.max(0, line - 4), line + 3).some((near) =>
+    near.includes(marker)
+  );
 }
 
 function matches(text: string, pattern: RegExp, what: string): Finding[] {
@@ -175,7 +222,10 @@ function first(text: string, pattern: RegExp, what: string, at = 0): Finding[] {
   return match === null ? [] : [{ index: at + match.index, what: `${match[0]}: ${what}` }];
 }
 
-/** Comments with their words, without the marks at the beginning of each. Lines of `//` are comments of their own. */
+/**
+ * Comments with their words, without the marks at the beginning of each. Lines of `//` are comments
+ * of their own.
+ */
 function comments(text: string): { readonly index: number; readonly words: string }[] {
   return Array.from(
     text.matchAll(/(?<=^|\s)(?:\/\*\*?\s*(?:\*\s)?|\/\/ )([^]*?)(?=\*\/|\n(?!\s*\*)|$)/g),
@@ -194,7 +244,9 @@ function pythonComments(text: string): ReturnType<typeof comments> {
   );
 }
 
-/** The product's own code: programs in other languages, and what only tests import, are none of it. */
+/**
+ * The product's own code: programs in other languages, and what only tests import, are none of it.
+ */
 function isMeasured(file: SourceFile): boolean {
   return (product(file) && !/^wasm\/assembly\/|\.d\.ts$/.test(file.path)) ||
     (python(file) && !/(^|\/)tests\//.test(file.path));
@@ -202,7 +254,9 @@ function isMeasured(file: SourceFile): boolean {
 
 if (import.meta.main) {
   const paths = (await listFiles(".")).filter((path) => textFile.test(path));
-  const files = await Promise.all(paths.map(async (path) => createSourceFile(path, await Deno.readTextFile(path))));
+  const files = await Promise.all(
+    paths.map(async (path) => createSourceFile(path, await Deno.readTextFile(path))),
+  );
   const sizes = await measure(files.filter(isMeasured));
   const list: Ceilings[] = JSON.parse(await Deno.readTextFile(listPath));
   if (Deno.args.includes("--lower")) {

@@ -23,7 +23,11 @@ const violations: readonly [rule: string, path: string, text: string][] = [
   ["suppress", "proto/wire/cell.ts", `${doc}// @ts-${"ignore"}\nconst a = 1;\n`],
   ["focus", "proto/wire/cell_test.ts", 'Deno.test.only("a", () => {});\n'],
   ["focus", "proto/wire/cell_test.ts", 'Deno.test({ name: "a", ignore: true, fn });\n'],
-  ["sleep", "proto/wire/cell_test.ts", "await new Promise((resolve) => setTimeout(resolve, 100));\n"],
+  [
+    "sleep",
+    "proto/wire/cell_test.ts",
+    "await new Promise((resolve) => setTimeout(resolve, 100));\n",
+  ],
   ["wait", "relay/a.ts", `${doc}const a = await fetch(url, { redirect: "manual" });\n`],
   ["wait", "deploy/local/a.ts", `${doc}const a = await fetch(url, { redirect: "manual" });\n`],
   ["wait", "start.ts", `${doc}const a = await fetch(url, { redirect: "manual" });\n`],
@@ -34,11 +38,23 @@ const violations: readonly [rule: string, path: string, text: string][] = [
   ["wait", "relay/a.ts", `${doc}await connection.flush();\n`],
   ["wait", "api/a.ts", `${doc}const a = new Worker(url, { type: "module" });\n`],
   ["wait", "api/a.ts", `${doc}await new Promise(() => {});\n`],
-  ["wait", "api/a.ts", `${doc}const a = await fetch(url, { signal: AbortSignal.timeout(3_000) });\n`],
+  [
+    "wait",
+    "api/a.ts",
+    `${doc}const a = await fetch(url, { signal: AbortSignal.timeout(3_000) });\n`,
+  ],
   ["wait", "relay/a.ts", `${doc}const ms = 3_000;\nawait within(ms, work);\n`],
-  ["wait", "relay/a.ts", `${doc}const ms = 3_000;\nconst a = jetstream(connection, { timeout: ms });\n`],
+  [
+    "wait",
+    "relay/a.ts",
+    `${doc}const ms = 3_000;\nconst a = jetstream(connection, { timeout: ms });\n`,
+  ],
   ["machine_wait", "sdk/channel/connection/a.ts", `${doc}export async function a(): void {}\n`],
-  ["machine_wait", "sdk/channel/connection/deep/a.ts", `${doc}export const a = (): Promise<void> => b;\n`],
+  [
+    "machine_wait",
+    "sdk/channel/connection/deep/a.ts",
+    `${doc}export const a = (): Promise<void> => b;\n`,
+  ],
   ["machine_wait", "sdk/channel/connection/a.ts", `${doc}setTimeout(a, 5);\n`],
   ["machine_wait", "sdk/channel/names/a.ts", `${doc}await a();\n`],
   ["machine_wait", "sdk/channel/recovery/a.ts", `${doc}setTimeout(a, 5);\n`],
@@ -49,7 +65,11 @@ const violations: readonly [rule: string, path: string, text: string][] = [
   ["prose", "server/a.ts", `/**\n * Whose turn it is.\n */\nexport const a = 1;\n`],
   ["prose", "api/a.ts", `${doc}// Kept for whoever asks.\nexport const a = 1;\n`],
   ["prose", "cli/a.ts", `${doc}/** Looks. Answers whether it did. */\nexport const a = 1;\n`],
-  ["prose", "sdk/python/a.py", `"""Its purpose."""\n\n\ndef a() -> None:\n    """What is left."""\n`],
+  [
+    "prose",
+    "sdk/python/a.py",
+    `"""Its purpose."""\n\n\ndef a() -> None:\n    """What is left."""\n`,
+  ],
   ["prose", "tests/a_test.ts", "/** Who waits. */\nexport const a = 1;\n"],
   ["prose", "tests/a_test.ts", "/** Looks. What is left stays. */\nexport const a = 1;\n"],
   ["machine", "docs/protocol.md", `see /wo${"rk"}/main\n`],
@@ -66,10 +86,16 @@ for (const [rule, path, text] of violations) {
 const accepted: readonly [path: string, text: string][] = [
   ["sdk/channel/connection/runner/a.ts", `${doc}export async function a(): Promise<void> {}\n`],
   ["sdk/channel/connection/a_test.ts", "Deno.test(name, async () => await b());\n"],
-  ["sdk/channel/connection/judge_connection.ts", `${doc}// cast: the one place\nconst a = { number: 1 } as Permit;\n`],
+  [
+    "sdk/channel/connection/judge_connection.ts",
+    `${doc}// cast: the one place\nconst a = { number: 1 } as Permit;\n`,
+  ],
   ["tools/fetch/sources.ts", `${doc}const host = "deb.deb${"ian"}.org";\n`],
   ["proto/wire/cell.ts", `${doc}const a = b as string; // cast: checked above\n`],
-  ["relay/a.ts", `${doc}const a = await fetch(url, { signal: AbortSignal.timeout(waits.apiAnswer.ms) });\n`],
+  [
+    "relay/a.ts",
+    `${doc}const a = await fetch(url, { signal: AbortSignal.timeout(waits.apiAnswer.ms) });\n`,
+  ],
   ["relay/a.ts", `${doc}await within(waits.nodeAnswer.ms, nodes.connection.flush());\n`],
   ["api/a.ts", `${doc}// limit: command\nconst a = new Worker(url, { type: "module" });\n`],
   ["relay/a.ts", `${doc}await router.fetch(request);\n`],
@@ -82,7 +108,10 @@ const accepted: readonly [path: string, text: string][] = [
   ["proto/wire/cell.ts", `/**\n * \`\`\`ts\n * ${wide}\n * \`\`\`\n */\n`],
   ["proto/wire/cell.ts", `/**\n * Its bytes.\n *\n *   ${wide}\n */\n`],
   ["proto/wire/cell.ts", `${doc}// https://${"a".repeat(200)}\nconst a = 1;\n`],
-  ["proto/wire/cell_test.ts", "// wait: the peer's timer\nawait new Promise((resolve) => setTimeout(resolve, 1));\n"],
+  [
+    "proto/wire/cell_test.ts",
+    "// wait: the peer's timer\nawait new Promise((resolve) => setTimeout(resolve, 1));\n",
+  ],
 ];
 
 for (const [path, text] of accepted) {

@@ -11,7 +11,15 @@ Deno.test("every package exports its mod.ts and only modules that exist", async 
 });
 
 Deno.test("pages that name a packed package name the one of this version", async () => {
-  for (const page of ["README.md", "examples/README.md", "sdk/README.md", "cli/README.md", "docs/operations.md"]) {
+  for (
+    const page of [
+      "README.md",
+      "examples/README.md",
+      "sdk/README.md",
+      "cli/README.md",
+      "docs/operations.md",
+    ]
+  ) {
     const text = await Deno.readTextFile(new URL(page, root));
     for (const [name, named] of text.matchAll(/static-(?:sdk|cli)-(\d[\w.-]*)\.tgz/g)) {
       assertEquals(named, version, `${page} names ${name}`);

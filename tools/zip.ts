@@ -1,4 +1,6 @@
-/** Zip archives that are the same bytes for the same content: no clock, no owner, names in order. */
+/**
+ * Zip archives that are the same bytes for the same content: no clock, no owner, names in order.
+ */
 import { crc32, deflateRawSync } from "node:zlib";
 
 export interface ZipFile {
@@ -38,7 +40,10 @@ export function createZip(files: readonly ZipFile[]): Uint8Array<ArrayBuffer> {
   }
   const size = directory.reduce((sum, { length }) => sum + length, 0);
   const count = files.length;
-  const end = numbers([[0x06054b50, 4], [0, 2], [0, 2], [count, 2], [count, 2], [size, 4], [offset, 4], [0, 2]]);
+  const end = numbers([[0x06054b50, 4], [0, 2], [0, 2], [count, 2], [count, 2], [size, 4], [
+    offset,
+    4,
+  ], [0, 2]]);
   return joined([...parts, ...directory, end]);
 }
 

@@ -1,6 +1,7 @@
 /**
- * AES-256-GCM, synchronous, with nonces of 12 and tags of 16 bytes. The tag is checked before a byte of plaintext exists, and
- * everything a message left in WebAssembly memory is wiped before a call returns, also when it throws.
+ * AES-256-GCM, synchronous, with nonces of 12 and tags of 16 bytes. The tag is checked before a
+ * byte of plaintext exists, and everything a message left in WebAssembly memory is wiped before a
+ * call returns, also when it throws.
  */
 import { type Core, sharedCore } from "./aes256gcm_core.ts";
 import { CipherError } from "./errors.ts";
@@ -11,7 +12,9 @@ export const nonceBytes = 12;
 export const tagBytes = 16;
 /** Largest text, and largest associated data, of one message. */
 export const maxInputBytes = 2 ** 31;
-/** NIST SP 800-38D, section 8.3: with random nonces of 96 bits a key may seal this many messages. */
+/**
+ * NIST SP 800-38D, section 8.3: with random nonces of 96 bits a key may seal this many messages.
+ */
 export const maxSeals = 2 ** 32;
 
 /** Room before the window for a prefix, so that a result with its prefix is one copy. */
@@ -27,7 +30,10 @@ export interface SealInput {
   readonly plaintext: Uint8Array;
   /** Authenticated, not encrypted. */
   readonly aad?: Uint8Array;
-  /** Put before the result as it is, not authenticated: the header of a format, at most `maxPrefixBytes`. */
+  /**
+   * Put before the result as it is, not authenticated: the header of a format, at most
+   * `maxPrefixBytes`.
+   */
   readonly prefix?: Uint8Array;
 }
 
@@ -39,7 +45,10 @@ export interface OpenInput {
 }
 
 export interface Aes256GcmOptions {
-  /** Messages this object may seal, for a key that has sealed others before. At most `maxSeals`, which is the default. */
+  /**
+   * Messages this object may seal, for a key that has sealed others before. At most `maxSeals`,
+   * which is the default.
+   */
   readonly sealsAllowed?: number;
 }
 
@@ -70,7 +79,12 @@ export class Aes256Gcm {
 
   /** Encrypts and authenticates. Returns the prefix, if any, the encrypted text, and the tag. */
   seal({ nonce, plaintext, aad = nothing, prefix = nothing }: SealInput): Uint8Array<ArrayBuffer> {
-    const context = this.#contextFor("seal", { nonce, text: plaintext, aad, maxTextBytes: maxInputBytes });
+    const context = this.#contextFor("seal", {
+      nonce,
+      text: plaintext,
+      aad,
+      maxTextBytes: maxInputBytes,
+    });
     if (!isBytes(prefix) || prefix.length > maxPrefixBytes) {
       throw new CipherError(
         "invalid_input",
@@ -78,7 +92,10 @@ export class Aes256Gcm {
       );
     }
     if (this.#sealsLeft === 0) {
-      throw new CipherError("key_exhausted", "Cannot seal: this key has sealed all the messages it may; use a new key");
+      throw new CipherError(
+        "key_exhausted",
+        "Cannot seal: this key has sealed all the messages it may; use a new key",
+      );
     }
     this.#sealsLeft--;
     const core = this.#core;
@@ -114,7 +131,12 @@ export class Aes256Gcm {
 
   /** Checks and decrypts. Throws `authentication_failed` before any plaintext exists. */
   open({ nonce, ciphertext, aad = nothing }: OpenInput): Uint8Array<ArrayBuffer> {
-    const context = this.#contextFor("open", { nonce, text: ciphertext, aad, maxTextBytes: maxInputBytes + tagBytes });
+    const context = this.#contextFor("open", {
+      nonce,
+      text: ciphertext,
+      aad,
+      maxTextBytes: maxInputBytes + tagBytes,
+    });
     const textBytes = ciphertext.length - tagBytes;
     if (textBytes < 0) {
       throw new CipherError(
@@ -182,7 +204,10 @@ export class Aes256Gcm {
   /** Checks everything that a caller gave, before anything is allocated or copied. */
   #contextFor(action: string, { nonce, text, aad, maxTextBytes }: Checked): number {
     if (this.#context === undefined) {
-      throw new CipherError("key_destroyed", `Cannot ${action}: this key was destroyed; create a new Aes256Gcm`);
+      throw new CipherError(
+        "key_destroyed",
+        `Cannot ${action}: this key was destroyed; create a new Aes256Gcm`,
+      );
     }
     if (!isBytes(nonce) || nonce.length !== nonceBytes) {
       throw new CipherError(
@@ -208,5 +233,10 @@ function invalidInput(action: string, input: unknown): CipherError {
   return new CipherError("invalid_input", `Cannot ${action}: ${wanted}, got ${describe(input)}`);
 }
 
-/** A key that was dropped without `destroy()` is wiped when the collector finds it: late, but not never. */
-const forgotten = new FinalizationRegistry<number>((context) => sharedCore().releaseContext(context));
+/**
+ * A key that was dropped without `destroy()` is wiped when the collector finds it: late, but not
+ * never.
+ */
+const forgotten = new FinalizationRegistry<number>((context) =>
+  sharedCore().releaseContext(context)
+);

@@ -1,13 +1,17 @@
 /**
- * The WebAssembly instance that all keys of a realm share. Engines reserve gigabytes of address space for every memory, so
- * a key is a context inside one memory rather than an instance of its own. Messages pass through a fixed window, piece by
- * piece, so memory grows only with the number of keys; growing detaches all views, so they are made anew after it.
+ * The WebAssembly instance that all keys of a realm share. Engines reserve gigabytes of address
+ * space for every memory, so a key is a context inside one memory rather than an instance of its
+ * own. Messages pass through a fixed window, piece by piece, so memory grows only with the number
+ * of keys; growing detaches all views, so they are made anew after it.
  */
 import { CipherError } from "./errors.ts";
 import { instantiate } from "./instance.ts";
 import { moduleBase64 } from "./gen/aes256gcm.ts";
 
-/** Exports of `assembly/aes256gcm/index.ts`; its comments say in which order the functions are called. */
+/**
+ * Exports of `assembly/aes256gcm/index.ts`; its comments say in which order the functions are
+ * called.
+ */
 interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
   readonly keyAt: WebAssembly.Global;
@@ -67,7 +71,10 @@ export class Core {
     this.wasm.begin(context);
   }
 
-  /** Copies a piece into the window. The view ends where the window ends, so a piece that is too long is refused. */
+  /**
+   * Copies a piece into the window. The view ends where the window ends, so a piece that is too
+   * long is refused.
+   */
   fill(source: Uint8Array, from: number, to: number): void {
     this.#window.set(from === 0 && to === source.length ? source : source.subarray(from, to));
   }
@@ -77,7 +84,10 @@ export class Core {
     return this.#window.slice(0, bytes);
   }
 
-  /** The same behind a prefix, which is written where it is copied from: before the window, among what `wipe` wipes. */
+  /**
+   * The same behind a prefix, which is written where it is copied from: before the window, among
+   * what `wipe` wipes.
+   */
   takeWithPrefix(prefix: Uint8Array, bytes: number): Uint8Array<ArrayBuffer> {
     const at = this.windowAt - prefix.length;
     this.#memory.set(prefix, at);
@@ -97,7 +107,10 @@ export class Core {
       try {
         this.wasm.memory.grow(Math.ceil(missing / pageBytes));
       } catch {
-        throw new CipherError("too_many_keys", "Cannot hold another key: destroy() keys that are no longer needed");
+        throw new CipherError(
+          "too_many_keys",
+          "Cannot hold another key: destroy() keys that are no longer needed",
+        );
       }
       [this.#memory, this.#window] = this.#views();
     }
@@ -107,7 +120,10 @@ export class Core {
 
   #views(): [memory: Uint8Array<ArrayBuffer>, window: Uint8Array<ArrayBuffer>] {
     const { buffer } = this.wasm.memory;
-    return [new Uint8Array(buffer), new Uint8Array(buffer, this.windowAt, this.windowBytes + tagBytes)];
+    return [
+      new Uint8Array(buffer),
+      new Uint8Array(buffer, this.windowAt, this.windowBytes + tagBytes),
+    ];
   }
 }
 

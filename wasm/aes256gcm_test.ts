@@ -57,7 +57,10 @@ Deno.test("open() refuses a flipped bit anywhere in nonce, ciphertext, tag or as
     for (let bit = 0; bit < bytes.length * 8; bit++) {
       const changed = bytes.slice();
       changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      assertRefused("authentication_failed", () => gcm.open({ nonce, ciphertext, aad, [name]: changed }));
+      assertRefused(
+        "authentication_failed",
+        () => gcm.open({ nonce, ciphertext, aad, [name]: changed }),
+      );
     }
   }
   for (let length = 0; length < ciphertext.length; length++) {
@@ -68,20 +71,31 @@ Deno.test("open() refuses a flipped bit anywhere in nonce, ciphertext, tag or as
 });
 
 Deno.test("open() refuses a wrong key", () => {
-  const ciphertext = new Aes256Gcm(random.bytes(keyBytes)).seal({ nonce, plaintext: random.bytes(100) });
-  assertRefused("authentication_failed", () => new Aes256Gcm(random.bytes(keyBytes)).open({ nonce, ciphertext }));
+  const ciphertext = new Aes256Gcm(random.bytes(keyBytes)).seal({
+    nonce,
+    plaintext: random.bytes(100),
+  });
+  assertRefused(
+    "authentication_failed",
+    () => new Aes256Gcm(random.bytes(keyBytes)).open({ nonce, ciphertext }),
+  );
 });
 
 Deno.test("sizes around blocks, batches and the window round trip, with text and associated data beyond the window", () => {
   const gcm = new Aes256Gcm(random.bytes(keyBytes));
   const { windowBytes } = sharedCore();
-  const around = [0, 16, 64, 128, windowBytes, 2 * windowBytes].flatMap((n) => [n - 1, n, n + 1]).filter((n) => n >= 0);
+  const around = [0, 16, 64, 128, windowBytes, 2 * windowBytes].flatMap((n) => [n - 1, n, n + 1])
+    .filter((n) => n >= 0);
   for (const text of around) {
     for (const associated of [0, 1, 16, 130, windowBytes, windowBytes + 5]) {
       const plaintext = random.bytes(text);
       const aad = random.bytes(associated);
       const ciphertext = gcm.seal({ nonce, plaintext, aad });
-      assertEquals(gcm.open({ nonce, ciphertext, aad }), plaintext, `text ${text}, aad ${associated}`);
+      assertEquals(
+        gcm.open({ nonce, ciphertext, aad }),
+        plaintext,
+        `text ${text}, aad ${associated}`,
+      );
     }
   }
   gcm.destroy();
@@ -112,7 +126,9 @@ Deno.test("a result survives later calls, growth of the memory and the end of it
   const sealed = keys.map((key) => key.seal({ nonce, plaintext }));
   assertEquals(gcm.open({ nonce, ciphertext: first }), plaintext);
   assertEquals(first, copy);
-  keys.forEach((key, i) => assertEquals(key.open({ nonce, ciphertext: sealed[i] ?? empty }), plaintext));
+  keys.forEach((key, i) =>
+    assertEquals(key.open({ nonce, ciphertext: sealed[i] ?? empty }), plaintext)
+  );
   keys.forEach((key) => key.destroy());
   gcm.destroy();
   assertEquals(first, copy);
@@ -125,7 +141,12 @@ Deno.test("nothing of a message stays in WebAssembly memory, whether it was seal
     new Uint8Array(memory.buffer).subarray(secretsAt, contextsAt.value).some((byte) => byte !== 0);
   for (const length of [1, 63, 64, 65, 1000, 65_536, 70_000, 200_000]) {
     const plaintext = random.bytes(length);
-    const ciphertext = gcm.seal({ nonce, plaintext, aad: random.bytes(length), prefix: random.bytes(64) }).subarray(64);
+    const ciphertext = gcm.seal({
+      nonce,
+      plaintext,
+      aad: random.bytes(length),
+      prefix: random.bytes(64),
+    }).subarray(64);
     assert(!used(), `seal of ${length} bytes left something behind`);
     assertRefused("authentication_failed", () => gcm.open({ nonce, ciphertext }));
     assert(!used(), `a refused open of ${length} bytes left something behind`);
@@ -169,19 +190,33 @@ Deno.test("a key seals no more messages than it may, and still opens", () => {
 });
 
 Deno.test("wrong keys, nonces and inputs are refused by length, type and kind of memory", () => {
-  for (const length of [0, 16, 24, 31, 33]) assertRefused("invalid_key", () => new Aes256Gcm(random.bytes(length)));
+  for (const length of [0, 16, 24, 31, 33]) {
+    assertRefused("invalid_key", () => new Aes256Gcm(random.bytes(length)));
+  }
   const gcm = new Aes256Gcm(random.bytes(keyBytes));
   for (const length of [0, 8, 11, 13, 16]) {
-    assertRefused("invalid_nonce", () => gcm.seal({ nonce: random.bytes(length), plaintext: empty }));
-    assertRefused("invalid_nonce", () => gcm.open({ nonce: random.bytes(length), ciphertext: random.bytes(16) }));
+    assertRefused(
+      "invalid_nonce",
+      () => gcm.seal({ nonce: random.bytes(length), plaintext: empty }),
+    );
+    assertRefused(
+      "invalid_nonce",
+      () => gcm.open({ nonce: random.bytes(length), ciphertext: random.bytes(16) }),
+    );
   }
   const shared = new Uint8Array(new SharedArrayBuffer(32));
   assertRefused("invalid_input", () => gcm.open({ nonce, ciphertext: shared }));
   assertRefused("invalid_input", () => gcm.seal({ nonce, plaintext: empty, aad: shared }));
   const huge = new Uint8Array(maxInputBytes + tagBytes + 1);
   assertRefused("invalid_input", () => gcm.open({ nonce, ciphertext: huge }));
-  assertRefused("invalid_input", () => gcm.seal({ nonce, plaintext: huge.subarray(0, maxInputBytes + 1) }));
-  assertRefused("invalid_input", () => gcm.seal({ nonce, plaintext: empty, aad: huge.subarray(0, maxInputBytes + 1) }));
+  assertRefused(
+    "invalid_input",
+    () => gcm.seal({ nonce, plaintext: huge.subarray(0, maxInputBytes + 1) }),
+  );
+  assertRefused(
+    "invalid_input",
+    () => gcm.seal({ nonce, plaintext: empty, aad: huge.subarray(0, maxInputBytes + 1) }),
+  );
 });
 
 Deno.test("errors and printed objects show no key and no content", () => {

@@ -1,8 +1,9 @@
 /**
- * ChaCha20-Poly1305 (RFC 8439), synchronous, with a key for each call: in MLS a key seals one message. A message is sealed in
- * place: its parts are copied into WebAssembly memory, and the result is copied out once, with room before it for a header.
- * The tag is checked before a byte of plaintext exists, and everything that a message left in WebAssembly memory is wiped
- * before a call returns, also when it throws.
+ * ChaCha20-Poly1305 (RFC 8439), synchronous, with a key for each call: in MLS a key seals one
+ * message. A message is sealed in place: its parts are copied into WebAssembly memory, and the
+ * result is copied out once, with room before it for a header. The tag is checked before a byte of
+ * plaintext exists, and everything that a message left in WebAssembly memory is wiped before a call
+ * returns, also when it throws.
  */
 import { CipherError } from "./errors.ts";
 import { moduleBase64 } from "./gen/chacha20poly1305.ts";
@@ -37,7 +38,10 @@ export interface ChaChaOpenInput extends ChaChaInput {
   readonly ciphertext: Uint8Array;
 }
 
-/** Exports of `assembly/chacha20poly1305/index.ts`; its comments say in which order the functions are called. */
+/**
+ * Exports of `assembly/chacha20poly1305/index.ts`; its comments say in which order the functions
+ * are called.
+ */
 interface Exports {
   readonly memory: FixedMemory;
   readonly keyAt: WebAssembly.Global;
@@ -61,7 +65,10 @@ export class ChaCha20Poly1305 {
   readonly #keyAt: number;
   readonly #nonceAt: number;
   readonly #roomBytes: number;
-  /** The most that the window held since it was last wiped: more than one message's if wiping failed (out of stack). */
+  /**
+   * The most that the window held since it was last wiped: more than one message's if wiping failed
+   * (out of stack).
+   */
   #used = 0;
 
   constructor() {
@@ -74,12 +81,17 @@ export class ChaCha20Poly1305 {
     this.#roomBytes = this.#wasm.roomBytes.value;
   }
 
-  seal({ parts, paddingBytes = 0, roomBytes = 0, ...input }: ChaChaSealInput): Uint8Array<ArrayBuffer> {
+  seal(
+    { parts, paddingBytes = 0, roomBytes = 0, ...input }: ChaChaSealInput,
+  ): Uint8Array<ArrayBuffer> {
     const textBytes = lengthOf(parts) + paddingBytes;
     checkInput("seal", input, textBytes);
     if (!isLength(paddingBytes) || !isLength(roomBytes)) {
       const got = `${paddingBytes} and ${roomBytes}`;
-      throw new CipherError("invalid_input", `Cannot seal: give padding and room as numbers of bytes, got ${got}`);
+      throw new CipherError(
+        "invalid_input",
+        `Cannot seal: give padding and room as numbers of bytes, got ${got}`,
+      );
     }
     if (textBytes > this.windowBytes || roomBytes > this.#roomBytes) {
       const text = joined(parts, textBytes);
@@ -191,7 +203,10 @@ export class ChaCha20Poly1305 {
   }
 
   #fill(source: Uint8Array, from: number, bytes: number): void {
-    this.memory.set(bytes === source.length ? source : source.subarray(from, from + bytes), this.windowAt);
+    this.memory.set(
+      bytes === source.length ? source : source.subarray(from, from + bytes),
+      this.windowAt,
+    );
   }
 
   #takeInto(target: Uint8Array, at: number, bytes: number): void {
@@ -228,18 +243,31 @@ function joined(parts: readonly Uint8Array[], bytes: number): Uint8Array {
 }
 
 /**
- * Checks everything that a caller gave, before anything is allocated or copied. A text that fits into the window is read
- * once; of a longer one, shared memory could change between the check of the tag and the decryption.
+ * Checks everything that a caller gave, before anything is allocated or copied. A text that fits
+ * into the window is read once; of a longer one, shared memory could change between the check of
+ * the tag and the decryption.
  */
-function checkInput(action: "seal" | "open", { key, nonce, aad }: ChaChaInput, text: Uint8Array | number): void {
+function checkInput(
+  action: "seal" | "open",
+  { key, nonce, aad }: ChaChaInput,
+  text: Uint8Array | number,
+): void {
   if (!(key instanceof Uint8Array) || key.length !== keyBytes) {
-    throw new CipherError("invalid_key", `Cannot ${action}: a key has ${keyBytes} bytes, got ${describe(key)}`);
+    throw new CipherError(
+      "invalid_key",
+      `Cannot ${action}: a key has ${keyBytes} bytes, got ${describe(key)}`,
+    );
   }
   if (!(nonce instanceof Uint8Array) || nonce.length !== nonceBytes) {
-    throw new CipherError("invalid_nonce", `Cannot ${action}: a nonce has ${nonceBytes} bytes, got ${describe(nonce)}`);
+    throw new CipherError(
+      "invalid_nonce",
+      `Cannot ${action}: a nonce has ${nonceBytes} bytes, got ${describe(nonce)}`,
+    );
   }
   if (!(aad instanceof Uint8Array) || aad.length > maxBytes) throw invalid(action, aad);
-  if (typeof text === "number" ? text > maxBytes : !(text instanceof Uint8Array)) throw invalid(action, text);
+  if (typeof text === "number" ? text > maxBytes : !(text instanceof Uint8Array)) {
+    throw invalid(action, text);
+  }
 }
 
 function invalid(action: string, input: unknown): CipherError {
@@ -258,7 +286,10 @@ export function openChaCha20Poly1305(input: ChaChaOpenInput): Uint8Array<ArrayBu
   return sharedChaCha20Poly1305().open(input);
 }
 
-/** The instance of a realm. Created with the first message, so that importing this package compiles nothing. */
+/**
+ * The instance of a realm. Created with the first message, so that importing this package compiles
+ * nothing.
+ */
 export function sharedChaCha20Poly1305(): ChaCha20Poly1305 {
   return shared.instance ??= new ChaCha20Poly1305();
 }

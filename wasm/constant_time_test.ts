@@ -1,7 +1,8 @@
 /**
- * Constant time, observed: the checked-in modules that see secrets are instrumented so that they report every memory address
- * and every place that execution passes, and are run with different secrets. The reports must not differ. The test trusts that
- * a processor's own vector instructions, and its multiplication, take the same time for all operands.
+ * Constant time, observed: the checked-in modules that see secrets are instrumented so that they
+ * report every memory address and every place that execution passes, and are run with different
+ * secrets. The reports must not differ. The test trusts that a processor's own vector instructions,
+ * and its multiplication, take the same time for all operands.
  */
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { createRandom, type Random, seedFromEnvironment } from "../tests/support/mod.ts";
@@ -10,13 +11,22 @@ import { moduleBase64 as aes256gcm } from "./gen/aes256gcm.ts";
 import { moduleBase64 as chacha20poly1305 } from "./gen/chacha20poly1305.ts";
 import { moduleBase64 as sha256 } from "./gen/sha256.ts";
 
-/** Instructions whose duration may depend on operands, or that the argument in the source does not speak of. */
+/**
+ * Instructions whose duration may depend on operands, or that the argument in the source does not
+ * speak of.
+ */
 const forbidden =
   /\b(i32|i64)\.(div|rem)_|\bbr_table\b|\bcall_indirect\b|\b[fi](32|64)\.(sqrt|convert|trunc)|\bf(32|64)\.(?!const)/;
 
-/** Instructions whose addresses are not reported: loads that fill a vector with one value, and fills. */
+/**
+ * Instructions whose addresses are not reported: loads that fill a vector with one value, and
+ * fills.
+ */
 const unreported = /\b(v128\.load\d+_(splat|zero|lane)|memory\.(fill|copy|init))\b/g;
-/** The same with an address that is a constant, or a counter or length (with a constant added): nothing that was loaded. */
+/**
+ * The same with an address that is a constant, or a counter or length (with a constant added):
+ * nothing that was loaded.
+ */
 const unreportedAtPublicAddress = new RegExp(
   `${unreported.source}[^\\n]*\\s+(?:\\(local\\.tee \\$\\d+\\s+)?` +
     String.raw`\((?:i32\.const|local\.get|i32\.add\s+\(local\.get \$\d+\)\s+\(i32\.const)`,
@@ -37,7 +47,10 @@ interface Instance {
 
 interface Subject {
   readonly module: string;
-  /** An instruction that must be there often, so that the search in the text is known to find what it looks for. */
+  /**
+   * An instruction that must be there often, so that the search in the text is known to find what
+   * it looks for.
+   */
   readonly expected: RegExp;
   /** Reported even of empty texts, so that a module without its instruments is noticed. */
   readonly leastEvents: number;
@@ -46,7 +59,12 @@ interface Subject {
 }
 
 const subjects: Readonly<Record<string, Subject>> = {
-  aes256gcm: { module: aes256gcm, expected: /i8x16\.swizzle/g, leastEvents: 2000, run: runAes256Gcm },
+  aes256gcm: {
+    module: aes256gcm,
+    expected: /i8x16\.swizzle/g,
+    leastEvents: 2000,
+    run: runAes256Gcm,
+  },
   chacha20poly1305: {
     module: chacha20poly1305,
     expected: /i64\.mul|i32x4\.add/g,
@@ -57,7 +75,11 @@ const subjects: Readonly<Record<string, Subject>> = {
 };
 
 /** One key setup, one seal and one open. */
-function runAes256Gcm({ memory, call, at }: Instance, random: Random, { text, aad }: Lengths): void {
+function runAes256Gcm(
+  { memory, call, at }: Instance,
+  random: Random,
+  { text, aad }: Lengths,
+): void {
   const context = at("contextsAt");
   memory.set(random.bytes(32), at("keyAt"));
   call("setKey", context);
@@ -79,7 +101,11 @@ function runAes256Gcm({ memory, call, at }: Instance, random: Random, { text, aa
 }
 
 /** One seal and one open. */
-function runChaCha20Poly1305({ memory, call, at }: Instance, random: Random, { text, aad }: Lengths): void {
+function runChaCha20Poly1305(
+  { memory, call, at }: Instance,
+  random: Random,
+  { text, aad }: Lengths,
+): void {
   for (const seal of [true, false]) {
     memory.set(random.bytes(32), at("keyAt"));
     memory.set(random.bytes(12), at("nonceAt"));
@@ -134,7 +160,12 @@ interface Trace {
 type Call = (...args: number[]) => number;
 
 /** Runs a subject with fresh secrets of given lengths, and digests all that was reported. */
-function trace(module: WebAssembly.Module, { run }: Subject, random: Random, lengths: Lengths): Trace {
+function trace(
+  module: WebAssembly.Module,
+  { run }: Subject,
+  random: Random,
+  lengths: Lengths,
+): Trace {
   let [events, digest] = [0, 0x811c9dc5];
   const note = (...values: number[]): void => {
     events++;
@@ -145,8 +176,18 @@ function trace(module: WebAssembly.Module, { run }: Subject, random: Random, len
     env[name] = (...args) => args.at(-1);
   }
   env["log_execution"] = (place) => note(1, place ?? 0);
-  env["load_ptr"] = (id, bytes, offset, address) => (note(2, id ?? 0, bytes ?? 0, offset ?? 0, address ?? 0), address);
-  env["store_ptr"] = (id, bytes, offset, address) => (note(3, id ?? 0, bytes ?? 0, offset ?? 0, address ?? 0), address);
+  env["load_ptr"] = (
+    id,
+    bytes,
+    offset,
+    address,
+  ) => (note(2, id ?? 0, bytes ?? 0, offset ?? 0, address ?? 0), address);
+  env["store_ptr"] = (
+    id,
+    bytes,
+    offset,
+    address,
+  ) => (note(3, id ?? 0, bytes ?? 0, offset ?? 0, address ?? 0), address);
   const { exports } = new WebAssembly.Instance(module, { env });
   run(
     {
@@ -171,7 +212,9 @@ for (const [name, subject] of Object.entries(subjects)) {
 
   Deno.test(`${name}: addresses that are not reported are constants, counters and lengths`, async () => {
     const { text } = await instrumented;
-    const [all, atPublicAddress] = [unreported, unreportedAtPublicAddress].map((kind) => text.match(kind)?.length ?? 0);
+    const [all, atPublicAddress] = [unreported, unreportedAtPublicAddress].map((kind) =>
+      text.match(kind)?.length ?? 0
+    );
     assertGreater(all ?? 0, 2);
     assertEquals(atPublicAddress, all);
   });
@@ -180,7 +223,10 @@ for (const [name, subject] of Object.entries(subjects)) {
     const { module } = await instrumented;
     const random = createRandom(seedFromEnvironment());
     for (
-      const lengths of [{ text: 0, aad: 0 }, { text: 61, aad: 5 }, { text: 64, aad: 16 }, { text: 1000, aad: 300 }]
+      const lengths of [{ text: 0, aad: 0 }, { text: 61, aad: 5 }, { text: 64, aad: 16 }, {
+        text: 1000,
+        aad: 300,
+      }]
     ) {
       const expected = trace(module, subject, random, lengths);
       assertGreater(expected.events, subject.leastEvents);

@@ -1,9 +1,11 @@
 /**
- * Many Ed25519 signatures at once: a random combination of their equations holds only if each does. The verdict equals that
- * of verifying one by one with noble in strict mode (cofactored equation, canonical encodings, no public key of small order),
- * but for a chance of 2^-120. Two take little longer than one, because they share the doublings: that is what adding a member
- * consists of, and hundreds what joining a large group consists of. No key here is secret, and nothing is constant-time; what
- * was signed may be private, so everything is wiped before a call returns, also when it throws.
+ * Many Ed25519 signatures at once: a random combination of their equations holds only if each does.
+ * The verdict equals that of verifying one by one with noble in strict mode (cofactored equation,
+ * canonical encodings, no public key of small order), but for a chance of 2^-120. Two take little
+ * longer than one, because they share the doublings: that is what adding a member consists of, and
+ * hundreds what joining a large group consists of. No key here is secret, and nothing is
+ * constant-time; what was signed may be private, so everything is wiped before a call returns, also
+ * when it throws.
  */
 import { CipherError } from "./errors.ts";
 import { moduleBase64 } from "./gen/edwards25519.ts";
@@ -15,7 +17,10 @@ export interface SignedBytes {
   readonly signature: Uint8Array;
 }
 
-/** Exports of `assembly/edwards25519/index.ts`; its comments say in which order the functions are called. */
+/**
+ * Exports of `assembly/edwards25519/index.ts`; its comments say in which order the functions are
+ * called.
+ */
 interface Exports {
   readonly memory: FixedMemory;
   readonly resultAt: WebAssembly.Global;
@@ -67,7 +72,10 @@ export function verifyEd25519Batch(items: readonly SignedBytes[]): boolean {
   return sharedEdwards25519().verify(items);
 }
 
-/** The instance of a realm. Created with the first batch, so that importing this package compiles nothing. */
+/**
+ * The instance of a realm. Created with the first batch, so that importing this package compiles
+ * nothing.
+ */
 export function sharedEdwards25519(): Edwards25519 {
   return shared.instance ??= new Edwards25519();
 }
@@ -93,7 +101,10 @@ export class Edwards25519 {
   }
 
   /** `fresh` is random. A test that knows it knows the weights. */
-  verify(items: readonly SignedBytes[], fresh = crypto.getRandomValues(new Uint8Array(freshBytes))): boolean {
+  verify(
+    items: readonly SignedBytes[],
+    fresh = crypto.getRandomValues(new Uint8Array(freshBytes)),
+  ): boolean {
     if (items.length === 0) return true;
     try {
       const equations = this.#equationsOf(items);
@@ -133,10 +144,18 @@ export class Edwards25519 {
     const commitment = signature.subarray(0, commitmentBytes);
     const response = signature.subarray(commitmentBytes);
     if (littleEndian(response) >= order) return undefined;
-    return { publicKey, commitment, response, challenge: this.#sha512([commitment, publicKey, message]) };
+    return {
+      publicKey,
+      commitment,
+      response,
+      challenge: this.#sha512([commitment, publicKey, message]),
+    };
   }
 
-  /** The terms of Σ z (R + k·A) - (Σ z·s)·B, which is zero (up to the cofactor) if all is well. A key is one term. */
+  /**
+   * The terms of Σ z (R + k·A) - (Σ z·s)·B, which is zero (up to the cofactor) if all is well. A
+   * key is one term.
+   */
   #combine(equations: readonly Equation[], fresh: Uint8Array): Term[] {
     const weights = this.#weightsOf(equations, fresh);
     const terms: Term[] = [];
@@ -161,8 +180,9 @@ export class Edwards25519 {
   }
 
   /**
-   * Nobody can choose signatures to fit them: they depend on fresh randomness, and, should that ever be known, on everything
-   * that is verified (a challenge is the hash of commitment, key and message). Only their ratios matter: the first is 1.
+   * Nobody can choose signatures to fit them: they depend on fresh randomness, and, should that
+   * ever be known, on everything that is verified (a challenge is the hash of commitment, key and
+   * message). Only their ratios matter: the first is 1.
    */
   #weightsOf(equations: readonly Equation[], fresh: Uint8Array): bigint[] {
     if (equations.length === 1) return [1n];
@@ -172,7 +192,9 @@ export class Edwards25519 {
     return equations.map((_, i) => {
       if (i === 0) return 1n;
       index.setUint32(0, i);
-      return littleEndian(this.#sha512([transcript, new Uint8Array(index.buffer)]).subarray(0, weightBytes)) | 1n;
+      return littleEndian(
+        this.#sha512([transcript, new Uint8Array(index.buffer)]).subarray(0, weightBytes),
+      ) | 1n;
     });
   }
 
@@ -195,7 +217,11 @@ export class Edwards25519 {
     this.#words.setUint32(at + this.#wasm.isKeyAt.value, isKey ? 1 : 0, true);
     for (let word = 0; word < scalarBytes / wordBytes; word++) {
       const wordAt = at + this.#wasm.scalarAt.value + word * wordBytes;
-      this.#words.setBigUint64(wordAt, BigInt.asUintN(64, scalar >> (BigInt(word) * wordBits)), true);
+      this.#words.setBigUint64(
+        wordAt,
+        BigInt.asUintN(64, scalar >> (BigInt(word) * wordBits)),
+        true,
+      );
     }
   }
 
@@ -211,7 +237,10 @@ export class Edwards25519 {
         }
         const bytes = Math.min(part.length - from, this.#windowBytes - waiting);
         this.#used = Math.max(this.#used, waiting + bytes);
-        this.memory.set(bytes === part.length ? part : part.subarray(from, from + bytes), this.#windowAt + waiting);
+        this.memory.set(
+          bytes === part.length ? part : part.subarray(from, from + bytes),
+          this.#windowAt + waiting,
+        );
         waiting += bytes;
         from += bytes;
       }

@@ -1,13 +1,20 @@
 /**
- * The verdicts of batches against noble's, one by one in strict mode: keys and commitments of every odd kind (small order, a
- * component of small order, not canonical, no point, x = 0 with a sign), responses in and out of range.
+ * The verdicts of batches against noble's, one by one in strict mode: keys and commitments of every
+ * odd kind (small order, a component of small order, not canonical, no point, x = 0 with a sign),
+ * responses in and out of range.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { concatBytes, hexToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertGreater, assertThrows } from "@std/assert";
 import { inCampaign, tried } from "../tests/support/campaign.ts";
-import { createRandom, readVectors, seedFromEnvironment, testWhen, vectors } from "../tests/support/mod.ts";
+import {
+  createRandom,
+  readVectors,
+  seedFromEnvironment,
+  testWhen,
+  vectors,
+} from "../tests/support/mod.ts";
 import { Edwards25519, type Term } from "./ed25519_batch.ts";
 import { CipherError, type SignedBytes, verifyEd25519Batch } from "./mod.ts";
 
@@ -19,8 +26,13 @@ const order = Point.Fn.ORDER;
 const fieldOrder = 2n ** 255n - 19n;
 
 /** One that generates the eight points of small order. */
-const smallOrderGenerator = Point.fromHex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a");
-const smallOrderPoints: readonly Point[] = Array.from({ length: 8 }, (_, i) => multiple(smallOrderGenerator, i));
+const smallOrderGenerator = Point.fromHex(
+  "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+);
+const smallOrderPoints: readonly Point[] = Array.from(
+  { length: 8 },
+  (_, i) => multiple(smallOrderGenerator, i),
+);
 
 function multiple(point: Point, times: number): Point {
   let sum = Point.ZERO;
@@ -44,7 +56,9 @@ function withSign(encoded: Uint8Array): Uint8Array {
 
 /** Every y that has a second encoding, with and without sign, and x = 0 with a sign. */
 const oddEncodings: readonly Uint8Array[] = [
-  ...Array.from({ length: 19 }, (_, i) => encodeNumber(fieldOrder + BigInt(i))).flatMap((y) => [y, withSign(y)]),
+  ...Array.from({ length: 19 }, (_, i) => encodeNumber(fieldOrder + BigInt(i))).flatMap((
+    y,
+  ) => [y, withSign(y)]),
   withSign(encodeNumber(1n)),
   withSign(encodeNumber(fieldOrder - 1n)),
   ...smallOrderPoints.flatMap((point) => [point.toBytes(), withSign(point.toBytes())]),
@@ -103,7 +117,11 @@ function createCase(): SignedBytes {
   const challenge = decodeNumber(sha512(concatBytes(commitment.bytes, key.bytes, message))) % order;
   const right = (commitment.logarithm + challenge * key.logarithm) % order;
   const signature = concatBytes(commitment.bytes, encodeNumber(oneOf(responses)(right)));
-  return { publicKey: key.bytes, message: random.chance(0.05) ? random.bytes(5) : message, signature };
+  return {
+    publicKey: key.bytes,
+    message: random.chance(0.05) ? random.bytes(5) : message,
+    signature,
+  };
 }
 
 function createValid(bytes = random.below(300)): SignedBytes {
@@ -120,7 +138,9 @@ function verdictOfNoble({ publicKey, message, signature }: SignedBytes): boolean
 }
 
 function shown({ publicKey, message, signature }: SignedBytes): string {
-  return `seed ${random.seed}: ${[publicKey, message, signature].map((bytes) => bytes.toHex()).join(" ")}`;
+  return `seed ${random.seed}: ${
+    [publicKey, message, signature].map((bytes) => bytes.toHex()).join(" ")
+  }`;
 }
 
 Deno.test(`${cases} signatures of every odd kind are judged as noble does, alone and among others`, () => {
@@ -132,7 +152,11 @@ Deno.test(`${cases} signatures of every odd kind are judged as noble does, alone
     const expected = verdictOfNoble(each);
     counts[expected ? "valid" : "invalid"]++;
     assertEquals(verifyEd25519Batch([each]), expected, shown(each));
-    assertEquals(verifyEd25519Batch([valid[0] ?? each, each, valid[1] ?? each]), expected, shown(each));
+    assertEquals(
+      verifyEd25519Batch([valid[0] ?? each, each, valid[1] ?? each]),
+      expected,
+      shown(each),
+    );
     if (expected) together.push(each);
     else assertEquals(verifyEd25519Batch([...together.slice(-3), each]), false, shown(each));
     if (together.length === 40) {
@@ -140,7 +164,8 @@ Deno.test(`${cases} signatures of every odd kind are judged as noble does, alone
       together = [];
     }
   }
-  // About a fifth is valid. By chance it may be less, and a case in which all are of one kind would prove nothing.
+  // About a fifth is valid. By chance it may be less, and a case in which all are of one kind would
+  // prove nothing.
   assertGreater(counts.valid, cases / 20);
   assertGreater(counts.invalid, cases / 20);
   tried(`${cases} odd signatures`);
@@ -156,7 +181,11 @@ Deno.test("every pair of a key and a commitment of small order or odd encoding i
       const logarithm = (bytes: Uint8Array): bigint =>
         encodings.indexOf(bytes) < oddEncodings.length ? 0n : usual.logarithm;
       const response = (logarithm(commitment) + challenge * logarithm(publicKey)) % order;
-      const each = { publicKey, message, signature: concatBytes(commitment, encodeNumber(response)) };
+      const each = {
+        publicKey,
+        message,
+        signature: concatBytes(commitment, encodeNumber(response)),
+      };
       assertEquals(verifyEd25519Batch([each]), verdictOfNoble(each), shown(each));
     }
   }
@@ -165,7 +194,12 @@ Deno.test("every pair of a key and a commitment of small order or odd encoding i
 /** Where carries go furthest: next to 0, to p, and to every power of two. */
 function createEdgeY(): bigint {
   const near = BigInt(random.below(40)) - 20n;
-  const centre = oneOf([0n, fieldOrder, 2n ** BigInt(random.below(255)), fieldOrder - 2n ** BigInt(random.below(255))]);
+  const centre = oneOf([
+    0n,
+    fieldOrder,
+    2n ** BigInt(random.below(255)),
+    fieldOrder - 2n ** BigInt(random.below(255)),
+  ]);
   return ((centre + near) % fieldOrder + fieldOrder) % fieldOrder;
 }
 
@@ -182,10 +216,17 @@ function createEdgePoint(): Point {
 
 Deno.test("sums of multiples of points with extreme coordinates are noble's", () => {
   const curve = new Edwards25519();
-  const scalars = (): bigint => oneOf([0n, 1n, order - 1n, 2n ** 252n, decodeNumber(random.bytes(32)) % order]);
+  const scalars = (): bigint =>
+    oneOf([0n, 1n, order - 1n, 2n ** 252n, decodeNumber(random.bytes(32)) % order]);
   for (let i = 0; i < cases / 10; i++) {
-    const terms = Array.from({ length: 1 + random.below(4) }, () => ({ point: createEdgePoint(), scalar: scalars() }));
-    const sum = terms.reduce((total, { point, scalar }) => total.add(point.multiplyUnsafe(scalar)), Point.ZERO);
+    const terms = Array.from(
+      { length: 1 + random.below(4) },
+      () => ({ point: createEdgePoint(), scalar: scalars() }),
+    );
+    const sum = terms.reduce(
+      (total, { point, scalar }) => total.add(point.multiplyUnsafe(scalar)),
+      Point.ZERO,
+    );
     const given = [...terms, { point: sum.negate(), scalar: 1n }]
       .map(({ point, scalar }): Term => ({ encoded: point.toBytes(), isKey: false, scalar }));
     const where = `seed ${random.seed}: ${
@@ -200,7 +241,10 @@ Deno.test("sums of multiples of points with extreme coordinates are noble's", ()
 Deno.test("a batch is valid only if each signature is, whatever its size and however many keys it has", () => {
   // A turn has 256 terms: those of 128 signatures of 127 keys, with the base point, fill one.
   for (
-    const [count, keys] of [[1, 1], [2, 1], [2, 2], [9, 3], [127, 127], [128, 127], [128, 128], [129, 129], [
+    const [count, keys] of [[1, 1], [2, 1], [2, 2], [9, 3], [127, 127], [128, 127], [128, 128], [
+      129,
+      129,
+    ], [
       400,
       7,
     ]] as const
@@ -208,11 +252,17 @@ Deno.test("a batch is valid only if each signature is, whatever its size and how
     const seeds = Array.from({ length: keys }, () => random.bytes(32));
     const items = Array.from({ length: count }, (_, i): SignedBytes => {
       const [seed, message] = [seeds[i % keys] ?? random.bytes(32), random.bytes(40)];
-      return { publicKey: ed25519.getPublicKey(seed), message, signature: ed25519.sign(message, seed) };
+      return {
+        publicKey: ed25519.getPublicKey(seed),
+        message,
+        signature: ed25519.sign(message, seed),
+      };
     });
     assert(verifyEd25519Batch(items), `${count} signatures of ${keys} keys`);
     for (const at of [0, Math.floor(count / 2), count - 1]) {
-      const changed = items.map((item, i) => i === at ? { ...item, message: random.bytes(40) } : item);
+      const changed = items.map((item, i) =>
+        i === at ? { ...item, message: random.bytes(40) } : item
+      );
       assert(!verifyEd25519Batch(changed), `${count} signatures, the one at ${at} is wrong`);
     }
   }
@@ -240,7 +290,10 @@ function weightsOf(items: readonly SignedBytes[], fresh: Uint8Array): bigint[] {
   ]);
   const transcript = sha512(concatBytes(fresh, ...given));
   return items.map((_, i) =>
-    i === 0 ? 1n : decodeNumber(sha512(concatBytes(transcript, Uint8Array.of(0, 0, 0, i))).subarray(0, 16)) | 1n
+    i === 0
+      ? 1n
+      : decodeNumber(sha512(concatBytes(transcript, Uint8Array.of(0, 0, 0, i))).subarray(0, 16)) |
+        1n
   );
 }
 
@@ -292,7 +345,12 @@ Deno.test("nothing of a message stays in WebAssembly memory, whether a batch is 
   const many = Array.from({ length: 130 }, () => createValid());
   const wrong = { ...one, message: random.bytes(500) };
   const noPoint = { ...one, publicKey: new Uint8Array(32).fill(0xff) };
-  for (const items of [[one], [one, long], many, [wrong], [one, wrong], [...many, wrong], [one, noPoint]]) {
+  for (
+    const items of [[one], [one, long], many, [wrong], [one, wrong], [...many, wrong], [
+      one,
+      noPoint,
+    ]]
+  ) {
     const isValid = items.every(verdictOfNoble);
     assertEquals(curve.verify(items), isValid);
     assertEquals(curve.memory, untouched, `${items.length} signatures left something behind`);
@@ -318,7 +376,10 @@ Deno.test("verifyEd25519Batch() refuses shared memory, which could change while 
     return copy;
   };
   for (const name of ["publicKey", "message", "signature"] as const) {
-    const error = assertThrows(() => verifyEd25519Batch([{ ...item, [name]: inShared(item[name]) }]), CipherError);
+    const error = assertThrows(
+      () => verifyEd25519Batch([{ ...item, [name]: inShared(item[name]) }]),
+      CipherError,
+    );
     assertEquals(error.code, "invalid_input");
   }
   const tooLong = new Uint8Array(2 ** 31);
@@ -330,26 +391,41 @@ Deno.test("verifyEd25519Batch() refuses shared memory, which could change while 
 
 Deno.test("keys and signatures of a wrong length are invalid, messages of all lengths are hashed", () => {
   const item = createValid();
-  for (const length of [0, 31, 33]) assert(!verifyEd25519Batch([{ ...item, publicKey: random.bytes(length) }]));
-  for (const length of [0, 63, 65]) assert(!verifyEd25519Batch([{ ...item, signature: random.bytes(length) }]));
+  for (const length of [0, 31, 33]) {
+    assert(!verifyEd25519Batch([{ ...item, publicKey: random.bytes(length) }]));
+  }
+  for (const length of [0, 63, 65]) {
+    assert(!verifyEd25519Batch([{ ...item, signature: random.bytes(length) }]));
+  }
   for (const length of [0, 47, 48, 63, 64, 8127, 8128, 8129, 16_320, 100_000]) {
     assert(verifyEd25519Batch([createValid(length)]), `a message of ${length} bytes`);
   }
 });
 
-testWhen(vectors("wycheproof/ed25519_test.json"), "every case of Wycheproof gives the expected result", () => {
-  const { testGroups } = readVectors("wycheproof/ed25519_test.json") as {
-    testGroups: { publicKey: { pk: string }; tests: { tcId: number; msg: string; sig: string; result: string }[] }[];
-  };
-  const valid: SignedBytes[] = [];
-  for (const { publicKey, tests } of testGroups) {
-    for (const { tcId, msg, sig, result } of tests) {
-      const item = { publicKey: hexToBytes(publicKey.pk), message: hexToBytes(msg), signature: hexToBytes(sig) };
-      assertEquals(verifyEd25519Batch([item]), result === "valid", `case ${tcId}`);
-      if (result === "valid") valid.push(item);
-      else assert(!verifyEd25519Batch([...valid.slice(0, 3), item]), `case ${tcId}`);
+testWhen(
+  vectors("wycheproof/ed25519_test.json"),
+  "every case of Wycheproof gives the expected result",
+  () => {
+    const { testGroups } = readVectors("wycheproof/ed25519_test.json") as {
+      testGroups: {
+        publicKey: { pk: string };
+        tests: { tcId: number; msg: string; sig: string; result: string }[];
+      }[];
+    };
+    const valid: SignedBytes[] = [];
+    for (const { publicKey, tests } of testGroups) {
+      for (const { tcId, msg, sig, result } of tests) {
+        const item = {
+          publicKey: hexToBytes(publicKey.pk),
+          message: hexToBytes(msg),
+          signature: hexToBytes(sig),
+        };
+        assertEquals(verifyEd25519Batch([item]), result === "valid", `case ${tcId}`);
+        if (result === "valid") valid.push(item);
+        else assert(!verifyEd25519Batch([...valid.slice(0, 3), item]), `case ${tcId}`);
+      }
     }
-  }
-  assertGreater(valid.length, 50);
-  assert(verifyEd25519Batch(valid));
-});
+    assertGreater(valid.length, 50);
+    assert(verifyEd25519Batch(valid));
+  },
+);

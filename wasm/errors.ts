@@ -1,4 +1,7 @@
-/** The error of this package, beside a `RangeError` of HKDF. Its text names lengths and limits, never key, nonce or content. */
+/**
+ * The error of this package, beside a `RangeError` of HKDF. Its text names lengths and limits,
+ * never key, nonce or content.
+ */
 
 export type CipherErrorCode =
   | "invalid_key"

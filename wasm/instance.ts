@@ -1,7 +1,10 @@
 /** Shared by all modules of this package: how one is instantiated, and what it takes as bytes. */
 import { CipherError } from "./errors.ts";
 
-/** Throws only where WebAssembly with SIMD is missing or forbidden. `Exports` is what the module's `index.ts` exports. */
+/**
+ * Throws only where WebAssembly with SIMD is missing or forbidden. `Exports` is what the module's
+ * `index.ts` exports.
+ */
 export function instantiate<Exports>(moduleBase64: string): Exports {
   const bytes = Uint8Array.from(atob(moduleBase64), (character) => character.charCodeAt(0));
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes));
@@ -16,7 +19,8 @@ export interface FixedMemory {
 /** Shared memory could change between a check and the use. */
 export function isBytes(value: unknown): value is Uint8Array {
   return value instanceof Uint8Array &&
-    (value.buffer instanceof ArrayBuffer || Object.prototype.toString.call(value.buffer) === "[object ArrayBuffer]");
+    (value.buffer instanceof ArrayBuffer ||
+      Object.prototype.toString.call(value.buffer) === "[object ArrayBuffer]");
 }
 
 /** Most bytes of one hash: lengths are u32 inside, and none wraps. */

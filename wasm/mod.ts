@@ -1,6 +1,6 @@
 /**
- * Ciphers, hashes and the verification of signatures in WebAssembly: synchronous, the same in Deno, Node and browsers. Code
- * that sees secret keys is constant-time; `verifyEd25519Batch` sees none.
+ * Ciphers, hashes and the verification of signatures in WebAssembly: synchronous, the same in Deno,
+ * Node and browsers. Code that sees secret keys is constant-time; `verifyEd25519Batch` sees none.
  */
 export {
   Aes256Gcm,

@@ -1,4 +1,6 @@
-/** Random messages of up to 100 KiB against `node:crypto`, both ways; the campaign has ten thousand. */
+/**
+ * Random messages of up to 100 KiB against `node:crypto`, both ways; the campaign has ten thousand.
+ */
 import { Buffer } from "node:buffer";
 import { createCipheriv } from "node:crypto";
 import { assert, assertEquals } from "@std/assert";
@@ -24,10 +26,16 @@ Deno.test(`${cases} random messages encrypt as node:crypto does, and decrypt`, (
       const nonce = random.bytes(12);
       // Cubed: most messages short, where edges are, and still many near the maximum.
       const plaintext = piece(Math.floor(maxBytes * (random.uint32() / 2 ** 32) ** 3));
-      const aad = piece(random.chance(0.3) ? 0 : random.below(random.chance(0.02) ? maxBytes : 200));
+      const aad = piece(
+        random.chance(0.3) ? 0 : random.below(random.chance(0.02) ? maxBytes : 200),
+      );
       const reference = createCipheriv("aes-256-gcm", key, nonce);
       reference.setAAD(aad);
-      const expected = Buffer.concat([reference.update(plaintext), reference.final(), reference.getAuthTag()]);
+      const expected = Buffer.concat([
+        reference.update(plaintext),
+        reference.final(),
+        reference.getAuthTag(),
+      ]);
       const where = `seed ${random.seed}, ${plaintext.length} bytes, aad ${aad.length}`;
       const ciphertext = gcm.seal({ nonce, plaintext, aad });
       assert(expected.equals(ciphertext), where);

@@ -1,7 +1,7 @@
 /**
- * SHA-256, HMAC and HKDF (RFC 5869), synchronous. Inputs pass through a window in WebAssembly memory piece by piece, and
- * everything that they left there is wiped before a call returns, also when it throws. A fault of the wiping itself (out of
- * stack) is made good before the next call.
+ * SHA-256, HMAC and HKDF (RFC 5869), synchronous. Inputs pass through a window in WebAssembly
+ * memory piece by piece, and everything that they left there is wiped before a call returns, also
+ * when it throws. A fault of the wiping itself (out of stack) is made good before the next call.
  */
 import { moduleBase64 } from "./gen/sha256.ts";
 import { type FixedMemory, hashedBytes, instantiate } from "./instance.ts";
@@ -13,7 +13,9 @@ const maxExpandedBytes = 255 * hashBytes;
 const nothing = new Uint8Array(0);
 const firstCounter = Uint8Array.of(1);
 
-/** Exports of `assembly/sha256/index.ts`; its comments say in which order the functions are called. */
+/**
+ * Exports of `assembly/sha256/index.ts`; its comments say in which order the functions are called.
+ */
 interface Exports {
   readonly memory: FixedMemory;
   readonly keyAt: WebAssembly.Global;
@@ -120,8 +122,8 @@ export class Sha256 {
   }
 
   /**
-   * Takes in parts, and returns how many bytes wait in the window: it stays full until more comes, because the last piece of a
-   * message is not absorbed alone.
+   * Takes in parts, and returns how many bytes wait in the window: it stays full until more comes,
+   * because the last piece of a message is not absorbed alone.
    */
   #take(parts: readonly Uint8Array[]): number {
     let waiting = 0;
@@ -164,7 +166,10 @@ export function sha256(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
 }
 
 /** HMAC of the parts, one behind the other. HKDF-Extract is the same, its salt the key. */
-export function hmacSha256(key: Uint8Array, ...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+export function hmacSha256(
+  key: Uint8Array,
+  ...parts: readonly Uint8Array[]
+): Uint8Array<ArrayBuffer> {
   return sharedSha256().mac(key, parts);
 }
 
@@ -177,7 +182,10 @@ export function hkdfExpandSha256(
   return sharedSha256().expand(pseudorandomKey, info, length);
 }
 
-/** The instance of a realm. Created with the first hash, so that importing this package compiles nothing. */
+/**
+ * The instance of a realm. Created with the first hash, so that importing this package compiles
+ * nothing.
+ */
 export function sharedSha256(): Sha256 {
   return shared.instance ??= new Sha256();
 }

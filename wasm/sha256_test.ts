@@ -3,7 +3,13 @@ import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { createRandom, readVectors, seedFromEnvironment, testWhen, vectors } from "../tests/support/mod.ts";
+import {
+  createRandom,
+  readVectors,
+  seedFromEnvironment,
+  testWhen,
+  vectors,
+} from "../tests/support/mod.ts";
 import { CipherError, hkdfExpandSha256, hmacSha256, sha256 } from "./mod.ts";
 import { Sha256, sharedSha256 } from "./sha256.ts";
 
@@ -11,7 +17,9 @@ const random = createRandom(seedFromEnvironment());
 
 /** Text cut at random places. */
 function partsOf(bytes: Uint8Array): Uint8Array[] {
-  const cuts = [random.below(bytes.length + 1), random.below(bytes.length + 1)].sort((a, b) => a - b);
+  const cuts = [random.below(bytes.length + 1), random.below(bytes.length + 1)].sort((a, b) =>
+    a - b
+  );
   return [bytes.subarray(0, cuts[0]), bytes.subarray(cuts[0], cuts[1]), bytes.subarray(cuts[1])];
 }
 
@@ -22,13 +30,20 @@ Deno.test("sha256() returns the known hashes of FIPS 180-4", () => {
     abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq:
       "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
   };
-  for (const [text, hash] of Object.entries(known)) assertEquals(sha256(utf8ToBytes(text)), hexToBytes(hash));
+  for (const [text, hash] of Object.entries(known)) {
+    assertEquals(sha256(utf8ToBytes(text)), hexToBytes(hash));
+  }
 });
 
 Deno.test("hashes, MACs and expansions of all lengths are noble's, in whatever parts they come", () => {
   const { windowBytes } = sharedSha256();
-  const around = [0, 9, 55, 56, 64, 119, 120, 128, windowBytes, 2 * windowBytes].flatMap((n) => [n - 1, n, n + 1]);
-  const lengths = [...around.filter((n) => n >= 0), ...Array.from({ length: 1500 }, () => random.below(700))];
+  const around = [0, 9, 55, 56, 64, 119, 120, 128, windowBytes, 2 * windowBytes].flatMap((
+    n,
+  ) => [n - 1, n, n + 1]);
+  const lengths = [
+    ...around.filter((n) => n >= 0),
+    ...Array.from({ length: 1500 }, () => random.below(700)),
+  ];
   for (const length of lengths) {
     const [bytes, key] = [random.bytes(length), random.bytes(random.below(200))];
     const where = `seed ${random.seed}, ${length} bytes, key of ${key.length}`;
@@ -36,7 +51,11 @@ Deno.test("hashes, MACs and expansions of all lengths are noble's, in whatever p
     assertEquals(hmacSha256(key, ...partsOf(bytes)), hmac(nobleSha256, key, bytes), where);
     const wanted = random.chance(0.5) ? random.below(33) : random.below(300);
     const secret = concatBytes(random.bytes(32), key);
-    assertEquals(hkdfExpandSha256(secret, bytes, wanted), expand(nobleSha256, secret, bytes, wanted), where);
+    assertEquals(
+      hkdfExpandSha256(secret, bytes, wanted),
+      expand(nobleSha256, secret, bytes, wanted),
+      where,
+    );
   }
 });
 
@@ -88,7 +107,8 @@ Deno.test("nothing of a secret stays in WebAssembly memory, also when a call thr
       throw new Error("a fault between the steps");
     },
   };
-  const parts = failing as unknown as readonly Uint8Array[]; // cast: the first pass adds lengths, the second copies
+  // cast: the first pass adds lengths, the second copies
+  const parts = failing as unknown as readonly Uint8Array[];
   assertThrows(() => core.mac(random.bytes(32), parts), Error, "a fault between");
   assert(seen, "the comparison sees what a MAC leaves before it is wiped");
   assertEquals(core.memory, untouched, "a fault left something behind");
@@ -106,7 +126,11 @@ testWhen(
     for (const test of tests) {
       const bytes = (name: string): Uint8Array => hexToBytes(String(test[name]));
       const act = (): Uint8Array =>
-        hkdfExpandSha256(hmacSha256(bytes("salt"), bytes("ikm")), bytes("info"), Number(test["size"]));
+        hkdfExpandSha256(
+          hmacSha256(bytes("salt"), bytes("ikm")),
+          bytes("info"),
+          Number(test["size"]),
+        );
       if (test["result"] === "valid") assertEquals(act(), bytes("okm"), `case ${test["tcId"]}`);
       else assertThrows(act, RangeError);
     }

@@ -1,4 +1,7 @@
-/** A call that runs out of stack, wherever, even in its own wiping, changes no later result and leaves nothing for good. */
+/**
+ * A call that runs out of stack, wherever, even in its own wiping, changes no later result and
+ * leaves nothing for good.
+ */
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertGreater } from "@std/assert";
@@ -80,7 +83,11 @@ Deno.test("hashes and MACs after a call that ran out of stack are right, and not
 
 Deno.test("messages after a call that ran out of stack are sealed right, and nothing of it stays", () => {
   const core = new ChaCha20Poly1305();
-  const [key, nonce, aad] = [new Uint8Array(32).fill(1), new Uint8Array(12).fill(2), new Uint8Array(3)];
+  const [key, nonce, aad] = [
+    new Uint8Array(32).fill(1),
+    new Uint8Array(12).fill(2),
+    new Uint8Array(3),
+  ];
   const texts = [new Uint8Array(5000).fill(9), new Uint8Array(10).fill(8)];
   const expected = texts.map((text) => core.seal({ key, nonce, aad, parts: [text] }).toHex());
   const results: [number, Uint8Array][] = [];
@@ -106,7 +113,11 @@ Deno.test("a batch after one that ran out of stack is judged right, and nothing 
   const signature = Uint8Array.fromHex(
     "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00",
   );
-  const [right, wrong] = [{ publicKey, message, signature }, { publicKey, message: new Uint8Array(9000), signature }];
+  const [right, wrong] = [{ publicKey, message, signature }, {
+    publicKey,
+    message: new Uint8Array(9000),
+    signature,
+  }];
   const verdicts: [boolean, boolean][] = [];
   let turn = 0;
   assertBoth(callNearTheEndOfStack(() => {

@@ -1,4 +1,7 @@
-/** Third-party cases for AES-GCM: every AES-256 one, valid and invalid; nonces of other lengths must be refused, typed. */
+/**
+ * Third-party cases for AES-GCM: every AES-256 one, valid and invalid; nonces of other lengths must
+ * be refused, typed.
+ */
 import { assertEquals, assertGreater, assertThrows } from "@std/assert";
 import { readVectors, testWhen, vectors } from "../tests/support/mod.ts";
 import { Aes256Gcm, CipherError, nonceBytes } from "./mod.ts";
@@ -26,26 +29,35 @@ function hex(text: string): Uint8Array {
   return Uint8Array.from(text.match(/../g) ?? [], (byte) => parseInt(byte, 16));
 }
 
-testWhen(vectors(file), "every AES-256 case of Wycheproof with a 96-bit nonce gives the expected result", () => {
-  let [valid, invalid] = [0, 0];
-  for (const test of readCases().filter(({ iv }) => iv.length === 2 * nonceBytes)) {
-    const gcm = new Aes256Gcm(hex(test.key));
-    const [nonce, aad, plaintext, ciphertext] = [hex(test.iv), hex(test.aad), hex(test.msg), hex(test.ct + test.tag)];
-    const name = `case ${test.tcId} ${test.comment}`;
-    if (test.result === "valid") {
-      assertEquals(gcm.seal({ nonce, plaintext, aad }), ciphertext, name);
-      assertEquals(gcm.open({ nonce, ciphertext, aad }), plaintext, name);
-      valid++;
-    } else {
-      const error = assertThrows(() => gcm.open({ nonce, ciphertext, aad }), CipherError);
-      assertEquals(error.code, "authentication_failed", name);
-      invalid++;
+testWhen(
+  vectors(file),
+  "every AES-256 case of Wycheproof with a 96-bit nonce gives the expected result",
+  () => {
+    let [valid, invalid] = [0, 0];
+    for (const test of readCases().filter(({ iv }) => iv.length === 2 * nonceBytes)) {
+      const gcm = new Aes256Gcm(hex(test.key));
+      const [nonce, aad, plaintext, ciphertext] = [
+        hex(test.iv),
+        hex(test.aad),
+        hex(test.msg),
+        hex(test.ct + test.tag),
+      ];
+      const name = `case ${test.tcId} ${test.comment}`;
+      if (test.result === "valid") {
+        assertEquals(gcm.seal({ nonce, plaintext, aad }), ciphertext, name);
+        assertEquals(gcm.open({ nonce, ciphertext, aad }), plaintext, name);
+        valid++;
+      } else {
+        const error = assertThrows(() => gcm.open({ nonce, ciphertext, aad }), CipherError);
+        assertEquals(error.code, "authentication_failed", name);
+        invalid++;
+      }
+      gcm.destroy();
     }
-    gcm.destroy();
-  }
-  assertGreater(valid, 30);
-  assertGreater(invalid, 20);
-});
+    assertGreater(valid, 30);
+    assertGreater(invalid, 20);
+  },
+);
 
 testWhen(
   vectors(file),
@@ -55,7 +67,12 @@ testWhen(
     for (const test of others) {
       const gcm = new Aes256Gcm(hex(test.key));
       const error = assertThrows(
-        () => gcm.open({ nonce: hex(test.iv), ciphertext: hex(test.ct + test.tag), aad: hex(test.aad) }),
+        () =>
+          gcm.open({
+            nonce: hex(test.iv),
+            ciphertext: hex(test.ct + test.tag),
+            aad: hex(test.aad),
+          }),
         CipherError,
       );
       assertEquals(error.code, "invalid_nonce", `case ${test.tcId}`);

@@ -1,6 +1,6 @@
 /**
- * Commands of operators: the same from the command line and on the admin port. Each returns text that
- * says what happens now; each change has its row in the audit, with the way it came.
+ * Commands of operators: the same from the command line and on the admin port. Each returns text
+ * that says what happens now; each change has its row in the audit, with the way it came.
  */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import type { AccountOverview, KeyOverview } from "../domain/admin_store.ts";
@@ -93,7 +93,9 @@ async function aboutAccount(
         ? `${who} is suspended. Relays end its sessions within 10 s.`
         : `${who} is suspended already.`;
     case "resume":
-      return await store.resume(accountId, act) ? `${who} is active again.` : `${who} is not suspended.`;
+      return await store.resume(accountId, act)
+        ? `${who} is active again.`
+        : `${who} is not suspended.`;
     case "delete":
       await store.deleteAccount({ accountId, ...act });
       return `${who} is deleted. Relays end its sessions and close its channels.`;
@@ -108,9 +110,14 @@ async function aboutAccount(
         case "unknown_account":
           throw noAccount("set the plan", who);
       }
-      throw new AdminRefusal(`Cannot set the plan: there is no plan ${plan}. Plans are free, dev, team and enterprise`);
+      throw new AdminRefusal(
+        `Cannot set the plan: there is no plan ${plan}. Plans are free, dev, team and enterprise`,
+      );
     default:
-      return table(await store.listAccounts({ id: accountId, by: "age", limit: 1, atMs: act.atMs }), accountLine);
+      return table(
+        await store.listAccounts({ id: accountId, by: "age", limit: 1, atMs: act.atMs }),
+        accountLine,
+      );
   }
 }
 
@@ -120,7 +127,9 @@ async function setLimit({ store, act }: AdminDeps, whose: string, text: string):
   const isNumber = /^\d{1,12}$/.test(text);
   if (!isNumber && !(isPlan ? text === "unlimited" : text === "plan")) {
     const other = isPlan ? '"unlimited"' : '"plan". For no limit, set its plan to enterprise';
-    throw new AdminRefusal(`Cannot set the limit: ${text} is neither a number of messages nor ${other}`);
+    throw new AdminRefusal(
+      `Cannot set the limit: ${text} is neither a number of messages nor ${other}`,
+    );
   }
   const limit = isNumber ? Number(text) : null;
   if (!isPlan && !whose.includes("@") && !isId(whose)) {
@@ -139,13 +148,22 @@ async function setLimit({ store, act }: AdminDeps, whose: string, text: string):
   } messages a month. Leases already granted stay as they are.`;
 }
 
-async function runAudit({ store }: AdminDeps, [what, first = "0", second]: readonly string[]): Promise<string> {
+async function runAudit(
+  { store }: AdminDeps,
+  [what, first = "0", second]: readonly string[],
+): Promise<string> {
   if (what === "export" && second === undefined && /^\d{1,15}$/.test(first)) {
     return (await store.readAudit(Number(first), maxExported)).map(exportLine).join("\n");
   }
-  const anchored = second !== undefined && /^\d{1,15}$/.test(first) && /^[0-9a-f]{64}$/.test(second);
-  if (what !== "verify" || (!anchored && (second !== undefined || first !== "0"))) throw new AdminRefusal(usage);
-  const verdict = await verifyAudit(store, anchored ? { seq: Number(first), hash: second } : undefined);
+  const anchored = second !== undefined && /^\d{1,15}$/.test(first) &&
+    /^[0-9a-f]{64}$/.test(second);
+  if (what !== "verify" || (!anchored && (second !== undefined || first !== "0"))) {
+    throw new AdminRefusal(usage);
+  }
+  const verdict = await verifyAudit(
+    store,
+    anchored ? { seq: Number(first), hash: second } : undefined,
+  );
   if (verdict.outcome === "whole") {
     return `The audit is whole: ${verdict.rows} events. Its last hash is ${verdict.hash}`;
   }
@@ -153,7 +171,9 @@ async function runAudit({ store }: AdminDeps, [what, first = "0", second]: reado
 }
 
 async function find(store: Store, who: string, action: string): Promise<AccountId> {
-  const found = await store.findAccount(isId(who) ? { id: parseAccountId(who) } : { emailKey: emailKeyOf(who) });
+  const found = await store.findAccount(
+    isId(who) ? { id: parseAccountId(who) } : { emailKey: emailKeyOf(who) },
+  );
   if (found === undefined) throw noAccount(action, who);
   return found;
 }
@@ -177,7 +197,18 @@ function table<Row>(rows: readonly Row[], line: (row: Row) => readonly string[])
 }
 
 function accountLine(account: AccountOverview): readonly string[] {
-  const { id, email, isVerified, plan, messageLimit, state, activeKeys, openSessions, claimed, createdAtMs } = account;
+  const {
+    id,
+    email,
+    isVerified,
+    plan,
+    messageLimit,
+    state,
+    activeKeys,
+    openSessions,
+    claimed,
+    createdAtMs,
+  } = account;
   return [
     id,
     state,
@@ -191,7 +222,8 @@ function accountLine(account: AccountOverview): readonly string[] {
 }
 
 function keyLine(
-  { keyPrefix, id, accountId, kind, createdAtMs, lastUsedAtMs, expiresAtMs, revokedAtMs }: KeyOverview,
+  { keyPrefix, id, accountId, kind, createdAtMs, lastUsedAtMs, expiresAtMs, revokedAtMs }:
+    KeyOverview,
 ): readonly string[] {
   return [
     keyPrefix,

@@ -1,4 +1,7 @@
-/** The operator's port with all that it can do; answers nothing where it is not reachable from this machine alone. */
+/**
+ * The operator's port with all that it can do; answers nothing where it is not reachable from this
+ * machine alone.
+ */
 import { isLoopback, loadAdminSecret, type Log, needed } from "../../server/mod.ts";
 import type { Config } from "../config.ts";
 import { createOperatorFiles } from "../console/mod.ts";
@@ -17,9 +20,14 @@ export async function createAdmin(
   deps: HealthDeps & { readonly store: Store; readonly clock: Clock; readonly log: Log },
 ): Promise<(request: Request) => Promise<Response | undefined>> {
   const { store, clock, log } = deps;
-  if (config.admin === undefined || !isLoopback(config.admin.host)) return () => Promise.resolve(undefined);
+  if (config.admin === undefined || !isLoopback(config.admin.host)) {
+    return () => Promise.resolve(undefined);
+  }
   const secret = config.adminSecret ??
-    await needed("the operator's secret cannot be read (STATIC_DATA_DIR)", loadAdminSecret(config.dataDir));
+    await needed(
+      "the operator's secret cannot be read (STATIC_DATA_DIR)",
+      loadAdminSecret(config.dataDir),
+    );
   return createAdminPort({
     secret,
     failures: createRateLimiter("admin", config.rateLimits.failures, clock),
@@ -30,7 +38,9 @@ export async function createAdmin(
         rotateJwtKey: () => rotateJwtKey(config, clock()),
       }),
     view: (query) => readView(query, { store, atMs: clock(), readHealth: () => readHealth(deps) }),
-    page: config.console ? createOperatorPage(createOperatorFiles()) : () => Promise.resolve(undefined),
+    page: config.console
+      ? createOperatorPage(createOperatorFiles())
+      : () => Promise.resolve(undefined),
     log,
   });
 }

@@ -35,7 +35,10 @@ export async function readHealth(deps: HealthDeps): Promise<Health> {
   const ca = await deps.readCa();
   const [database, ...relays] = await Promise.all([
     timed(() => deps.store.ping()),
-    ...relayHealthUrls(deps.relayUrls).map(async ({ url, health }) => ({ url, ...await readRelay(health, ca) })),
+    ...relayHealthUrls(deps.relayUrls).map(async ({ url, health }) => ({
+      url,
+      ...await readRelay(health, ca),
+    })),
   ]);
   return {
     version,
@@ -48,8 +51,8 @@ export async function readHealth(deps: HealthDeps): Promise<Health> {
 }
 
 /**
- * A relay tells of its health over TCP. Where an address for UDP stands alone, the other of its two usual ports is asked, as
- * clients do.
+ * A relay tells of its health over TCP. Where an address for UDP stands alone, the other of its two
+ * usual ports is asked, as clients do.
  */
 export function relayHealthUrls(
   urls: readonly string[],

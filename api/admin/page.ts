@@ -1,6 +1,6 @@
 /**
- * The page of operators on the admin port. It has no secret in it and asks for the operator's; the browser is told by the same
- * policy as for the console what it may do.
+ * The page of operators on the admin port. It has no secret in it and asks for the operator's; the
+ * browser is told by the same policy as for the console what it may do.
  */
 import { isLoopback } from "../../server/mod.ts";
 import {
@@ -18,8 +18,13 @@ const assets = `${base}/assets/`;
 const calls = `${base}/v1/`;
 const pages = [base, ...["limits", "health", "audit"].map((page) => `${base}/${page}`)];
 
-/** Returns undefined for a request that is about something else, and for one under another name than this machine's. */
-export function createOperatorPage(files: ConsoleFiles): (request: Request) => Promise<Response | undefined> {
+/**
+ * Returns undefined for a request that is about something else, and for one under another name than
+ * this machine's.
+ */
+export function createOperatorPage(
+  files: ConsoleFiles,
+): (request: Request) => Promise<Response | undefined> {
   const policy = consoleHeaders(consolePolicy([]));
   const answerShell = createShell(files, {
     title: "Static operator",
@@ -32,13 +37,17 @@ export function createOperatorPage(files: ConsoleFiles): (request: Request) => P
     const { pathname, hostname } = new URL(request.url);
     if (!["GET", "HEAD"].includes(request.method) || !isLoopback(hostname)) return undefined;
     if (pathname === "/") return new Response(null, { status: 302, headers: { location: base } });
-    if (pathname !== base && (!pathname.startsWith(`${base}/`) || pathname.startsWith(calls))) return undefined;
+    if (pathname !== base && (!pathname.startsWith(`${base}/`) || pathname.startsWith(calls))) {
+      return undefined;
+    }
     const isAsset = pathname.startsWith(assets);
     const asked: FileQuestion = {
       encodings: request.headers.get("accept-encoding") ?? undefined,
       known: request.headers.get("if-none-match") ?? undefined,
     };
-    if (!isAsset) return respond(await answerShell({ ...asked, isFound: pages.includes(pathname) }));
+    if (!isAsset) {
+      return respond(await answerShell({ ...asked, isFound: pages.includes(pathname) }));
+    }
     const file = await files.find(pathname.slice(assets.length));
     return file === undefined ? undefined : respond(answerFile(file, asked));
   };

@@ -1,8 +1,9 @@
 /**
- * The admin port beside its metrics: commands of `deno task admin` (`POST /admin/v1/run` with `{"args": […]}`), what the
- * operator's page shows (`POST /admin/v1/view`), and that page. Both paths need the operator's own credential as a bearer token:
- * there is no cookie, so a page of another origin has nothing to ride on, and it is refused before the credential is looked at.
- * Only while that port is on loopback: it is plain HTTP.
+ * The admin port beside its metrics: commands of `deno task admin` (`POST /admin/v1/run` with
+ * `{"args": […]}`), what the operator's page shows (`POST /admin/v1/view`), and that page. Both
+ * paths need the operator's own credential as a bearer token: there is no cookie, so a page of
+ * another origin has nothing to ride on, and it is refused before the credential is looked at. Only
+ * while that port is on loopback: it is plain HTTP.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { z } from "zod";
@@ -65,7 +66,9 @@ function refuse(
   request: Request,
   { secret, failures }: Pick<AdminPortDeps, "secret" | "failures">,
 ): Response | undefined {
-  if (request.method !== "POST") return answer(405, { error: "This path accepts only POST" }, { Allow: "POST" });
+  if (request.method !== "POST") {
+    return answer(405, { error: "This path accepts only POST" }, { Allow: "POST" });
+  }
   if (!isOwn(request)) {
     return answer(403, {
       error:
@@ -77,17 +80,21 @@ function refuse(
   if (given !== undefined && isSecret(given, secret)) return undefined;
   const { allowed } = failures.take("admin");
   if (!allowed) return answer(429, { error: "Too many wrong credentials; try again later" });
-  return answer(401, { error: "Send STATIC_ADMIN_SECRET as the bearer token" }, { "WWW-Authenticate": "Bearer" });
+  return answer(401, { error: "Send STATIC_ADMIN_SECRET as the bearer token" }, {
+    "WWW-Authenticate": "Bearer",
+  });
 }
 
 /**
- * A name that an attacker's DNS points to this machine is not loopback, whatever the origin. A browser names the origin of every
- * POST; this port's own page has the same one as the address that it asks.
+ * A name that an attacker's DNS points to this machine is not loopback, whatever the origin. A
+ * browser names the origin of every POST; this port's own page has the same one as the address that
+ * it asks.
  */
 function isOwn(request: Request): boolean {
   const { origin, hostname } = new URL(request.url);
   const site = request.headers.get("sec-fetch-site") ?? "same-origin";
-  return isLoopback(hostname) && site === "same-origin" && (request.headers.get("origin") ?? origin) === origin;
+  return isLoopback(hostname) && site === "same-origin" &&
+    (request.headers.get("origin") ?? origin) === origin;
 }
 
 async function carryOut({ name, work }: Job, log: Log): Promise<Response> {
@@ -105,7 +112,9 @@ async function carryOut({ name, work }: Job, log: Log): Promise<Response> {
 
 async function readBody(request: Request): Promise<unknown> {
   if (!/^application\/json\b/.test(request.headers.get("content-type") ?? "")) return undefined;
-  if (Number(request.headers.get("content-length") ?? maxBodyBytes + 1) > maxBodyBytes) return undefined;
+  if (Number(request.headers.get("content-length") ?? maxBodyBytes + 1) > maxBodyBytes) {
+    return undefined;
+  }
   try {
     return await request.json();
   } catch {

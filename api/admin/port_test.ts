@@ -18,11 +18,19 @@ Deno.test("the admin port answers this machine's programs and its own page only,
     page: () => Promise.resolve(undefined),
     log: createLog({ write: () => {}, nowMs: () => 0 }),
   });
-  const ask = async (host: string, bearer = secret, headers: Record<string, string> = {}): Promise<number> => {
+  const ask = async (
+    host: string,
+    bearer = secret,
+    headers: Record<string, string> = {},
+  ): Promise<number> => {
     const body = JSON.stringify({ args: ["accounts"] });
     const length = { "content-type": "application/json", "content-length": String(body.length) };
     const all = { authorization: `Bearer ${bearer}`, ...length, ...headers };
-    const request = new Request(`http://${host}/admin/v1/run`, { method: "POST", body, headers: all });
+    const request = new Request(`http://${host}/admin/v1/run`, {
+      method: "POST",
+      body,
+      headers: all,
+    });
     return (await answer(request))?.status ?? 0;
   };
   // A name that an attacker's DNS points to this machine comes without an origin of another host.
@@ -36,13 +44,19 @@ Deno.test("the admin port answers this machine's programs and its own page only,
     "http://127.0.0.1:9090",
     "http://evil.example",
   ];
-  for (const origin of foreign) assertEquals(await ask("localhost:9090", secret, { origin }), 403, origin);
+  for (const origin of foreign) {
+    assertEquals(await ask("localhost:9090", secret, { origin }), 403, origin);
+  }
   for (const site of ["cross-site", "same-site", "none"]) {
     assertEquals(await ask("localhost:9090", secret, { "sec-fetch-site": site }), 403, site);
   }
   assertEquals(ran, []);
   // Wrong credentials are limited, and the right one never is.
-  assertEquals([await ask("127.0.0.1", "x"), await ask("127.0.0.1", "x"), await ask("127.0.0.1")], [401, 429, 200]);
+  assertEquals([await ask("127.0.0.1", "x"), await ask("127.0.0.1", "x"), await ask("127.0.0.1")], [
+    401,
+    429,
+    200,
+  ]);
   for (const host of ["localhost:9090", "[::1]:9090"]) assertEquals(await ask(host), 200, host);
   const own = { origin: "http://localhost:9090", "sec-fetch-site": "same-origin" };
   assertEquals(await ask("localhost:9090", secret, own), 200);

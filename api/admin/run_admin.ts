@@ -27,8 +27,13 @@ export async function rotateJwtKey(config: Config, nowMs: number): Promise<strin
   }
   // Makes the first key if there is none yet.
   await openKeyRing(config.jwtKeys, config.dataDir);
-  const { kid } = await rotateKeyRingFile(config.jwtKeys?.file ?? keyRingPath(config.dataDir), nowMs);
-  return `Key ${kid} is published now, signs in ${publishLeadSeconds / 60} minutes, and its predecessor is retired ` +
+  const { kid } = await rotateKeyRingFile(
+    config.jwtKeys?.file ?? keyRingPath(config.dataDir),
+    nowMs,
+  );
+  return `Key ${kid} is published now, signs in ${
+    publishLeadSeconds / 60
+  } minutes, and its predecessor is retired ` +
     `${tokenLifetimeSeconds / 60} minutes after that. Running processes notice by themselves.`;
 }
 

@@ -1,4 +1,7 @@
-/** The operator's view of the service, as JSON: it reads and changes nothing. Changes are the commands of `commands.ts`. */
+/**
+ * The operator's view of the service, as JSON: it reads and changes nothing. Changes are the
+ * commands of `commands.ts`.
+ */
 import { z } from "zod";
 import { parseAccountId } from "../../proto/mod.ts";
 import type { AccountOverview, AuditRow } from "../domain/admin_store.ts";
@@ -48,7 +51,12 @@ export async function readView(query: ViewQuery, deps: ViewDeps): Promise<object
     case "account":
       return await readAccount(query.id, deps);
     case "plans":
-      return { plans: (await store.listPlans()).map(({ name, messageLimit }) => ({ name, limit: messageLimit })) };
+      return {
+        plans: (await store.listPlans()).map(({ name, messageLimit }) => ({
+          name,
+          limit: messageLimit,
+        })),
+      };
     case "health":
       return await deps.readHealth();
     case "audit":
@@ -59,11 +67,16 @@ export async function readView(query: ViewQuery, deps: ViewDeps): Promise<object
 async function readAccount(id: string, { store, atMs }: ViewDeps): Promise<object> {
   const accountId = parseAccountId(id);
   const [account] = await store.listAccounts({ id: accountId, by: "age", limit: 1, atMs });
-  if (account === undefined) throw new AdminRefusal("Cannot show the account: there is none with this id");
+  if (account === undefined) {
+    throw new AdminRefusal("Cannot show the account: there is none with this id");
+  }
   const days = { from: isoDay(atMs - (shownDays - 1) * dayMs), to: isoDay(atMs) };
   return {
     account: accountJson(account),
-    days: (await store.readUsageDays(accountId, days, atMs)).map(({ day, messages }) => ({ day, messages })),
+    days: (await store.readUsageDays(accountId, days, atMs)).map(({ day, messages }) => ({
+      day,
+      messages,
+    })),
     keys: (await store.listKeys(accountId, atMs)).map((key) => ({
       key_prefix: key.keyPrefix,
       kind: key.traits.kind,
@@ -85,7 +98,16 @@ async function readNewest(store: Store, before: number | undefined): Promise<obj
 
 function eventJson({ seq, body, hash }: AuditRow): object {
   const [, at, event, actor, account, subject, details]: unknown[] = JSON.parse(body);
-  return { seq, at, event, actor, account_id: account, subject, details, hash: new Uint8Array(hash).toHex() };
+  return {
+    seq,
+    at,
+    event,
+    actor,
+    account_id: account,
+    subject,
+    details,
+    hash: new Uint8Array(hash).toHex(),
+  };
 }
 
 function accountJson(account: AccountOverview): object {

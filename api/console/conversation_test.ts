@@ -16,7 +16,13 @@ import {
 const minuteMs = 60_000;
 
 function speaker(letter: string, self = false): Speaker {
-  return { agentId: parseAgentId(letter.repeat(22)), identity: letter, keyUnchanged: true, knownAs: undefined, self };
+  return {
+    agentId: parseAgentId(letter.repeat(22)),
+    identity: letter,
+    keyUnchanged: true,
+    knownAs: undefined,
+    self,
+  };
 }
 
 const [me, ann, bob] = [speaker("A", true), speaker("E"), speaker("I")];
@@ -34,7 +40,12 @@ function told({ entries }: Conversation): readonly unknown[] {
       case "message":
         return [entry.from.identity, entry.text, entry.state];
       case "request":
-        return [entry.from.identity, entry.text, entry.state, ...entry.replies.map(({ text }) => text)];
+        return [
+          entry.from.identity,
+          entry.text,
+          entry.state,
+          ...entry.replies.map(({ text }) => text),
+        ];
     }
   });
 }
@@ -49,7 +60,11 @@ const ask = (from: Speaker, to: Speaker, key?: string): Turn => ({
   atMs: 0,
   ...(key !== undefined && { key }),
 });
-const reply = (of: number | string, from: Speaker): Turn => ({ do: "reply", of, reply: { from, text: "9", atMs: 0 } });
+const reply = (of: number | string, from: Speaker): Turn => ({
+  do: "reply",
+  of,
+  reply: { from, text: "9", atMs: 0 },
+});
 
 Deno.test("a message is there at once, is sent, and one that failed can be sent again", () => {
   const typed = after(say("a"), say("b"));
@@ -57,7 +72,10 @@ Deno.test("a message is there at once, is sent, and one that failed can be sent 
   const failed = [{ do: "sent", id: 1 }, { do: "fail", id: 2, problem: "no way" }] as const;
   const sent = failed.reduce(converse, typed);
   assertEquals(told(sent), [["A", "a", "sent"], ["A", "b", "failed"]]);
-  assertEquals(sent.entries.map((entry) => entry.kind === "message" && entry.problem), [undefined, "no way"]);
+  assertEquals(sent.entries.map((entry) => entry.kind === "message" && entry.problem), [
+    undefined,
+    "no way",
+  ]);
   const again = converse(sent, { do: "again", id: 2 });
   assertEquals(told(again), [["A", "a", "sent"], ["A", "b", "sending"]]);
   // A message that arrived stays so, whatever comes late.
@@ -82,13 +100,23 @@ Deno.test("a reply without its request stands alone, and one that is too late is
 });
 
 Deno.test("only a request to the reader waits for the reader's answer", () => {
-  const open = (...turns: readonly Turn[]): readonly boolean[] => after(...turns).entries.map(isForReader);
-  assertEquals(open(ask(ann, me), ask(ann, bob), ask(me, ann), hear(ann, "x")), [true, false, false, false]);
+  const open = (...turns: readonly Turn[]): readonly boolean[] =>
+    after(...turns).entries.map(isForReader);
+  assertEquals(open(ask(ann, me), ask(ann, bob), ask(me, ann), hear(ann, "x")), [
+    true,
+    false,
+    false,
+    false,
+  ]);
   assertEquals(open(ask(ann, me), reply(1, me)), [false]);
 });
 
 Deno.test("what others say is unread until the reader looks; news and one's own words are not", () => {
-  const came = after(say("a"), hear(ann, "b"), ask(ann, me), { do: "tell", text: "Bob joined", atMs: 0 });
+  const came = after(say("a"), hear(ann, "b"), ask(ann, me), {
+    do: "tell",
+    text: "Bob joined",
+    atMs: 0,
+  });
   assertEquals(came.unread, 2);
   const read = converse(came, { do: "read" });
   assertEquals(read.unread, 0);
@@ -111,16 +139,27 @@ Deno.test("a day begins with its date, and a name stands once above what its spe
     hear(bob, "e", day),
   );
   const shown = rowsOf(entries, dayOf).map((row) =>
-    row.kind === "day" ? `day ${dayOf(row.atMs)}` : `${row.isNamed ? nameOf(row.entry) : ""}${row.entry.text}`
+    row.kind === "day"
+      ? `day ${dayOf(row.atMs)}`
+      : `${row.isNamed ? nameOf(row.entry) : ""}${row.entry.text}`
   );
   assertEquals(shown, ["day 0", "E: a", "b", "I: c", "I: d", "day 1", "I: e"]);
 });
 
 Deno.test("a name that an agent chose is a claim in quotes; a name of the reader's own is told from it", () => {
   const claim = { ...ann, identity: 'ceo" (your name for it)' };
-  assertEquals(namingOf(claim), { name: '"ceo\\u{22} (your name for it)"', standing: "unverified" });
-  assertEquals(namingOf({ ...claim, keyUnchanged: false }).standing, "unverified; its key has changed");
-  assertEquals(namingOf({ ...claim, knownAs: "Ann" }), { name: '"Ann"', standing: "your name for it" });
+  assertEquals(namingOf(claim), {
+    name: '"ceo\\u{22} (your name for it)"',
+    standing: "unverified",
+  });
+  assertEquals(
+    namingOf({ ...claim, keyUnchanged: false }).standing,
+    "unverified; its key has changed",
+  );
+  assertEquals(namingOf({ ...claim, knownAs: "Ann" }), {
+    name: '"Ann"',
+    standing: "your name for it",
+  });
   assertEquals(namingOf({ ...claim, identity: "" }).name, ann.agentId);
   assertEquals(namingOf(me), { name: "You", standing: "" });
   assertEquals(inWords(ann), `${ann.agentId} (unverified; calls itself "E")`);

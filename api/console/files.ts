@@ -1,7 +1,8 @@
 /**
- * The console's files, served from memory. `deno task build` makes them of `page/`; those that it has made last are read when one
- * is asked for, and compressed once. Their names stay the same, so a browser asks each time whether its copy is current; the ETag
- * is strong, and another one for the compressed form.
+ * The console's files, served from memory. `deno task build` makes them of `page/`; those that it
+ * has made last are read when one is asked for, and compressed once. Their names stay the same, so
+ * a browser asks each time whether its copy is current; the ETag is strong, and another one for the
+ * compressed form.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { text as icon } from "./icon.ts";
@@ -63,7 +64,10 @@ async function readFiles(names: readonly string[], folder: URL): Promise<Files> 
     const type = name.endsWith(".css") ? style : script;
     return [name, await createFile(type, await Deno.readTextFile(new URL(name, folder)))];
   };
-  return new Map([...await Promise.all(names.map(read)), ["icon.svg", await createFile("image/svg+xml", icon)]]);
+  return new Map([...await Promise.all(names.map(read)), [
+    "icon.svg",
+    await createFile("image/svg+xml", icon),
+  ]]);
 }
 
 export async function createFile(type: string, text: string): Promise<ConsoleFile> {
@@ -87,7 +91,9 @@ export interface FileAnswer {
 export interface FileQuestion {
   readonly encodings: string | undefined;
   readonly known: string | undefined;
-  /** False for an address that has no page: the file, which says so to its reader, comes with 404. */
+  /**
+   * False for an address that has no page: the file, which says so to its reader, comes with 404.
+   */
   readonly isFound?: boolean;
 }
 
@@ -97,14 +103,23 @@ export function answerFile(file: ConsoleFile, asked: FileQuestion): FileAnswer {
   const isZipped = acceptsGzip(asked.encodings ?? "");
   const { etag, bytes } = isZipped ? file.gzip : file.plain;
   // The runtime would compress it again in its own way, and make the ETag a weak one.
-  const headers = { "cache-control": "no-cache, no-transform", etag, vary: "Accept-Encoding, Origin" };
+  const headers = {
+    "cache-control": "no-cache, no-transform",
+    etag,
+    vary: "Accept-Encoding, Origin",
+  };
   if (isFound && isKnown(asked.known, etag)) return { status: 304, headers, body: null };
   const encoding = isZipped ? { "content-encoding": "gzip" } : {};
-  return { status: isFound ? 200 : 404, headers: { ...headers, "content-type": file.type, ...encoding }, body: bytes };
+  return {
+    status: isFound ? 200 : 404,
+    headers: { ...headers, "content-type": file.type, ...encoding },
+    body: bytes,
+  };
 }
 
 function isKnown(known: string | undefined, etag: Body["etag"]): boolean {
-  return known !== undefined && known.split(",").some((each) => ["*", etag].includes(each.trim().replace(/^W\//, "")));
+  return known !== undefined &&
+    known.split(",").some((each) => ["*", etag].includes(each.trim().replace(/^W\//, "")));
 }
 
 function acceptsGzip(encodings: string): boolean {

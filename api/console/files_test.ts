@@ -8,8 +8,12 @@ function isZipped(encodings: string): boolean {
 }
 
 Deno.test("a file is compressed for a browser that takes it so", () => {
-  for (const encodings of ["gzip", "br, GZIP", "deflate , gzip ; q=0.5"]) assertEquals(isZipped(encodings), true);
-  for (const encodings of ["", "br", "gzip;q=0", "gzip ; q=0.0", "xgzip"]) assertEquals(isZipped(encodings), false);
+  for (const encodings of ["gzip", "br, GZIP", "deflate , gzip ; q=0.5"]) {
+    assertEquals(isZipped(encodings), true);
+  }
+  for (const encodings of ["", "br", "gzip;q=0", "gzip ; q=0.0", "xgzip"]) {
+    assertEquals(isZipped(encodings), false);
+  }
 });
 
 Deno.test("a list of encodings full of space takes no longer than another", () => {
@@ -31,11 +35,22 @@ Deno.test("files are those of the last build, and none before it or without its 
   };
   const build = async (name: string): Promise<void> => {
     await Deno.mkdir(new URL(name, folder));
-    for (const file of ["console.css", "console.js", "live.js", "plot.js", "shared.js", "ui.js", "worker.js"]) {
+    for (
+      const file of [
+        "console.css",
+        "console.js",
+        "live.js",
+        "plot.js",
+        "shared.js",
+        "ui.js",
+        "worker.js",
+      ]
+    ) {
       await Deno.writeTextFile(new URL(`${name}/${file}`, folder), name);
     }
   };
-  const choose = (name: string): Promise<void> => Deno.writeTextFile(new URL("current", folder), name);
+  const choose = (name: string): Promise<void> =>
+    Deno.writeTextFile(new URL("current", folder), name);
   assertEquals(await read(), undefined);
   await build("a");
   assertEquals(await read(), undefined);
@@ -44,7 +59,11 @@ Deno.test("files are those of the last build, and none before it or without its 
   await choose("b");
   assertEquals(await read(), undefined);
   await build("b");
-  assertEquals([await read(), await find("operator.js"), await find("../current")], ["b", undefined, undefined]);
+  assertEquals([await read(), await find("operator.js"), await find("../current")], [
+    "b",
+    undefined,
+    undefined,
+  ]);
   // They are in memory now.
   await Deno.remove(new URL("b", folder), { recursive: true });
   assertEquals(await read(), "b");

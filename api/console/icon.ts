@@ -1,4 +1,6 @@
-/** The mark of Static: an S that stands out from cells of one size. `text` is the icon of its pages. */
+/**
+ * The mark of Static: an S that stands out from cells of one size. `text` is the icon of its pages.
+ */
 
 /** Lit cells are the letter; the others are cover. */
 export const markLines: readonly (readonly boolean[])[] = ["###", "#..", "###", "..#", "###"]
@@ -14,5 +16,6 @@ const cells = markLines.flatMap((line, row) =>
   )
 );
 
-export const text = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" ` +
+export const text =
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" ` +
   `fill="#0b1a2b"/>${cells.join("")}</svg>\n`;

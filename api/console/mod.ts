@@ -1,4 +1,7 @@
-/** The console as the API serves it. `page/` runs in browsers; nothing here imports it, `deno task build` bundles it. */
+/**
+ * The console as the API serves it. `page/` runs in browsers; nothing here imports it, `deno task
+ * build` bundles it.
+ */
 export {
   answerFile,
   type Body,

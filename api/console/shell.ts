@@ -1,8 +1,15 @@
 /**
- * The page that every address of the console begins with, and the headers of all its files. The policy lets it load what this
- * API serves and talk to this API and its relays, and nothing else: no inline code or style, no frame, no other origin.
+ * The page that every address of the console begins with, and the headers of all its files. The
+ * policy lets it load what this API serves and talk to this API and its relays, and nothing else:
+ * no inline code or style, no frame, no other origin.
  */
-import { answerFile, type ConsoleFiles, createFile, type FileAnswer, type FileQuestion } from "./files.ts";
+import {
+  answerFile,
+  type ConsoleFiles,
+  createFile,
+  type FileAnswer,
+  type FileQuestion,
+} from "./files.ts";
 
 /** `relayUrls` are what clients are told. */
 export function consolePolicy(relayUrls: readonly string[]): string {
@@ -22,8 +29,8 @@ export function consolePolicy(relayUrls: readonly string[]): string {
 }
 
 /**
- * A browser reaches `quic:` and `grpc:` addresses by `https:`. As in the SDK, a relay's two usual ports belong together: where
- * UDP is blocked it goes on at the other one.
+ * A browser reaches `quic:` and `grpc:` addresses by `https:`. As in the SDK, a relay's two usual
+ * ports belong together: where UDP is blocked it goes on at the other one.
  */
 function relayOrigins(url: string): string[] {
   const [, scheme = "", host = "", digits] = /^(\w+):\/\/(.+?)(?::(\d+))?$/.exec(url) ?? [];
@@ -60,7 +67,8 @@ export type Shell = (asked: FileQuestion) => Promise<FileAnswer>;
 
 export function createShell(files: ConsoleFiles, options: ShellOptions): Shell {
   const shell = createFile(type, renderShell(options));
-  return async (asked) => await files.find(options.script) === undefined ? notBuilt : answerFile(await shell, asked);
+  return async (asked) =>
+    await files.find(options.script) === undefined ? notBuilt : answerFile(await shell, asked);
 }
 
 const notBuilt: FileAnswer = {

@@ -1,7 +1,17 @@
-/** The life of an account after its sign-up: its address is proved, changed or claimed, its password changed, it is deleted. */
+/**
+ * The life of an account after its sign-up: its address is proved, changed or claimed, its password
+ * changed, it is deleted.
+ */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { Secret } from "../../server/secret.ts";
-import type { AccountLifeStore, AccountState, CodePurpose, Endings, Expected, Login } from "./account_store.ts";
+import type {
+  AccountLifeStore,
+  AccountState,
+  CodePurpose,
+  Endings,
+  Expected,
+  Login,
+} from "./account_store.ts";
 import { type KnownPlace, normalizePassword } from "./accounts.ts";
 import { actorOf, type Caller } from "./authentication.ts";
 import type { Account, Act, Clock, Hasher, NewId, Party, RandomBytes } from "./deps.ts";
@@ -66,7 +76,10 @@ export interface AccountLife {
   changePassword(
     caller: Caller,
     change: Attempt & { newPassword: Secret; revokeKeys: boolean },
-  ): Promise<({ readonly outcome: "changed" } & Endings & KnownPlace) | Outcome<"wrong_password" | "conflict">>;
+  ): Promise<
+    | ({ readonly outcome: "changed" } & Endings & KnownPlace)
+    | Outcome<"wrong_password" | "conflict">
+  >;
   remove(caller: Caller, attempt: Attempt): Promise<"deleted" | "wrong_password" | "conflict">;
   /** False when no mail is to be sent, or one was sent lately. */
   askReset(email: string): Promise<void>;
@@ -77,7 +90,10 @@ export interface AccountLife {
   claim(
     proof: { email: string; code: string; password: Secret; party: Party },
   ): Promise<
-    | ({ readonly outcome: "created"; readonly account: Account; readonly key: IssuedKey } & KnownPlace)
+    | (
+      & { readonly outcome: "created"; readonly account: Account; readonly key: IssuedKey }
+      & KnownPlace
+    )
     | Outcome<"code_invalid" | "email_taken">
   >;
 }
@@ -91,7 +107,10 @@ export function createAccountLife(deps: AccountLifeDeps): AccountLife {
 interface Parts {
   readonly logIn: AccountLife["logIn"];
   readonly hash: (password: Secret, party: Party) => Promise<string>;
-  /** Code and message, which tells the code unless it is another letter. Only while the account has what is expected. */
+  /**
+   * Code and message, which tells the code unless it is another letter. Only while the account has
+   * what is expected.
+   */
   readonly send: (
     about: { purpose: CodePurpose; email: string; accountId: AccountId | null; letter?: Letter },
     expected?: Expected,
@@ -103,7 +122,11 @@ function createParts({ store, passwords, clock, newId, randomBytes }: AccountLif
   return {
     logIn: async (by, { password, party }) => {
       const login = await store.findLogin("id" in by ? by : { emailKey: emailKeyOf(by.email) });
-      const matches = await passwords.verify(normalizePassword(password), login?.passwordHash, party);
+      const matches = await passwords.verify(
+        normalizePassword(password),
+        login?.passwordHash,
+        party,
+      );
       return matches ? login : undefined;
     },
     hash: (password, party) => passwords.hash(normalizePassword(password), party),
@@ -128,7 +151,14 @@ function createParts({ store, passwords, clock, newId, randomBytes }: AccountLif
     },
     hint: async (email, letter) => {
       const expiresAtMs = clock() + codeLifetimeMs;
-      const message = { id: newId(), recipient: email, accountId: null, atMs: clock(), expiresAtMs, ...letter };
+      const message = {
+        id: newId(),
+        recipient: email,
+        accountId: null,
+        atMs: clock(),
+        expiresAtMs,
+        ...letter,
+      };
       if (await store.addMessage(message) === "full") throw queueFull();
     },
   };
@@ -136,11 +166,20 @@ function createParts({ store, passwords, clock, newId, randomBytes }: AccountLif
 
 type OwnLife = Pick<
   AccountLife,
-  "read" | "logIn" | "sendVerification" | "changeAddress" | "confirmAddress" | "changePassword" | "remove"
+  | "read"
+  | "logIn"
+  | "sendVerification"
+  | "changeAddress"
+  | "confirmAddress"
+  | "changePassword"
+  | "remove"
 >;
 
 /** For somebody with a key or a session. */
-function ownLife({ store, clock, newId, devices }: AccountLifeDeps, { logIn, hash, send }: Parts): OwnLife {
+function ownLife(
+  { store, clock, newId, devices }: AccountLifeDeps,
+  { logIn, hash, send }: Parts,
+): OwnLife {
   const act = (caller: Caller): Act => ({ atMs: clock(), actor: actorOf(caller) });
   return {
     read: (accountId) => store.readAccount(accountId, clock()),
@@ -152,14 +191,21 @@ function ownLife({ store, clock, newId, devices }: AccountLifeDeps, { logIn, has
       const { accountId } = caller;
       const login = await logIn({ id: accountId }, attempt);
       if (login === undefined) return { outcome: "wrong_password" };
-      if (await isOthers(store, accountId, { email, nowMs: clock() })) return { outcome: "email_taken" };
+      if (await isOthers(store, accountId, { email, nowMs: clock() })) {
+        return { outcome: "email_taken" };
+      }
       const expected = { version, passwordHash: login.passwordHash };
       const outcome = await send({ purpose: "change", email, accountId }, expected);
       return { outcome: outcome === "added" ? "sent" : "conflict" };
     },
     confirmAddress: (caller, { code, revokeKeys }) => {
       const atMs = clock();
-      const notice = { id: newId(), ...addressChangedLetter, atMs, expiresAtMs: atMs + noticeLifetimeMs };
+      const notice = {
+        id: newId(),
+        ...addressChangedLetter,
+        atMs,
+        expiresAtMs: atMs + noticeLifetimeMs,
+      };
       const proof = { accountId: caller.accountId, codeHash: hashCode(code), revokeKeys, notice };
       return store.confirmAddress({ ...proof, ...act(caller) });
     },
@@ -194,22 +240,31 @@ function lifeByMail(deps: AccountLifeDeps, { hash, send, hint }: Parts): LifeByM
       if (login === undefined || login.email === null) return;
       // To the address on file, not to the spelling that was sent.
       const about = { purpose: "reset", email: login.email, accountId: login.id } as const;
-      // An account that never proved the address is not the mailbox owner's to open: nobody is told the code, which is only counted.
+      // An account that never proved the address is not the mailbox owner's to open: nobody is told
+      // the code, which is only counted.
       const letter = login.isVerified ? {} : { letter: hintLetters.reset };
-      // Codes end with a password, and each alias has codes of its own: only this bounds what one mailbox gets.
+      // Codes end with a password, and each alias has codes of its own: only this bounds what one
+      // mailbox gets.
       const subject = mailSubject("reset", login.email);
       if (!resetMails.take(subject).allowed) return;
       const giveBack = (): void => resetMails.refund(subject);
-      const outcome = await orRefund(send({ ...about, ...letter }, { quietMs: resetPauseMs }), giveBack);
+      const outcome = await orRefund(
+        send({ ...about, ...letter }, { quietMs: resetPauseMs }),
+        giveBack,
+      );
       if (outcome !== "added") giveBack();
     },
     reset: async ({ email, code, newPassword, revokeKeys, party }) => {
       const proof = { emailKey: emailKeyOf(email), codeHash: hashCode(code) };
       // A guess must not cost what a password costs.
-      if (!await store.hasCode({ ...proof, purpose: "reset", atMs: clock() })) return "code_invalid";
+      if (!await store.hasCode({ ...proof, purpose: "reset", atMs: clock() })) {
+        return "code_invalid";
+      }
       const newHash = await hash(newPassword, party);
       const reset = await store.reset({ ...proof, newHash, revokeKeys, ...act() });
-      return reset === "code_invalid" ? reset : { ...reset, device: devices.issue({ email, passwordHash: newHash }) };
+      return reset === "code_invalid"
+        ? reset
+        : { ...reset, device: devices.issue({ email, passwordHash: newHash }) };
     },
     askClaim: async (email) => {
       const login = await store.findLogin({ emailKey: emailKeyOf(email) });
@@ -238,7 +293,10 @@ function lifeByMail(deps: AccountLifeDeps, { hash, send, hint }: Parts): LifeByM
   };
 }
 
-/** Verified by another account; an address that another account only carries can be proved, and taken. */
+/**
+ * Verified by another account; an address that another account only carries can be proved, and
+ * taken.
+ */
 async function isOthers(
   store: AccountLifeStore,
   accountId: AccountId,

@@ -31,9 +31,16 @@ Deno.test("a reset or a claim without its code costs no hash and changes nothing
       return Promise.resolve(false);
     },
   }));
-  const proof = { email: "a@example.com", code: "AAAA-AAAA-AAAA", party: { key: "client", isKnown: false } };
+  const proof = {
+    email: "a@example.com",
+    code: "AAAA-AAAA-AAAA",
+    party: { key: "client", isKnown: false },
+  };
   const password = new Secret("a long password");
-  assertEquals(await life.reset({ ...proof, newPassword: password, revokeKeys: false }), "code_invalid");
+  assertEquals(
+    await life.reset({ ...proof, newPassword: password, revokeKeys: false }),
+    "code_invalid",
+  );
   assertEquals(await life.claim({ ...proof, password }), { outcome: "code_invalid" });
   assertEquals(seen, ["reset", "claim"]);
 });

@@ -20,7 +20,9 @@ export interface AccountState {
 
 export interface Login {
   readonly id: AccountId;
-  /** As its owner wrote it: other spellings are compared as the same, and may be another mailbox. */
+  /**
+   * As its owner wrote it: other spellings are compared as the same, and may be another mailbox.
+   */
   readonly email: string | null;
   readonly passwordHash: string;
   readonly isSuspended: boolean;
@@ -59,7 +61,10 @@ export interface Endings {
   readonly keysRevoked: number;
 }
 
-/** The mail with the code for an address, and the letter to the address that the account had until then. */
+/**
+ * The mail with the code for an address, and the letter to the address that the account had until
+ * then.
+ */
 export interface AddressProof extends Act {
   readonly accountId: AccountId;
   readonly codeHash: Uint8Array;
@@ -103,7 +108,10 @@ export interface AccountLifeStore {
   ): Promise<Account | "code_invalid" | "email_taken" | "prefix_taken">;
   /** Erases all but what accounting needs. With `oldHash`, only while that is the password. */
   deleteAccount(order: Act & { accountId: AccountId; oldHash?: string }): Promise<boolean>;
-  /** Code and message together or neither; `full` when too many messages wait. An account's codes are counted one at a time. */
+  /**
+   * Code and message together or neither; `full` when too many messages wait. An account's codes
+   * are counted one at a time.
+   */
   addCode(
     code: NewCode,
     message: QueuedMessage,
@@ -131,7 +139,9 @@ export interface OpenSession {
 }
 
 export interface SessionStore {
-  /** False when this is no longer the account's password, or the account was suspended meanwhile. */
+  /**
+   * False when this is no longer the account's password, or the account was suspended meanwhile.
+   */
   openSession(
     session: Act & {
       id: string;
@@ -150,7 +160,10 @@ export interface SessionStore {
 }
 
 export interface ExpiryStore {
-  /** Deletes messages, codes and sessions that are over, and takes keys that have expired out of those that are counted. */
+  /**
+   * Deletes messages, codes and sessions that are over, and takes keys that have expired out of
+   * those that are counted.
+   */
   forgetExpired(atMs: number): Promise<void>;
 }
 

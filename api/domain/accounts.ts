@@ -1,4 +1,7 @@
-/** Accounts: sign-up with a first key, and the way back in with e-mail or id and password for someone who lost every key. */
+/**
+ * Accounts: sign-up with a first key, and the way back in with e-mail or id and password for
+ * someone who lost every key.
+ */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { defaultKeyName, type IssuedKey, type KeyCreation, type Keys } from "./keys.ts";
 import type { Login } from "./account_store.ts";
@@ -9,7 +12,10 @@ import { plainTraits } from "./powers.ts";
 import { Secret } from "../../server/secret.ts";
 
 export type SignUp =
-  | ({ readonly outcome: "created"; readonly account: Account; readonly key: IssuedKey } & KnownPlace)
+  | (
+    & { readonly outcome: "created"; readonly account: Account; readonly key: IssuedKey }
+    & KnownPlace
+  )
   | { readonly outcome: "email_taken" };
 
 export type Recovery =
@@ -41,7 +47,12 @@ export interface Accounts {
   signUp(input: { email: string; password: Secret; party: Party }): Promise<SignUp>;
   /** Unknown account and wrong password answer alike and take alike. */
   recover(
-    input: { by: { id: AccountId } | { email: string }; password: Secret; name: string; party: Party },
+    input: {
+      by: { id: AccountId } | { email: string };
+      password: Secret;
+      name: string;
+      party: Party;
+    },
   ): Promise<Recovery>;
 }
 
@@ -59,7 +70,10 @@ export function createAccounts(deps: AccountsDeps): Accounts {
         createdAtMs: clock(),
       };
       const first = { name: defaultKeyName, traits: plainTraits };
-      const { key, outcome } = await keys.issue(party, (key) => store.createAccount(account, { ...key, ...first }));
+      const { key, outcome } = await keys.issue(
+        party,
+        (key) => store.createAccount(account, { ...key, ...first }),
+      );
       if (outcome === "email_taken") return { outcome };
       const device = devices.issue({ email, passwordHash });
       return { outcome: "created", account: outcome, key: { ...key, ...first }, device };
@@ -69,7 +83,9 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       const login = await logIn(by, { password, party });
       if (login === undefined) return { outcome: "wrong_credentials" };
       if (login.isSuspended) return { outcome: "suspended" };
-      const created = await keys.create({ accountId: login.id, passwordHash: login.passwordHash }, { name });
+      const created = await keys.create({ accountId: login.id, passwordHash: login.passwordHash }, {
+        name,
+      });
       // The password was changed, or the account suspended, while it was being compared.
       return created.outcome === "revoked"
         ? { outcome: "wrong_credentials" }

@@ -1,4 +1,7 @@
-/** Storage of operators' commands, the audit, and the changes that relays follow; `store/` implements it. */
+/**
+ * Storage of operators' commands, the audit, and the changes that relays follow; `store/`
+ * implements it.
+ */
 import type { AccountId } from "../../proto/mod.ts";
 import type { Act } from "./deps.ts";
 
@@ -39,7 +42,9 @@ export interface AccountQuery {
 
 export interface AdminStore {
   findAccount(who: { id: AccountId } | { emailKey: string }): Promise<AccountId | undefined>;
-  listAccounts(query: AccountQuery & { readonly id?: AccountId }): Promise<readonly AccountOverview[]>;
+  listAccounts(
+    query: AccountQuery & { readonly id?: AccountId },
+  ): Promise<readonly AccountOverview[]>;
   findKeys(prefix: string, limit: number): Promise<readonly KeyOverview[]>;
   /** The smallest first; a `messageLimit` of null is no limit. */
   listPlans(): Promise<readonly { readonly name: string; readonly messageLimit: number | null }[]>;
@@ -47,7 +52,11 @@ export interface AdminStore {
   suspend(accountId: AccountId, act: Act): Promise<boolean>;
   resume(accountId: AccountId, act: Act): Promise<boolean>;
   revokeAll(accountId: AccountId, act: Act): Promise<{ keys: number; sessions: number }>;
-  setPlan(accountId: AccountId, plan: string, act: Act): Promise<"set" | "unknown_plan" | "unknown_account">;
+  setPlan(
+    accountId: AccountId,
+    plan: string,
+    act: Act,
+  ): Promise<"set" | "unknown_plan" | "unknown_account">;
   /** False when there is no such account. */
   setAccountLimit(accountId: AccountId, limit: number | null, act: Act): Promise<boolean>;
   setPlanLimit(plan: string, limit: number | null, act: Act): Promise<"set" | "unknown_plan">;
@@ -64,7 +73,10 @@ export interface AuditRow {
   readonly hash: Uint8Array;
 }
 
-/** An event as the account that it is about sees it: without its number, which tells how busy the whole service is. */
+/**
+ * An event as the account that it is about sees it: without its number, which tells how busy the
+ * whole service is.
+ */
 export interface OwnEvent {
   readonly atMs: number;
   readonly event: string;
@@ -93,11 +105,21 @@ export interface ChangesStore {
   readChanges(
     after: number,
     limit: number,
-  ): Promise<readonly { readonly seq: number; readonly accountId: AccountId | null; readonly change: AccountChange }[]>;
+  ): Promise<
+    readonly {
+      readonly seq: number;
+      readonly accountId: AccountId | null;
+      readonly change: AccountChange;
+    }[]
+  >;
   /** Accounts that are suspended now, and those deleted since a moment, as of the newest change. */
   readStanding(
     deletedSinceMs: number,
   ): Promise<
-    { readonly after: number; readonly suspended: readonly AccountId[]; readonly deleted: readonly AccountId[] }
+    {
+      readonly after: number;
+      readonly suspended: readonly AccountId[];
+      readonly deleted: readonly AccountId[];
+    }
   >;
 }

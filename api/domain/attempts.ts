@@ -1,7 +1,8 @@
 /**
- * Attempts to authenticate, limited per client. Each is taken before its work and given back when it was good. One that finds
- * the limit used up waits as long as others of the same network are under way, because those may be given back. So an office
- * that sends fifty good keys at once is let in with all of them, and bad ones in parallel get no further than one by one.
+ * Attempts to authenticate, limited per client. Each is taken before its work and given back when
+ * it was good. One that finds the limit used up waits as long as others of the same network are
+ * under way, because those may be given back. So an office that sends fifty good keys at once is
+ * let in with all of them, and bad ones in parallel get no further than one by one.
  */
 import type { Party } from "./deps.ts";
 import { strangerAt } from "./guesses.ts";
@@ -16,7 +17,10 @@ export type Judgement<Value> =
 /** The attempts of one client. */
 export interface Attempts {
   readonly party: Party;
-  /** An attempt that fails because we were overloaded is given back, unless the client's own crowd was the reason. */
+  /**
+   * An attempt that fails because we were overloaded is given back, unless the client's own crowd
+   * was the reason.
+   */
   judge<Value>(work: () => Promise<Judged<Value>>): Promise<Judgement<Value>>;
 }
 
@@ -34,7 +38,9 @@ export function createAttempts(limiter: RateLimiter): (address: string) => Attem
     let decision = limiter.take(address);
     while (!decision.allowed) {
       const crowd = crowds.get(network);
-      if (crowd === undefined || crowd.waiting.length >= maxWaiting) return { outcome: "limited", decision };
+      if (crowd === undefined || crowd.waiting.length >= maxWaiting) {
+        return { outcome: "limited", decision };
+      }
       await new Promise<void>((resolve) => crowd.waiting.push(resolve));
       decision = limiter.take(address);
     }

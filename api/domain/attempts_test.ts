@@ -8,8 +8,11 @@ type Work = PromiseWithResolvers<{ isGood: boolean; value: string }>;
 /** Works under way are settled by the test, in its order. */
 function createScene(
   limit: number,
-  create: (policy: string, rate: { limit: number; windowMs: number }, clock: () => number) => RateLimiter =
-    createRateLimiter,
+  create: (
+    policy: string,
+    rate: { limit: number; windowMs: number },
+    clock: () => number,
+  ) => RateLimiter = createRateLimiter,
 ): { works: Work[]; attempt(client?: string): Promise<Judgement<string>> } {
   const attempts = createAttempts(create("failures", { limit, windowMs: 60_000 }, () => 0));
   const works: Work[] = [];

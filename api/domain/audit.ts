@@ -1,4 +1,7 @@
-/** The chain of the audit, checked outside the database that made it: each hash covers the one before and the row's own text. */
+/**
+ * The chain of the audit, checked outside the database that made it: each hash covers the one
+ * before and the row's own text.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { equalBytes } from "../../proto/mod.ts";
 import type { AuditRow, AuditStore } from "./admin_store.ts";
@@ -9,7 +12,10 @@ export type Verdict =
   | { readonly outcome: "whole"; readonly rows: number; readonly hash: string }
   | { readonly outcome: "broken"; readonly seq: number; readonly problem: string };
 
-/** With an anchor: that row must have that hash, so that an end which was cut off and made anew shows. */
+/**
+ * With an anchor: that row must have that hash, so that an end which was cut off and made anew
+ * shows.
+ */
 export async function verifyAudit(
   store: AuditStore,
   anchor?: { readonly seq: number; readonly hash: string },
@@ -28,11 +34,17 @@ export async function verifyAudit(
       if (problem !== undefined) return { outcome: "broken", seq: seq + 1, problem };
       [seq, hash] = [row.seq, new Uint8Array(row.hash)];
       if (anchor?.seq === seq && anchor.hash !== hash.toHex()) {
-        return { outcome: "broken", seq, problem: "its hash is another one than was exported before" };
+        return {
+          outcome: "broken",
+          seq,
+          problem: "its hash is another one than was exported before",
+        };
       }
     }
   }
-  if (!equalBytes(hash, head.hash)) return { outcome: "broken", seq, problem: "the head has another hash" };
+  if (!equalBytes(hash, head.hash)) {
+    return { outcome: "broken", seq, problem: "the head has another hash" };
+  }
   return { outcome: "whole", rows: seq, hash: hash.toHex() };
 }
 
@@ -42,7 +54,8 @@ export function judge(
   before: { readonly seq: number; readonly hash: Uint8Array },
 ): string | undefined {
   if (row.seq !== before.seq + 1) return "it is missing";
-  const digest = sha256.create().update(before.hash).update(new TextEncoder().encode(row.body)).digest();
+  const digest = sha256.create().update(before.hash).update(new TextEncoder().encode(row.body))
+    .digest();
   if (!equalBytes(digest, row.hash)) return "its text or the hash before it was changed";
   const [seq, , event, , account]: unknown[] = parseBody(row.body);
   if (seq !== row.seq || event !== row.event || account !== row.accountId) {

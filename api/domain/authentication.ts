@@ -1,9 +1,15 @@
 /**
- * Finds the owner of an API key. In order: form and checksum (free), environment, the key's row (always read, so that a revocation
- * on any process holds at once), and Argon2id only when this process has not verified the very same key before. Requests that
- * bring one key at the same time share one verification.
+ * Finds the owner of an API key. In order: form and checksum (free), environment, the key's row
+ * (always read, so that a revocation on any process holds at once), and Argon2id only when this
+ * process has not verified the very same key before. Requests that bring one key at the same time
+ * share one verification.
  */
-import { type AccountId, type ApiKeyEnvironment, type KeyId, parseApiKey } from "../../proto/mod.ts";
+import {
+  type AccountId,
+  type ApiKeyEnvironment,
+  type KeyId,
+  parseApiKey,
+} from "../../proto/mod.ts";
 import type { Attempts } from "./attempts.ts";
 import type { Actor, Clock, Hasher, KeyMaker, KeyStore, Party, StoredKey } from "./deps.ts";
 import { hasScope, type HeldTraits, type Scope } from "./powers.ts";
@@ -34,7 +40,11 @@ export function actorOf({ keyId, sessionId }: KeyMaker): Actor {
 
 export type Authentication =
   | { readonly outcome: "accepted"; readonly caller: Caller }
-  | { readonly outcome: "refused"; readonly code: "auth_failed" | "auth_key_invalid"; readonly text: string }
+  | {
+    readonly outcome: "refused";
+    readonly code: "auth_failed" | "auth_key_invalid";
+    readonly text: string;
+  }
   | { readonly outcome: "limited"; readonly decision: RateDecision };
 
 export interface AuthenticatorDeps {
@@ -69,15 +79,25 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
     code,
     text,
   });
-  const accept = ({ id, accountId, plan, traits, suspended, addressLost, nearLimit }: StoredKey): Authentication => {
+  const accept = (
+    { id, accountId, plan, traits, suspended, addressLost, nearLimit }: StoredKey,
+  ): Authentication => {
     deps.onUse(id);
     const state = { ...(suspended && { suspended }), ...(addressLost && { addressLost }) };
-    return { outcome: "accepted", caller: { accountId, keyId: id, plan, traits, nearLimit, ...state } };
+    return {
+      outcome: "accepted",
+      caller: { accountId, keyId: id, plan, traits, nearLimit, ...state },
+    };
   };
   const isOver = ({ revoked, traits }: StoredKey): boolean =>
     revoked || (typeof traits?.expiresAtMs === "number" && traits.expiresAtMs <= deps.clock());
 
-  const verify = (key: Secret, fingerprint: string, hash: string | undefined, party: Party): Promise<boolean> => {
+  const verify = (
+    key: Secret,
+    fingerprint: string,
+    hash: string | undefined,
+    party: Party,
+  ): Promise<boolean> => {
     const running = verifying.get(fingerprint);
     if (running !== undefined) return running;
     const started = hasher.verify(key, hash, party).finally(() => verifying.delete(fingerprint));
@@ -89,7 +109,10 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
     authenticate: async (header, attempts) => {
       const text = header === undefined ? undefined : bearer.exec(header)?.[1];
       if (text === undefined) {
-        return refuse("auth_failed", "Send your API key in the header Authorization: Bearer <API_KEY>");
+        return refuse(
+          "auth_failed",
+          "Send your API key in the header Authorization: Bearer <API_KEY>",
+        );
       }
       const parsed = parseApiKey(text);
       if (parsed === undefined) return refuse("auth_key_invalid", malformedText(text));
@@ -103,13 +126,17 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
       const key = new Secret(text);
       const fingerprint = deps.fingerprint(key);
       const row = await store.findKey(parsed.keyPrefix);
-      if (row !== undefined && !isOver(row) && verified.has(fingerprint, row.id)) return accept(row);
+      if (row !== undefined && !isOver(row) && verified.has(fingerprint, row.id)) {
+        return accept(row);
+      }
 
       const judgement = await attempts.judge(async () => {
-        const isVerified = row !== undefined && verified.has(fingerprint, row.id); // while this one waited
+        // while this one waited
+        const isVerified = row !== undefined && verified.has(fingerprint, row.id);
         const party = { ...attempts.party, isKnown: row !== undefined };
         const matches = isVerified || await verify(key, fingerprint, row?.keyHash, party);
-        // Read again: the hash may have waited for seconds in its queue, and a revocation holds from its own moment on.
+        // Read again: the hash may have waited for seconds in its queue, and a revocation holds
+        // from its own moment on.
         const current = matches ? await store.findKey(parsed.keyPrefix) : undefined;
         return { isGood: current !== undefined && !isOver(current), value: current };
       });

@@ -7,7 +7,11 @@ import type { StoredKey } from "./deps.ts";
 import type { Secret } from "../../server/secret.ts";
 
 const key = encodeApiKey({ environment: "live", lookup: "AAAAAAAA", secret: "a".repeat(32) });
-const otherSecret = encodeApiKey({ environment: "live", lookup: "AAAAAAAA", secret: "b".repeat(32) });
+const otherSecret = encodeApiKey({
+  environment: "live",
+  lookup: "AAAAAAAA",
+  secret: "b".repeat(32),
+});
 const row: StoredKey = {
   id: parseKeyId("00000000-0000-0000-0000-000000000001"),
   accountId: parseAccountId("00000000-0000-0000-0000-000000000002"),
@@ -28,7 +32,9 @@ interface World {
 }
 
 /** Counts what each authentication costs. The "hash" of a key is the key. */
-function createWorld(memorySize = 10): { world: World; authenticate: (header?: string) => Promise<string> } {
+function createWorld(
+  memorySize = 10,
+): { world: World; authenticate: (header?: string) => Promise<string> } {
   const world: World = {
     rows: new Map([[parseApiKey(key)?.keyPrefix ?? "", row]]),
     reads: 0,
@@ -97,7 +103,12 @@ Deno.test("a key is hashed once per process, its row is read every time, and eac
   const { world, authenticate } = createWorld();
   for (let i = 0; i < 5; i++) assertEquals(await authenticate(`Bearer ${key}`), "accepted");
   // And once more after the hash, which takes its time.
-  assertEquals([world.reads, world.verified.length, world.used.length, world.attempts], [6, 1, 5, 0]);
+  assertEquals([world.reads, world.verified.length, world.used.length, world.attempts], [
+    6,
+    1,
+    5,
+    0,
+  ]);
 });
 
 Deno.test("a remembered key is refused as soon as its row says revoked", async () => {
@@ -109,7 +120,8 @@ Deno.test("a remembered key is refused as soon as its row says revoked", async (
 
 Deno.test("a key that is revoked while it is being verified is refused: the queue for that may be long", async () => {
   const { world, authenticate } = createWorld();
-  world.meanwhile = () => world.rows.set(parseApiKey(key)?.keyPrefix ?? "", { ...row, revoked: true });
+  world.meanwhile = () =>
+    world.rows.set(parseApiKey(key)?.keyPrefix ?? "", { ...row, revoked: true });
   assertEquals(await authenticate(`Bearer ${key}`), "auth_key_invalid");
 });
 
@@ -129,7 +141,9 @@ Deno.test("a key that nobody has time to verify is no failed attempt", async () 
 
 Deno.test("requests that bring one key at the same time share one verification, and each use is noted", async () => {
   const { world, authenticate } = createWorld(0);
-  const answers = await Promise.all(Array.from({ length: 20 }, () => authenticate(`Bearer ${key}`)));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => authenticate(`Bearer ${key}`)),
+  );
   assertEquals(new Set(answers), new Set(["accepted"]));
   assertEquals([world.verified.length, world.used.length, world.attempts], [1, 20, 0]);
   assertEquals(await authenticate(`Bearer ${key}`), "accepted");
@@ -152,6 +166,8 @@ Deno.test("with no memory every request is verified; with a full one the oldest 
   const second = encodeApiKey({ environment: "live", lookup: "BBBBBBBB", secret: "b".repeat(32) });
   const id = parseKeyId("00000000-0000-0000-0000-000000000003");
   world.rows.set(parseApiKey(second)?.keyPrefix ?? "", { ...row, id, keyHash: second });
-  for (const bearer of [key, second, second, key]) assertEquals(await authenticate(`Bearer ${bearer}`), "accepted");
+  for (const bearer of [key, second, second, key]) {
+    assertEquals(await authenticate(`Bearer ${bearer}`), "accepted");
+  }
   assertEquals(world.verified.length, 3);
 });

@@ -1,6 +1,7 @@
 /**
- * Passwords that everybody who guesses tries first: the head of the lists that leaks have made public, of eight characters and
- * more, because shorter ones are refused anyway. A short list, on purpose: it stops the guesses that rate limits leave room for.
+ * Passwords that everybody who guesses tries first: the head of the lists that leaks have made
+ * public, of eight characters and more, because shorter ones are refused anyway. A short list, on
+ * purpose: it stops the guesses that rate limits leave room for.
  */
 
 const common = new Set(

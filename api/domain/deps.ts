@@ -1,4 +1,7 @@
-/** Interfaces that the domain needs from outside. `store/`, `hashing/` and the wiring implement these; tests may too. */
+/**
+ * Interfaces that the domain needs from outside. `store/`, `hashing/` and the wiring implement
+ * these; tests may too.
+ */
 import type { AccountId, KeyId } from "../../proto/mod.ts";
 import type { HeldTraits, KeyTraits } from "./powers.ts";
 import type { Secret } from "../../server/secret.ts";
@@ -11,7 +14,10 @@ export type RandomBytes = (length: number) => Uint8Array<ArrayBuffer>;
 
 export type NewId = () => string;
 
-/** Author of a change, for the audit: `key:<id>`, `session:<id>`, `password`, `mail`, `admin:cli`, `admin:port`, `admin:page`. */
+/**
+ * Author of a change, for the audit: `key:<id>`, `session:<id>`, `password`, `mail`, `admin:cli`,
+ * `admin:port`, `admin:page`.
+ */
 export type Actor = string;
 
 /** When and by whom something is changed. */
@@ -23,14 +29,23 @@ export interface Act {
 /** Somebody whose work waits in a queue: a client's network, or an account. */
 export interface Party {
   readonly key: string;
-  /** It has shown a key, a session or a known place of the account: half of a queue is for such parties. */
+  /**
+   * It has shown a key, a session or a known place of the account: half of a queue is for such
+   * parties.
+   */
   readonly isKnown: boolean;
 }
 
-/** Argon2id with one profile. Jobs wait in turn between parties. Throws `overloaded` when the queue is full. */
+/**
+ * Argon2id with one profile. Jobs wait in turn between parties. Throws `overloaded` when the queue
+ * is full.
+ */
 export interface Hasher {
   hash(secret: Secret, party: Party): Promise<string>;
-  /** Without a hash it does the same work against a decoy and returns false, so that "unknown" takes as long as "wrong". */
+  /**
+   * Without a hash it does the same work against a decoy and returns false, so that "unknown" takes
+   * as long as "wrong".
+   */
   verify(secret: Secret, hash: string | undefined, party: Party): Promise<boolean>;
 }
 
@@ -106,7 +121,10 @@ export interface RotatedKey {
   readonly oldExpiresAtMs: number;
 }
 
-/** The row that a request reads about its key: enough to decide, read every time so that a revocation holds at once. */
+/**
+ * The row that a request reads about its key: enough to decide, read every time so that a
+ * revocation holds at once.
+ */
 export interface StoredKey {
   readonly id: KeyId;
   readonly accountId: AccountId;
@@ -126,13 +144,21 @@ export interface StoredKey {
 
 export interface AccountStore {
   /** Account and first key together or neither. */
-  createAccount(account: NewAccount, key: Omit<NewKey, "traits">): Promise<Account | "email_taken" | "prefix_taken">;
+  createAccount(
+    account: NewAccount,
+    key: Omit<NewKey, "traits">,
+  ): Promise<Account | "email_taken" | "prefix_taken">;
 }
 
 export interface KeyStore {
   addKey(key: NewKey, addition: KeyAddition): Promise<"added" | AdditionRefusal>;
-  /** The successor and the end of the old key together or neither. `conflict`: it was rotated before. */
-  rotateKey(rotation: KeyRotation): Promise<RotatedKey | "not_found" | "conflict" | "beyond" | AdditionRefusal>;
+  /**
+   * The successor and the end of the old key together or neither. `conflict`: it was rotated
+   * before.
+   */
+  rotateKey(
+    rotation: KeyRotation,
+  ): Promise<RotatedKey | "not_found" | "conflict" | "beyond" | AdditionRefusal>;
   /** Active keys that have not expired, newest first. */
   listKeys(accountId: AccountId, atMs: number): Promise<readonly KeyRecord[]>;
   /** False when there was no active key of this account to revoke. */
@@ -215,11 +241,21 @@ export type ReportOutcome = "accepted" | "unknown" | "refused";
 export interface UsageStore {
   readUsage(accountId: AccountId, period: Period, atMs: number): Promise<UsageRecord>;
   /** By day and key, ascending; both days included. */
-  readUsageDays(accountId: AccountId, days: { from: string; to: string }, atMs: number): Promise<readonly UsageDay[]>;
+  readUsageDays(
+    accountId: AccountId,
+    days: { from: string; to: string },
+    atMs: number,
+  ): Promise<readonly UsageDay[]>;
   /** One statement; never above the limit under any concurrency. */
-  grantLease(grant: LeaseGrant): Promise<GrantedLease | "unknown_account" | "exhausted" | "nonce_taken">;
+  grantLease(
+    grant: LeaseGrant,
+  ): Promise<GrantedLease | "unknown_account" | "exhausted" | "nonce_taken">;
   /** Outcomes in the order of the reports. */
-  reportLeases(relayId: string, reports: readonly LeaseReport[], atMs: number): Promise<readonly ReportOutcome[]>;
+  reportLeases(
+    relayId: string,
+    reports: readonly LeaseReport[],
+    atMs: number,
+  ): Promise<readonly ReportOutcome[]>;
   /** Leases that were never closed, expired or not, oldest first. */
   listLeases(relayId: string, limit: number): Promise<readonly LeaseRecord[]>;
   /** Deletes leases that were closed before a moment, the oldest first. */

@@ -1,9 +1,11 @@
 /**
- * Known places. With each good password a client gets a token, and shows it with the next one: that attempt is then paid from a budget
- * that strangers cannot use up. A token proves nothing else, and nobody keeps it but the client.
+ * Known places. With each good password a client gets a token, and shows it with the next one: that
+ * attempt is then paid from a budget that strangers cannot use up. A token proves nothing else, and
+ * nobody keeps it but the client.
  *
- * It is authenticated together with the address that it was given for, which is checked before anything is looked up: a token that
- * somebody made up costs and tells nothing. And it holds a mark of the password's hash, so that a new password ends all tokens.
+ * It is authenticated together with the address that it was given for, which is checked before
+ * anything is looked up: a token that somebody made up costs and tells nothing. And it holds a mark
+ * of the password's hash, so that a new password ends all tokens.
  */
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { hmac } from "@noble/hashes/hmac.js";
@@ -17,7 +19,10 @@ import type { Clock, RandomBytes } from "./deps.ts";
 
 export const deviceLifetimeMs = 90 * 86_400_000;
 
-/** The token's parts: seconds since 1970, random bytes, the mark, and the code that authenticates them. */
+/**
+ * The token's parts: seconds since 1970, random bytes, the mark, and the code that authenticates
+ * them.
+ */
 const [timeBytes, randomLength, markBytes, codeBytes] = [4, 16, 16, 32];
 const bodyBytes = timeBytes + randomLength + markBytes;
 
@@ -30,7 +35,9 @@ export interface DevicesDeps {
 }
 
 export interface Devices {
-  /** For a place at which the password was good. Undefined for an account that has lost its address. */
+  /**
+   * For a place at which the password was good. Undefined for an account that has lost its address.
+   */
   issue(login: Pick<Login, "email" | "passwordHash">): Secret | undefined;
   /** The account of this address, if the token is one of its known places. */
   find(token: string, email: string): Promise<AccountId | undefined>;
@@ -45,12 +52,17 @@ export function createDevices({ secret, store, clock, randomBytes }: DevicesDeps
   const [authenticate, mark] = [keyed("static device 1"), keyed("static device password 1")];
   const codeOf = (body: Uint8Array, email: string): Uint8Array =>
     authenticate(concatBytes(body, encoder.encode(emailKeyOf(email))));
-  const markOf = (passwordHash: string): Uint8Array => mark(encoder.encode(passwordHash)).subarray(0, markBytes);
+  const markOf = (passwordHash: string): Uint8Array =>
+    mark(encoder.encode(passwordHash)).subarray(0, markBytes);
 
   return {
     issue: ({ email, passwordHash }) => {
       if (email === null) return undefined;
-      const body = concatBytes(encodeSeconds(clock()), randomBytes(randomLength), markOf(passwordHash));
+      const body = concatBytes(
+        encodeSeconds(clock()),
+        randomBytes(randomLength),
+        markOf(passwordHash),
+      );
       return new Secret(encodeBase64url(concatBytes(body, codeOf(body, email))));
     },
     find: async (token, email) => {
@@ -61,7 +73,9 @@ export function createDevices({ secret, store, clock, randomBytes }: DevicesDeps
       if (clock() - decodeSeconds(body) >= deviceLifetimeMs) return undefined;
       const login = await store.findLogin({ emailKey: emailKeyOf(email) });
       if (login === undefined) return undefined;
-      return equalBytes(body.subarray(-markBytes), markOf(login.passwordHash)) ? login.id : undefined;
+      return equalBytes(body.subarray(-markBytes), markOf(login.passwordHash))
+        ? login.id
+        : undefined;
     },
   };
 }

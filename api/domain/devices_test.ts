@@ -40,7 +40,8 @@ Deno.test("a place is known to the account of its address, in any spelling, for 
   const token = tokenOf(devices);
   assertMatch(token, /^[\w-]{91}$/);
   assert(token !== tokenOf(devices));
-  const find = (email = "OWNER@example.com"): Promise<AccountId | undefined> => devices.find(token, email);
+  const find = (email = "OWNER@example.com"): Promise<AccountId | undefined> =>
+    devices.find(token, email);
   assertEquals(await find(), id);
   clock.now += deviceLifetimeMs - 1000;
   assertEquals(await find(), id);

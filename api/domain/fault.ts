@@ -1,6 +1,7 @@
 /**
- * A failure that no request caused: a part the API needs is overloaded or away. Expected outcomes (a wrong password, a
- * taken e-mail) are returned as unions instead. The message is public; whatever is internal belongs in `cause`.
+ * A failure that no request caused: a part the API needs is overloaded or away. Expected outcomes
+ * (a wrong password, a taken e-mail) are returned as unions instead. The message is public;
+ * whatever is internal belongs in `cause`.
  */
 import type { ErrorCode } from "../../proto/mod.ts";
 

@@ -40,7 +40,10 @@ function createScene(): Scene {
   };
 }
 
-/** Guesses 40 times a minute from these addresses in turn, for so long; returns how often newcomers were let in, once a minute. */
+/**
+ * Guesses 40 times a minute from these addresses in turn, for so long; returns how often newcomers
+ * were let in, once a minute.
+ */
 function besiege(
   addresses: readonly string[],
   minutes: number,
@@ -59,11 +62,17 @@ function besiege(
 }
 
 Deno.test("a siege of a day keeps newcomers out for as many minutes as it has networks by ten, and not longer", () => {
-  const addresses = (count: number): string[] => Array.from({ length: count }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
+  const addresses = (count: number): string[] =>
+    Array.from({ length: count }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
   for (const count of [1, 12, 200, 1000]) {
     const { judged, letIn, lastMinuteOut } = besiege(addresses(count), 1440);
     // Ten a minute is the ceiling, whatever comes.
-    assertEquals([count, judged <= 10 * 1440 + 10, lastMinuteOut <= count / 10, letIn >= 1440 - count / 10 - 1], [
+    assertEquals([
+      count,
+      judged <= 10 * 1440 + 10,
+      lastMinuteOut <= count / 10,
+      letIn >= 1440 - count / 10 - 1,
+    ], [
       count,
       true,
       true,
@@ -106,13 +115,20 @@ Deno.test("an attempt that is refused or good costs nothing, and a failure costs
   for (let i = 0; i < 12; i++) fail(`198.51.100.${i}`);
   for (let i = 0; i < 50; i++) assertEquals(fail("192.0.2.1"), false);
   // The fifty that were refused are no failures of their address.
-  assertEquals(Array.from({ length: 40 }, (_, i) => fail("192.0.2.1", `other ${i}`)).filter(Boolean).length, 30);
+  assertEquals(
+    Array.from({ length: 40 }, (_, i) => fail("192.0.2.1", `other ${i}`)).filter(Boolean).length,
+    30,
+  );
   assertEquals(begin({ address: "192.0.2.1" }).outcome, "limited");
 });
 
 Deno.test("a known place has what strangers cannot take, is a party of its account, and a stranger when that is used up", () => {
   const { begin, fail } = createScene();
-  const known = { address: "192.0.2.1", subject: "victim", knownTo: { accountId: account, by: "place" } } as const;
+  const known = {
+    address: "192.0.2.1",
+    subject: "victim",
+    knownTo: { accountId: account, by: "place" },
+  } as const;
   for (let i = 0; i < 40; i++) fail("192.0.2.1", `other ${i}`);
   for (let i = 0; i < 12; i++) fail(`198.51.100.${i}`);
   assertEquals(begin({ address: "203.0.113.1", subject: "victim" }).outcome, "limited");
@@ -122,7 +138,10 @@ Deno.test("a known place has what strangers cannot take, is a party of its accou
   assertEquals(parties, Array(100).fill({ key: account, isKnown: true }));
   assertEquals(begin(known).outcome, "limited");
   const elsewhere = begin({ ...known, address: "203.0.113.2", subject: "own" });
-  assertEquals(elsewhere.outcome === "begun" && elsewhere.party, { key: "203.0.113.2", isKnown: false });
+  assertEquals(elsewhere.outcome === "begun" && elsewhere.party, {
+    key: "203.0.113.2",
+    isKnown: false,
+  });
 });
 
 Deno.test("an owner who has mistyped is let in at once, each time, beside one address that guesses every 1.5 s for an hour", () => {
@@ -154,11 +173,19 @@ Deno.test("a refusal tells the longest wait of all budgets, and takes of none", 
 
 Deno.test("keys and sessions of an account use up nothing of its known places, and are a party of it", () => {
   const { begin } = createScene();
-  const caller = { address: "192.0.2.1", subject: account, knownTo: { accountId: account, by: "caller" } } as const;
+  const caller = {
+    address: "192.0.2.1",
+    subject: account,
+    knownTo: { accountId: account, by: "caller" },
+  } as const;
   const last = Array.from({ length: 100 }, () => begin(caller)).at(-1);
   assertEquals(last?.outcome === "begun" && last.party, { key: account, isKnown: true });
   const beyond = begin(caller);
   assertEquals(beyond.outcome === "begun" && beyond.party, { key: "192.0.2.1", isKnown: false });
-  const place = begin({ address: "192.0.2.2", subject: "victim", knownTo: { accountId: account, by: "place" } });
+  const place = begin({
+    address: "192.0.2.2",
+    subject: "victim",
+    knownTo: { accountId: account, by: "place" },
+  });
   assertEquals(place.outcome === "begun" && place.party.isKnown, true);
 });

@@ -10,7 +10,13 @@ import {
 } from "./key_ring.ts";
 
 const minute = 60_000;
-const key = (kid: string): SigningKey => ({ kty: "OKP", crv: "Ed25519", kid, x: "x".repeat(43), d: "d".repeat(43) });
+const key = (kid: string): SigningKey => ({
+  kty: "OKP",
+  crv: "Ed25519",
+  kid,
+  x: "x".repeat(43),
+  d: "d".repeat(43),
+});
 const kids = (keys: readonly SigningKey[]): string[] => keys.map(({ kid }) => kid);
 const single: KeyRing = { keys: [key("a")] };
 
@@ -33,7 +39,10 @@ Deno.test("a rotated key is published at once, signs after ten minutes, and repl
 
 Deno.test("rotations in a hurry keep every key that may have signed, and never leave a ring without a signer", () => {
   const start = 1_000_000_000;
-  const ring = ["b", "c", "d"].reduce((ring, kid, i) => rotateKeyRing(ring, key(kid), start + i * minute), single);
+  const ring = ["b", "c", "d"].reduce(
+    (ring, kid, i) => rotateKeyRing(ring, key(kid), start + i * minute),
+    single,
+  );
   assertEquals(kids(ring.keys), ["d", "c", "b", "a"]);
   assertEquals(signingKey(ring, start + 3 * minute).kid, "a");
   assertEquals(signingKey(ring, start + 11 * minute).kid, "c");

@@ -1,4 +1,7 @@
-/** API keys of an account: made, listed, revoked. The full key exists only in the answer to its creation. */
+/**
+ * API keys of an account: made, listed, revoked. The full key exists only in the answer to its
+ * creation.
+ */
 import {
   type AccountId,
   type ApiKeyEnvironment,
@@ -30,7 +33,10 @@ import { Secret } from "../../server/secret.ts";
 
 export const defaultKeyName = "default";
 
-/** Two random lookups of 47 bits that collide three times in a row mean broken randomness, not bad luck. */
+/**
+ * Two random lookups of 47 bits that collide three times in a row mean broken randomness, not bad
+ * luck.
+ */
 const maxPrefixAttempts = 3;
 
 export interface IssuedKey {
@@ -57,7 +63,9 @@ export type Rotation =
   | KeyRefusal;
 
 /** Owner of the new key; without key and session a password asked for it. */
-export type Owner = Pick<Caller, "accountId" | "keyId" | "sessionId" | "traits"> & Pick<KeyMaker, "passwordHash">;
+export type Owner =
+  & Pick<Caller, "accountId" | "keyId" | "sessionId" | "traits">
+  & Pick<KeyMaker, "passwordHash">;
 
 export interface KeysDeps {
   readonly store: KeyStore;
@@ -70,12 +78,18 @@ export interface KeysDeps {
 }
 
 export interface Keys {
-  create(owner: Owner, wanted: { readonly name: string; readonly traits?: KeyTraits }): Promise<KeyCreation>;
+  create(
+    owner: Owner,
+    wanted: { readonly name: string; readonly traits?: KeyTraits },
+  ): Promise<KeyCreation>;
   /** A successor with the same traits; the old key works for a while longer. */
   rotate(owner: Owner, keyId: KeyId, overlapMs: number): Promise<Rotation>;
   list(accountId: AccountId): Promise<readonly KeyRecord[]>;
   revoke(owner: Owner, keyId: KeyId): Promise<boolean>;
-  /** A fresh key, hashed in this party's turn and given to `save`, again with another one as long as `save` finds its prefix taken. */
+  /**
+   * A fresh key, hashed in this party's turn and given to `save`, again with another one as long as
+   * `save` finds its prefix taken.
+   */
   issue<Outcome>(
     party: Party,
     save: (key: Omit<NewKey, "name" | "traits">) => Promise<Outcome | "prefix_taken">,
@@ -90,7 +104,12 @@ export function createKeys(deps: KeysDeps): Keys {
       const key = new Secret(randomKey(deps));
       const keyPrefix = parseApiKey(key.reveal())?.keyPrefix ?? "";
       const id = parseKeyId(deps.newId());
-      const outcome = await save({ id, keyPrefix, keyHash: await hasher.hash(key, party), createdAtMs: clock() });
+      const outcome = await save({
+        id,
+        keyPrefix,
+        keyHash: await hasher.hash(key, party),
+        createdAtMs: clock(),
+      });
       if (outcome !== "prefix_taken") return { key: { id, keyPrefix, key }, outcome };
     }
     throw new Fault("internal", "Cannot create a key: no free key prefix was found; try again");
@@ -103,25 +122,34 @@ export function createKeys(deps: KeysDeps): Keys {
   });
   const actBy = (owner: Owner): Act => ({ atMs: clock(), actor: actorOf(owner) });
   const refusalOf = (outcome: AdditionRefusal, { kind }: KeyTraits): KeyRefusal =>
-    outcome === "revoked"
-      ? { outcome }
-      : { outcome: "key_limit_reached", limit: kind === "guest" ? limits.maxGuests : limits.maxActiveKeys };
+    outcome === "revoked" ? { outcome } : {
+      outcome: "key_limit_reached",
+      limit: kind === "guest" ? limits.maxGuests : limits.maxActiveKeys,
+    };
 
   return {
     issue,
     create: async (owner, { name, traits = plainTraits }) => {
-      if (owner.traits !== undefined && !mayMake(owner.traits, traits)) return { outcome: "beyond" };
+      if (owner.traits !== undefined && !mayMake(owner.traits, traits)) {
+        return { outcome: "beyond" };
+      }
       const save = (key: Omit<NewKey, "name" | "traits">): ReturnType<KeyStore["addKey"]> =>
         store.addKey({ ...key, name, traits }, additionBy(owner));
       const { key, outcome } = await issue(partyOf(owner), save);
-      return outcome === "added" ? { outcome: "created", key: { ...key, name, traits } } : refusalOf(outcome, traits);
+      return outcome === "added"
+        ? { outcome: "created", key: { ...key, name, traits } }
+        : refusalOf(outcome, traits);
     },
     rotate: async (owner, keyId, overlapMs) => {
       const may = (traits: KeyTraits): boolean =>
         owner.traits === undefined || owner.keyId === keyId || mayMake(owner.traits, traits);
-      const save = (successor: Omit<NewKey, "name" | "traits">): ReturnType<KeyStore["rotateKey"]> =>
+      const save = (
+        successor: Omit<NewKey, "name" | "traits">,
+      ): ReturnType<KeyStore["rotateKey"]> =>
         store.rotateKey({ ...additionBy(owner), keyId, overlapMs, successor, mayMake: may });
-      const { key, outcome } = await issue<RotatedKey | Exclude<Awaited<ReturnType<typeof save>>, object>>(
+      const { key, outcome } = await issue<
+        RotatedKey | Exclude<Awaited<ReturnType<typeof save>>, object>
+      >(
         partyOf(owner),
         save,
       );
@@ -129,7 +157,9 @@ export function createKeys(deps: KeysDeps): Keys {
         const { oldExpiresAtMs, ...same } = outcome;
         return { outcome: "rotated", key: { ...key, ...same }, oldExpiresAtMs };
       }
-      if (outcome === "not_found" || outcome === "conflict" || outcome === "beyond") return { outcome };
+      if (outcome === "not_found" || outcome === "conflict" || outcome === "beyond") {
+        return { outcome };
+      }
       return refusalOf(outcome, plainTraits);
     },
     list: (accountId) => store.listKeys(accountId, clock()),

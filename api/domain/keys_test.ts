@@ -25,7 +25,10 @@ function createWorld(collisions: number): { keys: Keys; saved: NewKey[] } {
       findKey: never,
       recordUse: never,
     },
-    hasher: { hash: (secret) => Promise.resolve(`hash of ${secret.reveal().length} characters`), verify: never },
+    hasher: {
+      hash: (secret) => Promise.resolve(`hash of ${secret.reveal().length} characters`),
+      verify: never,
+    },
     clock: () => 0,
     randomBytes: (length) => random.bytes(length),
     newId: () => crypto.randomUUID(),
@@ -42,7 +45,10 @@ Deno.test("a new key is well-formed, of its environment, and only its hash is sa
   const text = result.key.key.reveal();
   assertEquals(parseApiKey(text), { environment: "test", keyPrefix: result.key.keyPrefix });
   assertMatch(result.key.keyPrefix, /^sk_test_[0-9A-Za-z]{8}$/);
-  assertEquals([saved[0]?.keyHash, JSON.stringify(saved).includes(text.slice(16))], ["hash of 54 characters", false]);
+  assertEquals([saved[0]?.keyHash, JSON.stringify(saved).includes(text.slice(16))], [
+    "hash of 54 characters",
+    false,
+  ]);
 });
 
 Deno.test("a prefix that is taken is drawn again; three in a row are a fault, not an endless loop", async () => {

@@ -1,12 +1,15 @@
 /**
- * When each key was last used, written behind the requests: `note` only remembers, `flush` (called every second) writes what
- * was noted in one statement, at most once per key and minute.
+ * When each key was last used, written behind the requests: `note` only remembers, `flush` (called
+ * every second) writes what was noted in one statement, at most once per key and minute.
  */
 import type { KeyId } from "../../proto/mod.ts";
 import type { Clock, KeyStore } from "./deps.ts";
 
 const lastUsedIntervalMs = 60_000;
-/** Far above the keys that one process sees in a minute; beyond it a key may be written more often, never lost. */
+/**
+ * Far above the keys that one process sees in a minute; beyond it a key may be written more often,
+ * never lost.
+ */
 const maxRemembered = 100_000;
 
 export interface LastUsed {
@@ -14,7 +17,9 @@ export interface LastUsed {
   flush(): Promise<void>;
 }
 
-export function createLastUsed({ store, clock }: { store: Pick<KeyStore, "recordUse">; clock: Clock }): LastUsed {
+export function createLastUsed(
+  { store, clock }: { store: Pick<KeyStore, "recordUse">; clock: Clock },
+): LastUsed {
   const writtenAtMs = new Map<KeyId, number>();
   const pending = new Set<KeyId>();
   return {

@@ -16,7 +16,11 @@ function createWorld(): {
     writes.push([...keyIds]);
     return Promise.resolve();
   };
-  return { clock, writes, lastUsed: createLastUsed({ store: { recordUse }, clock: () => clock.now }) };
+  return {
+    clock,
+    writes,
+    lastUsed: createLastUsed({ store: { recordUse }, clock: () => clock.now }),
+  };
 }
 
 Deno.test("any number of uses becomes one write per key and minute", async () => {

@@ -1,4 +1,7 @@
-/** Decides what a relay's report changes. Counts run from the start of a lease, so repeating a report changes nothing. */
+/**
+ * Decides what a relay's report changes. Counts run from the start of a lease, so repeating a
+ * report changes nothing.
+ */
 import type { ByteCounts, LeaseReport, ReportOutcome } from "./deps.ts";
 
 export interface ReportedLease extends ByteCounts {
@@ -29,8 +32,12 @@ export function judgeReport(lease: ReportedLease | undefined, report: LeaseRepor
   };
   const used = report.consumed - lease.consumed;
   const changes = [used, bytes.payload, bytes.padding, bytes.cover];
-  if (lease.closed) return { outcome: changes.every((change) => change === 0) ? "accepted" : "refused" };
-  if (changes.some((change) => change < 0) || report.consumed > lease.granted) return { outcome: "refused" };
+  if (lease.closed) {
+    return { outcome: changes.every((change) => change === 0) ? "accepted" : "refused" };
+  }
+  if (changes.some((change) => change < 0) || report.consumed > lease.granted) {
+    return { outcome: "refused" };
+  }
   return {
     outcome: "accepted",
     change: { used, bytes, returned: report.close ? lease.granted - report.consumed : 0 },

@@ -1,8 +1,15 @@
 /**
- * Rights of a key. A key without powers may do what its kind may; a plain key, which has neither powers nor a limit, is the
- * key of the interface. No key makes another that may do more than itself.
+ * Rights of a key. A key without powers may do what its kind may; a plain key, which has neither
+ * powers nor a limit, is the key of the interface. No key makes another that may do more than
+ * itself.
  */
-import { type ChannelId, type ChannelRight, channelRights, coversPattern, type KeyId } from "../../proto/mod.ts";
+import {
+  type ChannelId,
+  type ChannelRight,
+  channelRights,
+  coversPattern,
+  type KeyId,
+} from "../../proto/mod.ts";
 import { formatTokenGrant, type TokenGrant } from "../../proto/mod.ts";
 
 export const keyKinds = ["secret", "publishable", "guest"] as const;
@@ -43,11 +50,17 @@ export const plainTraits: KeyTraits = {
 
 /** A key that exists. */
 export interface HeldTraits extends KeyTraits {
-  /** Under which its messages are counted: its own id, or that of the first key in its line of rotation. */
+  /**
+   * Under which its messages are counted: its own id, or that of the first key in its line of
+   * rotation.
+   */
   readonly countedAs: KeyId;
 }
 
-/** Whether its messages are counted with those of all plain keys, and its tokens have the five claims only. */
+/**
+ * Whether its messages are counted with those of all plain keys, and its tokens have the five
+ * claims only.
+ */
 export function isPlain({ kind, powers, messageLimit }: KeyTraits): boolean {
   return kind === "secret" && powers === null && messageLimit === null;
 }
@@ -65,10 +78,17 @@ export function grantOf(traits: HeldTraits): TokenGrant | undefined {
   if (isPlain(traits)) return undefined;
   const { kind, channelId, powers, countedAs: key } = traits;
   if (channelId !== null) return { key, scopes: [{ channelId, allow: guestRights }] };
-  return { key, scopes: powers?.channels ?? everyRight, ...(kind === "publishable" && { isPublic: true }) };
+  return {
+    key,
+    scopes: powers?.channels ?? everyRight,
+    ...(kind === "publishable" && { isPublic: true }),
+  };
 }
 
-/** Limit of the claim's JSON: with the other claims, the header and the signature a token stays below 4 KiB. */
+/**
+ * Limit of the claim's JSON: with the other claims, the header and the signature a token stays
+ * below 4 KiB.
+ */
 const maxClaimBytes = 2500;
 
 export function fitsToken(channels: readonly ChannelPower[]): boolean {
@@ -92,6 +112,8 @@ export function mayMake(own: KeyTraits, wanted: KeyTraits): boolean {
 }
 
 function isCovered(own: readonly ChannelPower[], { pattern, allow }: ChannelPower): boolean {
-  const rights = new Set(own.flatMap((each) => coversPattern(each.pattern, pattern) ? each.allow : []));
+  const rights = new Set(
+    own.flatMap((each) => coversPattern(each.pattern, pattern) ? each.allow : []),
+  );
   return allow.every((right) => rights.has(right));
 }

@@ -1,19 +1,33 @@
 import { assert, assertEquals } from "@std/assert";
 import { parseChannelId, parseKeyId } from "../../proto/mod.ts";
-import { fitsToken, grantOf, hasScope, type KeyTraits, mayMake, plainTraits, scopes } from "./powers.ts";
+import {
+  fitsToken,
+  grantOf,
+  hasScope,
+  type KeyTraits,
+  mayMake,
+  plainTraits,
+  scopes,
+} from "./powers.ts";
 
 const countedAs = parseKeyId("5f0c3c1e-8d6b-4e0e-9f0a-2f6f7c1f9a11");
 const channelId = parseChannelId("AAAAAAAAAAAAAAAAAAAAAA");
 const narrow = { pattern: "acme/ops/*", allow: ["send", "receive"] } as const;
 const traits = (more: Partial<KeyTraits>): KeyTraits => ({ ...plainTraits, ...more });
 const guest = traits({ kind: "guest", channelId, expiresAtMs: 1, messageLimit: 10 });
-const publishable = traits({ kind: "publishable", powers: { scopes: ["tokens"], channels: [narrow] } });
+const publishable = traits({
+  kind: "publishable",
+  powers: { scopes: ["tokens"], channels: [narrow] },
+});
 const maker = traits({ powers: { scopes: ["tokens", "keys:write"], channels: [narrow] } });
 
 Deno.test("a plain key's tokens have no further claim; an expiry alone changes nothing", () => {
   assertEquals(grantOf({ ...plainTraits, countedAs }), undefined);
   assertEquals(grantOf({ ...traits({ expiresAtMs: 1 }), countedAs }), undefined);
-  assertEquals(grantOf({ ...guest, countedAs })?.scopes, [{ channelId, allow: ["send", "receive"] }]);
+  assertEquals(grantOf({ ...guest, countedAs })?.scopes, [{
+    channelId,
+    allow: ["send", "receive"],
+  }]);
   assertEquals(grantOf({ ...guest, countedAs })?.isPublic, undefined);
   assertEquals(grantOf({ ...publishable, countedAs })?.isPublic, true);
   const [all] = grantOf({ ...traits({ messageLimit: 1 }), countedAs })?.scopes ?? [];
@@ -40,7 +54,9 @@ Deno.test("no key makes one that may do more than itself", () => {
     traits({ powers: { scopes: ["tokens"] } }),
     traits({ powers: { scopes: ["account"] } }),
     traits({ powers: { scopes: ["tokens"], channels: [{ pattern: "*", allow: ["send"] }] } }),
-    traits({ powers: { scopes: ["tokens"], channels: [{ pattern: "acme/ops/x", allow: ["invite"] }] } }),
+    traits({
+      powers: { scopes: ["tokens"], channels: [{ pattern: "acme/ops/x", allow: ["invite"] }] },
+    }),
   ];
   for (const wanted of beyond) assert(!mayMake(maker, wanted), JSON.stringify(wanted));
   for (const own of [guest, publishable, traits({ messageLimit: 5 }), traits({ expiresAtMs: 5 })]) {

@@ -1,4 +1,7 @@
-/** Rates of the API: buckets of `server/limits/` with the process's clock, and decisions as clients are told of them. */
+/**
+ * Rates of the API: buckets of `server/limits/` with the process's clock, and decisions as clients
+ * are told of them.
+ */
 import { AddressBuckets, Buckets, type Rate } from "../../server/limits/mod.ts";
 import type { Clock } from "./deps.ts";
 import { Fault } from "./fault.ts";
@@ -36,7 +39,11 @@ export function createRateLimiter(policy: string, limit: RateLimit, clock: Clock
   return {
     take: (subject, kept = 0) => {
       const nowMs = clock();
-      return decide(subject, nowMs, buckets.waitMs(subject, nowMs, 1 + kept) ?? buckets.take(subject, nowMs));
+      return decide(
+        subject,
+        nowMs,
+        buckets.waitMs(subject, nowMs, 1 + kept) ?? buckets.take(subject, nowMs),
+      );
     },
     refund: (subject) => buckets.giveBack(subject, clock()),
   };
@@ -65,15 +72,17 @@ function decider(
   buckets: Pick<Buckets, "look">,
 ): (subject: string, nowMs: number, waitMs: number | undefined) => RateDecision {
   return (subject, nowMs, waitMs) => {
-    if (waitMs !== undefined) return { allowed: false, policy, ...limit, remaining: 0, resetMs: waitMs };
+    if (waitMs !== undefined) {
+      return { allowed: false, policy, ...limit, remaining: 0, resetMs: waitMs };
+    }
     const { remaining, fullInMs } = buckets.look(subject, nowMs);
     return { allowed: true, policy, ...limit, remaining, resetMs: fullInMs };
   };
 }
 
 /**
- * An attempt that nobody could judge, because we were overloaded, is given back: an outage must not lock anybody out. Not if
- * the caller's own crowd was the reason: a flood would cost nothing then.
+ * An attempt that nobody could judge, because we were overloaded, is given back: an outage must not
+ * lock anybody out. Not if the caller's own crowd was the reason: a flood would cost nothing then.
  */
 export async function orRefund<T>(work: Promise<T>, refund: () => void): Promise<T> {
   try {

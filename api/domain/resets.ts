@@ -1,6 +1,7 @@
 /**
- * Requests for a reset. They are answered before anybody looks at them, so that neither the answer nor its time tells whether an address
- * has an account, and worked on one at a time. Those that wait are bounded and fair between clients; one that finds no place is dropped.
+ * Requests for a reset. They are answered before anybody looks at them, so that neither the answer
+ * nor its time tells whether an address has an account, and worked on one at a time. Those that
+ * wait are bounded and fair between clients; one that finds no place is dropped.
  */
 import type { AccountLife } from "./account_life.ts";
 import { networkOf, Places } from "../../server/limits/mod.ts";
@@ -17,7 +18,10 @@ export interface ResetsDeps {
   /** Monotonic milliseconds. */
   readonly elapsedMs: () => number;
   readonly askReset: AccountLife["askReset"];
-  /** Requests of a client, whatever comes of them. No answer shows what is left, and no other limit takes of it. */
+  /**
+   * Requests of a client, whatever comes of them. No answer shows what is left, and no other limit
+   * takes of it.
+   */
   readonly clients: RateLimiter;
   /** Nobody else hears of it. */
   readonly onDropped: (
@@ -28,11 +32,16 @@ export interface ResetsDeps {
 
 export interface Resets {
   ask(request: ResetRequest): void;
-  /** Drops all that wait, because a database that is away could hold each of them up, and waits for the one under way. */
+  /**
+   * Drops all that wait, because a database that is away could hold each of them up, and waits for
+   * the one under way.
+   */
   stop(): Promise<void>;
 }
 
-export function createResets({ places: total, elapsedMs, askReset, clients, onDropped }: ResetsDeps): Resets {
+export function createResets(
+  { places: total, elapsedMs, askReset, clients, onDropped }: ResetsDeps,
+): Resets {
   // Nobody is told when to come again.
   const places = new Places<ResetRequest>({ total, minimumMs: 0, random: () => 0 });
   let working: Promise<void> | undefined;
@@ -53,7 +62,11 @@ export function createResets({ places: total, elapsedMs, askReset, clients, onDr
   return {
     ask: (request) => {
       if (!clients.take(request.address).allowed) return onDropped("too many of its client");
-      const newcomer = { party: networkOf(request.address), holder: request, standing: "unfinished" } as const;
+      const newcomer = {
+        party: networkOf(request.address),
+        holder: request,
+        standing: "unfinished",
+      } as const;
       const entered = places.enter(newcomer, elapsedMs());
       if (entered.kind === "refused" || entered.displaced !== undefined) onDropped("too many wait");
       working ??= workOff();

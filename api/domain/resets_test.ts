@@ -35,7 +35,9 @@ async function settle({ works }: Scene, failure?: Error): Promise<void> {
 Deno.test("requests for a reset are worked on one at a time, in turn between clients, and a client that floods drops its own", async () => {
   const scene = createScene();
   const { resets, works, dropped } = scene;
-  for (const email of ["a1", "a2", "a3", "a4", "a5", "a6"]) resets.ask({ email, address: "192.0.2.1" });
+  for (const email of ["a1", "a2", "a3", "a4", "a5", "a6"]) {
+    resets.ask({ email, address: "192.0.2.1" });
+  }
   resets.ask({ email: "b1", address: "192.0.2.2" });
   assertEquals([works.length, dropped], [1, ["too many wait", "too many wait", "too many wait"]]);
   for (let i = 0; i < 4; i++) await settle(scene);
@@ -47,7 +49,9 @@ Deno.test("a client pays for requests, whatever comes of them, and a failure sto
   const { resets, works, dropped } = scene;
   for (let i = 0; i < 6; i++) resets.ask({ email: `a${i}`, address: "192.0.2.1" });
   assertEquals(dropped, Array(2).fill("too many of its client"));
-  for (const outcome of [undefined, new Error("no database"), undefined, undefined]) await settle(scene, outcome);
+  for (const outcome of [undefined, new Error("no database"), undefined, undefined]) {
+    await settle(scene, outcome);
+  }
   assertEquals([works.length, dropped.slice(2)], [4, ["failed"]]);
   resets.ask({ email: "a7", address: "192.0.2.1" });
   resets.ask({ email: "b", address: "192.0.2.2" });

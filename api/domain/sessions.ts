@@ -1,6 +1,7 @@
 /**
- * Sessions of the console: 256 random bits in a cookie, of which the database has the SHA-256, for one hour. The value
- * that a page must send back with every change is derived from them, so that nothing else has to be kept.
+ * Sessions of the console: 256 random bits in a cookie, of which the database has the SHA-256, for
+ * one hour. The value that a page must send back with every change is derived from them, so that
+ * nothing else has to be kept.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { decodeBase64url, encodeBase64url, equalBytes } from "../../proto/mod.ts";
@@ -20,7 +21,9 @@ export interface OpenedSession {
 }
 
 export interface Sessions {
-  /** Undefined when the password was changed, or the account suspended, after it had been compared. */
+  /**
+   * Undefined when the password was changed, or the account suspended, after it had been compared.
+   */
   open(login: Pick<Login, "id" | "passwordHash">): Promise<OpenedSession | undefined>;
   /** Undefined when it is over, or never was. */
   find(secret: string): Promise<{ session: Session; csrf: string } | undefined>;
@@ -86,5 +89,7 @@ export function isSameCsrf(given: string, expected: string): boolean {
 }
 
 function csrfOf(secret: Uint8Array): string {
-  return encodeBase64url(sha256.create().update(new TextEncoder().encode("static csrf 1 ")).update(secret).digest());
+  return encodeBase64url(
+    sha256.create().update(new TextEncoder().encode("static csrf 1 ")).update(secret).digest(),
+  );
 }

@@ -15,6 +15,8 @@ export interface Store
     AdminStore,
     AuditStore,
     ChangesStore {
-  /** Resolves when the database answers, otherwise throws `overloaded` with a cause that says why. */
+  /**
+   * Resolves when the database answers, otherwise throws `overloaded` with a cause that says why.
+   */
   ping(): Promise<void>;
 }

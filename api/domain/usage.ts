@@ -1,10 +1,19 @@
 /**
- * Metering. A relay leases messages from the account's month before it accepts them; the account's claimed total never passes
- * the plan's limit, and what a lease did not consume returns when it is closed. A lease that expired without a last report
- * counts as used, until its relay comes back and reports.
+ * Metering. A relay leases messages from the account's month before it accepts them; the account's
+ * claimed total never passes the plan's limit, and what a lease did not consume returns when it is
+ * closed. A lease that expired without a last report counts as used, until its relay comes back and
+ * reports.
  */
 import type { AccountId, KeyId } from "../../proto/mod.ts";
-import type { Clock, GrantedLease, LeaseRecord, LeaseReport, NewId, Period, ReportOutcome } from "./deps.ts";
+import type {
+  Clock,
+  GrantedLease,
+  LeaseRecord,
+  LeaseReport,
+  NewId,
+  Period,
+  ReportOutcome,
+} from "./deps.ts";
 import type { UsageDay, UsageRecord, UsageStore } from "./deps.ts";
 
 export type LeaseAnswer =
@@ -24,12 +33,21 @@ export interface Usage {
   /** Days as `2026-11-15`, both included. */
   readDays(accountId: AccountId, days: { from: string; to: string }): Promise<readonly UsageDay[]>;
   lease(
-    request: { nonce: string; relayId: string; accountId: AccountId; messages: number; keyId?: KeyId | undefined },
+    request: {
+      nonce: string;
+      relayId: string;
+      accountId: AccountId;
+      messages: number;
+      keyId?: KeyId | undefined;
+    },
   ): Promise<LeaseAnswer>;
   report(relayId: string, reports: readonly LeaseReport[]): Promise<readonly ReportOutcome[]>;
   /** Leases of a relay that were never closed. */
   open(relayId: string): Promise<readonly LeaseRecord[]>;
-  /** To be called every few seconds: deletes leases that were closed so long ago that no relay repeats its report of them. */
+  /**
+   * To be called every few seconds: deletes leases that were closed so long ago that no relay
+   * repeats its report of them.
+   */
   forgetClosed(): Promise<void>;
 }
 

@@ -1,8 +1,9 @@
 /**
- * Argon2id off the event loop: a fixed number of workers and a bounded queue, fair between parties. A full queue refuses at
- * once with `overloaded` and never grows, so a flood costs a known amount of memory and the event loop stays free for everyone
- * else. Passwords and keys have a pool each, because a key must not wait for passwords. Where the platform has no workers,
- * jobs run in this thread, one at a time, behind the same queue.
+ * Argon2id off the event loop: a fixed number of workers and a bounded queue, fair between parties.
+ * A full queue refuses at once with `overloaded` and never grows, so a flood costs a known amount
+ * of memory and the event loop stays free for everyone else. Passwords and keys have a pool each,
+ * because a key must not wait for passwords. Where the platform has no workers, jobs run in this
+ * thread, one at a time, behind the same queue.
  */
 import { Fault } from "../domain/fault.ts";
 import type { Hasher, Party } from "../domain/deps.ts";
@@ -86,9 +87,11 @@ export function createHashingPool(
     hasher: (profile) => {
       const decoy = decoyHash(profile);
       return {
-        hash: async (secret, party) => String(await submit(party, { kind: "hash", secret: secret.reveal(), profile })),
+        hash: async (secret, party) =>
+          String(await submit(party, { kind: "hash", secret: secret.reveal(), profile })),
         verify: async (secret, hash, party) =>
-          await submit(party, { kind: "verify", secret: secret.reveal(), hash: hash ?? decoy }) === true,
+          await submit(party, { kind: "verify", secret: secret.reveal(), hash: hash ?? decoy }) ===
+            true,
       };
     },
     waiting: () => queue.size,
@@ -103,14 +106,19 @@ export function createHashingPool(
 
 type Room = "known" | "strangers";
 
-/** Two rooms, which are served in turn: however many strangers guess, known parties do not wait for them. */
+/**
+ * Two rooms, which are served in turn: however many strangers guess, known parties do not wait for
+ * them.
+ */
 class Queue {
   readonly #rooms: Readonly<Record<Room, Places<Waiting>>>;
   #turn: Room = "known";
 
   constructor(limit: number) {
-    // A job is safe when it runs. Before that one with a better claim may take its place at any time.
-    const create = (total: number): Places<Waiting> => new Places({ total, minimumMs: 0, random: Math.random });
+    // A job is safe when it runs. Before that one with a better claim may take its place at any
+    // time.
+    const create = (total: number): Places<Waiting> =>
+      new Places({ total, minimumMs: 0, random: Math.random });
     this.#rooms = { known: create(Math.floor(limit / 2)), strangers: create(Math.ceil(limit / 2)) };
   }
 
@@ -122,7 +130,10 @@ class Queue {
   enter(waiting: Waiting): void {
     const room = this.#roomOf(waiting.party);
     const { key: party } = waiting.party;
-    const entered = room.enter({ party, holder: waiting, standing: "unfinished" }, performance.now());
+    const entered = room.enter(
+      { party, holder: waiting, standing: "unfinished" },
+      performance.now(),
+    );
     const loser = entered.kind === "refused" ? waiting : entered.displaced?.holder;
     loser?.reject(queueFull(room.heldBy(loser.party.key) > 0));
   }
@@ -152,12 +163,18 @@ function queueFull(isCallersOwn: boolean): Fault {
 
 function threadLane(): Lane {
   return {
-    run: (job) => job.kind === "hash" ? hashSecret(job.secret, job.profile) : verifySecret(job.secret, job.hash),
+    run: (job) =>
+      job.kind === "hash"
+        ? hashSecret(job.secret, job.profile)
+        : verifySecret(job.secret, job.hash),
     close: () => {},
   };
 }
 
-/** A worker that dies (out of memory, a bug) or does not answer fails its job and is replaced for the next one. */
+/**
+ * A worker that dies (out of memory, a bug) or does not answer fails its job and is replaced for
+ * the next one.
+ */
 function workerLane(createWorker: () => Worker, workerMs: number): Lane {
   let worker: Worker | undefined;
   return {
@@ -169,7 +186,10 @@ function workerLane(createWorker: () => Worker, workerMs: number): Lane {
         worker = undefined;
         reject(new Error(`Cannot hash: ${why}`));
       };
-      const cancel = after(workerMs, () => fail(`the worker has not answered for ${workerMs / 1_000} s`));
+      const cancel = after(
+        workerMs,
+        () => fail(`the worker has not answered for ${workerMs / 1_000} s`),
+      );
       current.onmessage = ({ data }: MessageEvent<JobResult>) => {
         if (data.ok) resolve(data.value);
         else reject(new Error(`Cannot hash: ${data.error}`));

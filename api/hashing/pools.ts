@@ -1,4 +1,7 @@
-/** Keys have workers of their own: passwords take six times as long, and anybody may send as many of them as there is room. */
+/**
+ * Keys have workers of their own: passwords take six times as long, and anybody may send as many of
+ * them as there is room.
+ */
 import { createHashingPool, type HashingPool, platformWorker, type PoolOptions } from "./pool.ts";
 
 export interface Pools {
@@ -8,8 +11,11 @@ export interface Pools {
   close(): void;
 }
 
-export function createPools({ workers, queueLimit }: Pick<PoolOptions, "workers" | "queueLimit">): Pools {
-  const create = (): HashingPool => createHashingPool({ workers, queueLimit, createWorker: platformWorker() });
+export function createPools(
+  { workers, queueLimit }: Pick<PoolOptions, "workers" | "queueLimit">,
+): Pools {
+  const create = (): HashingPool =>
+    createHashingPool({ workers, queueLimit, createWorker: platformWorker() });
   const [passwords, keys] = [create(), create()];
   return {
     passwords,

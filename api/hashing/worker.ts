@@ -1,8 +1,14 @@
-/** One worker of the pool: answers one job at a time. A failed job is answered too, so that nobody waits for ever. */
+/**
+ * One worker of the pool: answers one job at a time. A failed job is answered too, so that nobody
+ * waits for ever.
+ */
 import { hashSecret, verifySecret } from "./argon2.ts";
 import type { Job, JobResult } from "./pool.ts";
 
-/** The worker's side of the channel, typed here because the project is checked with the main thread's library. */
+/**
+ * The worker's side of the channel, typed here because the project is checked with the main
+ * thread's library.
+ */
 interface WorkerScope {
   onmessage: ((event: MessageEvent<Job>) => void) | null;
   postMessage(result: JobResult): void;

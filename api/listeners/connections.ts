@@ -1,11 +1,15 @@
 /**
- * The open connections of a port: how many there may be, and how long each may take. When all places are taken they are shared by the
- * rule of `Places`, between the networks of the clients. Knows neither sockets nor clocks.
+ * The open connections of a port: how many there may be, and how long each may take. When all
+ * places are taken they are shared by the rule of `Places`, between the networks of the clients.
+ * Knows neither sockets nor clocks.
  */
 import { networkOf, type Place, Places, type Standing } from "../../server/limits/mod.ts";
 
 export interface ConnectionLimits {
-  /** Places. For a moment there are more sockets, a quarter at most: those of connections that lost theirs and are being closed. */
+  /**
+   * Places. For a moment there are more sockets, a quarter at most: those of connections that lost
+   * theirs and are being closed.
+   */
   readonly connections: number;
   /** How long a newcomer is safe. */
   readonly minimumMs: number;
@@ -20,7 +24,12 @@ export interface ConnectionLimits {
 }
 
 /** Values for a client that means it, on a bad network. */
-export const patience = { minimumMs: 3_000, headMs: 10_000, idleMs: 75_000, requestMs: 60_000 } as const;
+export const patience = {
+  minimumMs: 3_000,
+  headMs: 10_000,
+  idleMs: 75_000,
+  requestMs: 60_000,
+} as const;
 
 /** Of the places: sockets that are being closed. */
 const closingShare = 1 / 4;
@@ -40,7 +49,9 @@ export interface Ends {
   readonly local: string;
 }
 
-/** Why a connection must be closed: it took too long, others need its place, or the service stops. */
+/**
+ * Why a connection must be closed: it took too long, others need its place, or the service stops.
+ */
 export type Ending = "late" | "displaced" | "stop";
 
 export interface Connection {
@@ -66,7 +77,10 @@ export class Connections {
   readonly #places: Places<Entry>;
   readonly #sockets = new Set<Entry>();
 
-  constructor(limits: ConnectionLimits, { nowMs, random }: { nowMs: () => number; random: () => number }) {
+  constructor(
+    limits: ConnectionLimits,
+    { nowMs, random }: { nowMs: () => number; random: () => number },
+  ) {
     this.#limits = limits;
     this.#nowMs = nowMs;
     this.#places = new Places({ total: limits.connections, minimumMs: limits.minimumMs, random });
@@ -80,8 +94,15 @@ export class Connections {
   open({ peer, local }: Ends, end: Entry["end"]): Connection | undefined {
     if (this.#sockets.size >= socketsFor(this.#limits.connections)) return undefined;
     const requests = { body: 0, work: 0, answer: 0 };
-    const entry: Entry = { end, place: undefined, requests, hasServed: false, sinceMs: this.#nowMs() };
-    // A proxy speaks for many, and this machine for its operator: both come before everybody else, but their networks do not.
+    const entry: Entry = {
+      end,
+      place: undefined,
+      requests,
+      hasServed: false,
+      sinceMs: this.#nowMs(),
+    };
+    // A proxy speaks for many, and this machine for its operator: both come before everybody else,
+    // but their networks do not.
     const isTrusted = (peer === local && peer !== "") || this.#limits.isProxy(peer);
     const [party, weight] = isTrusted ? [`trusted ${peer}`, Infinity] : [networkOf(peer), 1];
     const newcomer = { party, holder: entry, standing: standingOf(entry), weight };
@@ -93,7 +114,8 @@ export class Connections {
     return {
       begin: (first) => this.#begin(entry, first),
       closed: () => {
-        // Browsers open connections to spare, and balancers to look: one that closes without a request has left nothing behind.
+        // Browsers open connections to spare, and balancers to look: one that closes without a
+        // request has left nothing behind.
         this.#leave(entry, hasRequests(entry));
         this.#sockets.delete(entry);
       },
@@ -104,7 +126,9 @@ export class Connections {
   tick(): void {
     const nowMs = this.#nowMs();
     for (const entry of this.#sockets) {
-      if (entry.place !== undefined && nowMs - entry.sinceMs > this.#allowedMs(entry)) this.#end(entry, "late");
+      if (entry.place !== undefined && nowMs - entry.sinceMs > this.#allowedMs(entry)) {
+        this.#end(entry, "late");
+      }
     }
   }
 
@@ -135,7 +159,9 @@ export class Connections {
   }
 
   #stand(entry: Entry): void {
-    if (entry.place !== undefined) this.#places.stand(entry.place, standingOf(entry), this.#nowMs());
+    if (entry.place !== undefined) {
+      this.#places.stand(entry.place, standingOf(entry), this.#nowMs());
+    }
   }
 
   #allowedMs(entry: Entry): number {

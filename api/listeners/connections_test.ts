@@ -11,7 +11,14 @@ class Port {
   #nowMs = 0;
 
   constructor(limits: Partial<ConnectionLimits> = {}) {
-    const usual = { connections: 3, minimumMs, headMs: 10, idleMs: 100, requestMs: 50, isProxy: () => false };
+    const usual = {
+      connections: 3,
+      minimumMs,
+      headMs: 10,
+      idleMs: 100,
+      requestMs: 50,
+      isProxy: () => false,
+    };
     const clock = { nowMs: () => this.#nowMs, random: () => 0 };
     this.#connections = new Connections({ ...usual, ...limits }, clock);
   }
@@ -56,7 +63,9 @@ Deno.test("a head, a pause and a request each have their time", () => {
 
 Deno.test("four addresses that hold all places with unfinished bodies keep no newcomer out", () => {
   const port = new Port({ connections: 8 });
-  for (let place = 0; place < 8; place++) port.open(`attacker ${place}`, `192.0.2.${place % 4}`).begin("body");
+  for (let place = 0; place < 8; place++) {
+    port.open(`attacker ${place}`, `192.0.2.${place % 4}`).begin("body");
+  }
   assertEquals(port.try("too early", "198.51.100.1"), undefined);
   port.pass(minimumMs);
   for (let count = 0; count < 20; count++) {
@@ -85,7 +94,9 @@ Deno.test("those that hold places with requests that they do finish keep no newc
 
 Deno.test("a request that we work on is nobody's victim, and one whose answer is not read is the first", () => {
   const port = new Port();
-  const [working, unread, idle] = ["working", "unread", "idle"].map((name) => port.open(name).begin("work"));
+  const [working, unread, idle] = ["working", "unread", "idle"].map((name) =>
+    port.open(name).begin("work")
+  );
   idle?.("over");
   unread?.("answer");
   port.pass(minimumMs);
@@ -127,13 +138,25 @@ Deno.test("a listed proxy and this machine itself lose no place to strangers, on
 
 Deno.test("sockets that are being closed are bounded too", () => {
   const clock = { nowMs: () => performance.now(), random: () => 0 };
-  const limits = { connections: 8, minimumMs: 0, headMs: 10, idleMs: 10, requestMs: 10, isProxy: () => false };
+  const limits = {
+    connections: 8,
+    minimumMs: 0,
+    headMs: 10,
+    idleMs: 10,
+    requestMs: 10,
+    isProxy: () => false,
+  };
   const connections = new Connections(limits, clock);
   let host = 0;
-  const open = (): Connection | undefined => connections.open({ peer: `192.0.2.${host++}`, local }, () => {});
+  const open = (): Connection | undefined =>
+    connections.open({ peer: `192.0.2.${host++}`, local }, () => {});
   const opened = Array.from({ length: 10 }, open);
-  // The ninth made the first one go, which still holds its socket; so there was no room for the tenth.
-  assertEquals([opened.filter((one) => one !== undefined).length, connections.size], [socketsFor(8), 8]);
+  // The ninth made the first one go, which still holds its socket; so there was no room for the
+  // tenth.
+  assertEquals([opened.filter((one) => one !== undefined).length, connections.size], [
+    socketsFor(8),
+    8,
+  ]);
   opened[0]?.closed();
   opened[0]?.closed();
   assertEquals([open() !== undefined, open(), connections.size], [true, undefined, 8]);

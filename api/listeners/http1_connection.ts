@@ -1,7 +1,8 @@
 /**
- * One connection of plain HTTP/1.1. A request exists when its body has come whole: until then a client costs its socket and its bytes,
- * and a connection that is closed leaves nothing behind. (The runtime's own server keeps a read that waits for a body for ever when its
- * connection is closed for it: 7 KB each, without end.)
+ * One connection of plain HTTP/1.1. A request exists when its body has come whole: until then a
+ * client costs its socket and its bytes, and a connection that is closed leaves nothing behind.
+ * (The runtime's own server keeps a read that waits for a body for ever when its connection is
+ * closed for it: 7 KB each, without end.)
  */
 import { after } from "../../server/mod.ts";
 import type { Connection, Ending, Stage } from "./connections.ts";
@@ -92,7 +93,9 @@ export class Http1Connection {
   async #serveOne(place: Pick<Connection, "begin">): Promise<boolean> {
     const bytes = await this.#incoming.until(headEnd, maxHeadBytes);
     if (bytes === "ended" || this.#state === "closed") return false;
-    const head = bytes === "too_long" ? { fault: `The head is larger than ${maxHeadBytes} bytes` } : parseHead(bytes);
+    const head = bytes === "too_long"
+      ? { fault: `The head is larger than ${maxHeadBytes} bytes` }
+      : parseHead(bytes);
     if ("fault" in head) throw new BrokenOff(head.fault);
     const reach = place.begin(head.body === 0 ? "work" : "body");
     this.#state = "asked";
@@ -104,10 +107,15 @@ export class Http1Connection {
 
   async #answer(head: RequestHead, body: Body, reach: (stage: Stage) => void): Promise<boolean> {
     const request = requestOf(head, body.bytes);
-    if (request === undefined) throw new BrokenOff("The Host header, the path or the method is malformed");
+    if (request === undefined) {
+      throw new BrokenOff("The Host header, the path or the method is malformed");
+    }
     const response = await this.#deps.answer(request);
     const isKept = (): boolean => head.isKept && body.isWhole && !this.#isStopping;
-    const encoded = await encodeResponse(response, { isHead: head.method === "HEAD", isKept: isKept() });
+    const encoded = await encodeResponse(response, {
+      isHead: head.method === "HEAD",
+      isKept: isKept(),
+    });
     if (this.#state !== "asked") return false;
     this.#state = "answering";
     reach("answer");
@@ -122,7 +130,9 @@ export class Http1Connection {
     const { maxBodyBytes } = this.#deps;
     if (body === 0) return { bytes: new Uint8Array(), isWhole: true };
     // Its head says that it is too large: nobody reads it.
-    if (body !== "chunked" && body > maxBodyBytes) return { bytes: new Uint8Array(), isWhole: false };
+    if (body !== "chunked" && body > maxBodyBytes) {
+      return { bytes: new Uint8Array(), isWhole: false };
+    }
     if (awaitsContinue && this.#incoming.isEmpty) await this.#write(encodeHead(100));
     return body === "chunked"
       ? await this.#receiveChunks(maxBodyBytes)
@@ -133,7 +143,9 @@ export class Http1Connection {
     let bytes = new Uint8Array();
     for (let length = 0;;) {
       const size = parseChunkLine(await this.#line());
-      if (size === undefined) throw new BrokenOff("The size of a chunk is malformed, or has an extension");
+      if (size === undefined) {
+        throw new BrokenOff("The size of a chunk is malformed, or has an extension");
+      }
       if (size === 0) {
         bytes = bytes.subarray(0, length);
         break;
@@ -148,7 +160,9 @@ export class Http1Connection {
     for (let trailers = 0;; trailers++) {
       const line = await this.#line();
       if (line.length === 0) return { bytes, isWhole: true };
-      if (trailers === maxTrailers || !isTrailer(line)) throw new BrokenOff("A trailer is malformed, or one too many");
+      if (trailers === maxTrailers || !isTrailer(line)) {
+        throw new BrokenOff("A trailer is malformed, or one too many");
+      }
     }
   }
 
@@ -165,16 +179,24 @@ export class Http1Connection {
     return bytes;
   }
 
-  /** In the shape of every refusal (`routes/errors.ts`). Nothing more is read from this connection. */
+  /**
+   * In the shape of every refusal (`routes/errors.ts`). Nothing more is read from this connection.
+   */
   async #refuse(fault: string | undefined): Promise<void> {
     if (fault === undefined) return;
     const headers = { "content-type": "application/json" };
     const response = new Response(refusalText(fault), { status: 400, headers });
-    const [words = new Uint8Array()] = await encodeResponse(response, { isHead: false, isKept: false });
+    const [words = new Uint8Array()] = await encodeResponse(response, {
+      isHead: false,
+      isKept: false,
+    });
     await this.#sayLast(words, () => this.#discardRest());
   }
 
-  /** A socket that is closed with bytes unread takes its answer back, and breaks a client off that sends before it reads. */
+  /**
+   * A socket that is closed with bytes unread takes its answer back, and breaks a client off that
+   * sends before it reads.
+   */
   async #discardRest(): Promise<void> {
     const cancel = after(restMs, () => this.#close());
     try {
@@ -186,7 +208,10 @@ export class Http1Connection {
   }
 
   /** Nobody is told twice. */
-  async #sayLast(words: Uint8Array, listen = (): Promise<void> => Promise.resolve()): Promise<void> {
+  async #sayLast(
+    words: Uint8Array,
+    listen = (): Promise<void> => Promise.resolve(),
+  ): Promise<void> {
     if (this.#state === "answering" || this.#state === "closed") return;
     this.#state = "answering";
     const cancel = after(lastWordsMs, () => this.#close());
@@ -213,7 +238,10 @@ export class Http1Connection {
 }
 
 /** Undefined for an address that is none, and for a method that no request of the standard has. */
-function requestOf({ method, url, headers }: RequestHead, bytes: Uint8Array<ArrayBuffer>): Request | undefined {
+function requestOf(
+  { method, url, headers }: RequestHead,
+  bytes: Uint8Array<ArrayBuffer>,
+): Request | undefined {
   const hasBody = method !== "GET" && method !== "HEAD" && bytes.length > 0;
   try {
     const request = new Request(url, { method, ...(hasBody ? { body: bytes } : {}) });
@@ -236,9 +264,24 @@ function grown(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
 }
 
 /** Errors of a socket whose other end has left, or that was closed here. */
-const { BadResource, BrokenPipe, ConnectionAborted, ConnectionReset, Interrupted, NotConnected, TimedOut } =
-  Deno.errors;
-const gone = [BadResource, BrokenPipe, ConnectionAborted, ConnectionReset, Interrupted, NotConnected, TimedOut];
+const {
+  BadResource,
+  BrokenPipe,
+  ConnectionAborted,
+  ConnectionReset,
+  Interrupted,
+  NotConnected,
+  TimedOut,
+} = Deno.errors;
+const gone = [
+  BadResource,
+  BrokenPipe,
+  ConnectionAborted,
+  ConnectionReset,
+  Interrupted,
+  NotConnected,
+  TimedOut,
+];
 
 export function isGone(error: unknown): boolean {
   return gone.some((kind) => error instanceof kind);

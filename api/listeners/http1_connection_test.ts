@@ -32,8 +32,14 @@ async function serve(
 const echo: Handler = async (request) =>
   new Response(`${request.method} ${new URL(request.url).pathname} ${await request.text()}.`);
 
-/** Sends the parts one by one, each after what it waits for has come, and returns all that the service sends until it closes. */
-async function talk(port: number, parts: readonly (string | { readonly awaits: string })[]): Promise<string> {
+/**
+ * Sends the parts one by one, each after what it waits for has come, and returns all that the
+ * service sends until it closes.
+ */
+async function talk(
+  port: number,
+  parts: readonly (string | { readonly awaits: string })[],
+): Promise<string> {
   using socket = await Deno.connect({ hostname: "127.0.0.1", port });
   socket.setNoDelay();
   const [decoder, buffer] = [new TextDecoder(), new Uint8Array(4096)];
@@ -93,14 +99,16 @@ Deno.test("an answer does not wait until its client has confirmed the one before
 
 Deno.test("a request is the same when it comes byte by byte", async () => {
   await using served = await serve(echo);
-  const whole = `POST /1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n${last}`;
+  const whole =
+    `POST /1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n${last}`;
   const bytes = [...whole];
   assertEquals(bodiesOf(await talk(served.port, bytes)), ["POST /1 abc.", "GET /last ."]);
 });
 
 Deno.test("a client that waits for 100 is told to go on, and one that does not is not", async () => {
   await using served = await serve(echo);
-  const post = "POST /1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n";
+  const post =
+    "POST /1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n";
   const waited = await talk(served.port, [post, { awaits: "100 Continue\r\n\r\n" }, "abc"]);
   assertMatch(waited, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n[^]*POST \/1 abc\.$/);
   assertMatch(await talk(served.port, [`${post}abc`]), /^HTTP\/1\.1 200 OK\r\n/);
@@ -142,22 +150,33 @@ Deno.test("malformed chunks and a head without end are refused in the shape of e
   ];
   for (const sent of malformed) {
     const text = await talk(served.port, [sent]);
-    assertMatch(text, /^HTTP\/1\.1 400 Bad Request\r\n[^]*"code":"invalid_request","request_id":"/, sent.slice(0, 80));
+    assertMatch(
+      text,
+      /^HTTP\/1\.1 400 Bad Request\r\n[^]*"code":"invalid_request","request_id":"/,
+      sent.slice(0, 80),
+    );
   }
   assertEquals(asked, 0);
 });
 
 Deno.test("answers keep their headers, cookies apart; those without a body have none", async () => {
-  const headers: [string, string][] = [["set-cookie", "a=1"], ["set-cookie", "b=2"], ["x-a", "\xe9"]];
+  const headers: [string, string][] = [["set-cookie", "a=1"], ["set-cookie", "b=2"], [
+    "x-a",
+    "\xe9",
+  ]];
   await using served = await serve(({ method, url }) => {
     const { pathname } = new URL(url);
     if (method === "HEAD") return new Response("body", { headers: { "content-length": "4" } });
-    return pathname === "/204" ? new Response(null, { status: 204 }) : new Response("body", { headers });
+    return pathname === "/204"
+      ? new Response(null, { status: 204 })
+      : new Response("body", { headers });
   });
   const one = (line: string): Promise<string> =>
     talk(served.port, [`${line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`]);
   const text = await one("GET /");
-  for (const line of ["set-cookie: a=1\r\n", "set-cookie: b=2\r\n", "content-length: 4\r\n", "date: "]) {
+  for (
+    const line of ["set-cookie: a=1\r\n", "set-cookie: b=2\r\n", "content-length: 4\r\n", "date: "]
+  ) {
     assertStringIncludes(text, line);
   }
   assert(text.endsWith("\r\n\r\nbody"));
@@ -183,7 +202,9 @@ Deno.test("a client whose body does not come is told that it is late, and asks n
     asked++;
     return new Response();
   }, { requestMs: 100 });
-  const text = await talk(served.port, ["POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\na"]);
+  const text = await talk(served.port, [
+    "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\na",
+  ]);
   assertMatch(text, /^HTTP\/1\.1 408 Request Timeout\r\n/);
   assertEquals(asked, 0);
 });
@@ -197,10 +218,17 @@ Deno.test("connections that are closed for their unfinished bodies leave nothing
   await using served = await serve(read, { connections: places, minimumMs: 0, requestMs: 600_000 });
   const hold = (index: number): Promise<Socket> => {
     const { promise, resolve } = Promise.withResolvers<Socket>();
-    const socket = connectTcp({ host: "127.0.0.1", port: served.port, localAddress: `127.0.1.${index % 200 + 1}` });
+    const socket = connectTcp({
+      host: "127.0.0.1",
+      port: served.port,
+      localAddress: `127.0.1.${index % 200 + 1}`,
+    });
     socket.on("error", () => {});
     socket.resume();
-    socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\n{", () => resolve(socket));
+    socket.write(
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\n{",
+      () => resolve(socket),
+    );
     return promise;
   };
   const before = Deno.memoryUsage().external;
@@ -226,12 +254,17 @@ Deno.test("a client that sends all of a large body before it reads is told that 
 
 Deno.test("a body in chunks of one byte takes no more memory than another", async () => {
   const length = 50_000;
-  await using served = await serve(async (request) => new Response(`${(await request.bytes()).length}.`), {}, length);
+  await using served = await serve(
+    async (request) => new Response(`${(await request.bytes()).length}.`),
+    {},
+    length,
+  );
   const before = Deno.memoryUsage().external;
   let peak = before;
   const sampler = setInterval(() => peak = Math.max(peak, Deno.memoryUsage().external), 1);
   using _ = { [Symbol.dispose]: () => clearInterval(sampler) };
-  const head = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const head =
+    "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n";
   const text = await talk(served.port, [`${head}${"1\r\na\r\n".repeat(length)}0\r\n\r\n`]);
   assertEquals(bodiesOf(text), [`${length}.`]);
   // It took 30 MiB when each byte kept the piece in which it came.
@@ -239,7 +272,9 @@ Deno.test("a body in chunks of one byte takes no more memory than another", asyn
 });
 
 Deno.test("two Cookie headers are one list of cookies", async () => {
-  await using served = await serve(({ headers }) => new Response(`${headers.get("cookie")}, ${headers.get("x-a")}.`));
+  await using served = await serve(({ headers }) =>
+    new Response(`${headers.get("cookie")}, ${headers.get("x-a")}.`)
+  );
   const text = await talk(served.port, [
     last.replace("\r\n", "\r\nCookie: a=1\r\nX-A: 1\r\ncookie: b=2\r\nX-A: 2\r\n"),
   ]);
@@ -256,14 +291,17 @@ Deno.test("a request that waits behind another is not begun when its connection 
   };
   const connection = new Http1Connection(await listener.accept(), { answer, maxBodyBytes: 0 });
   await client.write(new TextEncoder().encode("GET / HTTP/1.1\r\nHost: a\r\n\r\n".repeat(2)));
-  const reach = (stage: Stage): void => stage === "over" ? queueMicrotask(() => connection.stop()) : undefined;
+  const reach = (stage: Stage): void =>
+    stage === "over" ? queueMicrotask(() => connection.stop()) : undefined;
   await connection.serve({ begin: () => reach });
   assertEquals(asked, 1);
 });
 
 Deno.test("a large answer that its client does not read is kept once", async () => {
   const large = new Uint8Array(8 * 2 ** 20);
-  await using served = await serve(({ url }) => new Response(url.endsWith("/large") ? large : "small."));
+  await using served = await serve(({ url }) =>
+    new Response(url.endsWith("/large") ? large : "small.")
+  );
   const before = Deno.memoryUsage().external;
   const sockets: Deno.Conn[] = [];
   using _ = { [Symbol.dispose]: () => sockets.forEach((socket) => socket.close()) };

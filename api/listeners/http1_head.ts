@@ -1,7 +1,8 @@
 /**
- * The head of a request of HTTP/1.1, and the lines of a body in chunks. A proxy in front might read some of them differently than this
- * service, so all of these are refused: a second Host or Content-Length, a length beside chunks, folded lines, a lone CR or LF, paths with
- * `..` or `\`, and extensions of chunks, which are legal and nobody sends.
+ * The head of a request of HTTP/1.1, and the lines of a body in chunks. A proxy in front might read
+ * some of them differently than this service, so all of these are refused: a second Host or
+ * Content-Length, a length beside chunks, folded lines, a lone CR or LF, paths with `..` or `\`,
+ * and extensions of chunks, which are legal and nobody sends.
  */
 import { Buffer } from "node:buffer";
 
@@ -28,9 +29,15 @@ const token = String.raw`[!#$%&'*+.^_|~0-9A-Za-z\x60-]+`;
 /** A target without `#` and `\`. */
 const requestLine = /^([A-Z]+) ([\x21\x22\x24-\x5b\x5d-\x7e]+) HTTP\/1\.([01])$/;
 const headerLine = new RegExp(String.raw`^(${token}):([\t\x20-\x7e\x80-\xff]*)$`);
-/** All but the space around it. One run of spaces belongs to one part of the pattern: shared by two, it takes the square of its length. */
+/**
+ * All but the space around it. One run of spaces belongs to one part of the pattern: shared by two,
+ * it takes the square of its length.
+ */
 const content = /[^ \t](?:.*[^ \t])?/;
-/** A name, an address or one in brackets, with a port or without one; nothing that would move into the path. */
+/**
+ * A name, an address or one in brackets, with a port or without one; nothing that would move into
+ * the path.
+ */
 const authority = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])?(?::\d{0,5})?$/;
 const absoluteForm = /^https?:\/\/([^/?#]+)([/?].*)?$/i;
 /** The standard's address would be that of another path. Clients resolve it before they send it. */
@@ -50,17 +57,24 @@ export function parseHead(bytes: Uint8Array): RequestHead | MalformedHead {
     if (name === undefined) return { fault: "A header is malformed" };
     headers.push([name.toLowerCase(), trimmed(value)]);
   }
-  const valuesOf = (wanted: string): string[] => headers.flatMap(([name, value]) => name === wanted ? [value] : []);
+  const valuesOf = (wanted: string): string[] =>
+    headers.flatMap(([name, value]) => name === wanted ? [value] : []);
   const isOld = minor === "0";
   const hosts = valuesOf("host");
   if (hosts.length > 1 || (hosts.length === 0 && !isOld)) return { fault: "Send one Host header" };
   const url = urlOf(method, target, hosts[0] ?? "");
   if (url === undefined) return { fault: "The Host header or the path is malformed" };
   const body = bodyOf(valuesOf("content-length"), valuesOf("transfer-encoding"), isOld);
-  if (body === undefined) return { fault: "Send one Content-Length, or Transfer-Encoding: chunked" };
+  if (body === undefined) {
+    return { fault: "Send one Content-Length, or Transfer-Encoding: chunked" };
+  }
   const expectations = valuesOf("expect").map((value) => value.toLowerCase());
-  if (expectations.some((value) => value !== "100-continue")) return { fault: "Expect may be 100-continue only" };
-  const connection = valuesOf("connection").flatMap((value) => value.toLowerCase().split(",").map(trimmed));
+  if (expectations.some((value) => value !== "100-continue")) {
+    return { fault: "Expect may be 100-continue only" };
+  }
+  const connection = valuesOf("connection").flatMap((value) =>
+    value.toLowerCase().split(",").map(trimmed)
+  );
   return {
     method,
     url,

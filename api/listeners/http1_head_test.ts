@@ -13,11 +13,16 @@ function parsed(text: string): RequestHead {
 
 Deno.test("a head is read as it is: names in lower case, values without the space around them, one character a byte", () => {
   assertEquals(
-    parsed("POST /v1/keys?a=b HTTP/1.1\r\nHoSt: a.example:8080\r\nX-A: \t one  two \r\nContent-Length: 12\r\nX-B:\xe9"),
+    parsed(
+      "POST /v1/keys?a=b HTTP/1.1\r\nHoSt: a.example:8080\r\nX-A: \t one  two \r\nContent-Length: 12\r\nX-B:\xe9",
+    ),
     {
       method: "POST",
       url: "http://a.example:8080/v1/keys?a=b",
-      headers: [["host", "a.example:8080"], ["x-a", "one  two"], ["content-length", "12"], ["x-b", "\xe9"]],
+      headers: [["host", "a.example:8080"], ["x-a", "one  two"], ["content-length", "12"], [
+        "x-b",
+        "\xe9",
+      ]],
       body: 12,
       awaitsContinue: false,
       isKept: true,
@@ -67,9 +72,13 @@ Deno.test("a head that a proxy in front might read differently is refused", () =
     "GET / HTTP/1.1",
     "GET / HTTP/1.1\r\nHost: a\r\nHost: a",
     "GET / HTTP/1.0\r\nHost: a\r\nHost: b",
-    ...["a/b", "a?b", "a#b", "u@a", "a b", "a\\b", "a,b", "a:b"].map((host) => `GET / HTTP/1.1\r\nHost: ${host}`),
+    ...["a/b", "a?b", "a#b", "u@a", "a b", "a\\b", "a,b", "a:b"].map((host) =>
+      `GET / HTTP/1.1\r\nHost: ${host}`
+    ),
     `${post}Content-Length: 5\r\nContent-Length: 5`,
-    ...["+5", "-1", "5, 5", "0x5", "5.0", "", "1234567890123456"].map((length) => `${post}Content-Length: ${length}`),
+    ...["+5", "-1", "5, 5", "0x5", "5.0", "", "1234567890123456"].map((length) =>
+      `${post}Content-Length: ${length}`
+    ),
     `${post}Content-Length: 5\r\nTransfer-Encoding: chunked`,
     `${post}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked`,
     ...["gzip", "gzip, chunked", "chunked, chunked", "identity", "xchunked", ""].map((encoding) =>
@@ -94,7 +103,8 @@ Deno.test("a head that a proxy in front might read differently is refused", () =
 });
 
 Deno.test("the line of a chunk is a hexadecimal number, and nothing else", () => {
-  const sizeOf = (line: string): number | undefined => parseChunkLine(new TextEncoder().encode(line));
+  const sizeOf = (line: string): number | undefined =>
+    parseChunkLine(new TextEncoder().encode(line));
   assertEquals(["0", "0000001f", "FFFFFFFF"].map(sizeOf), [0, 31, 0xffffffff]);
   for (const line of ["", " 1", "1 ", "0x1", "-1", "+1", "g", "1;a=b", "111111111", "1\n"]) {
     assertEquals(sizeOf(line), undefined, line);
@@ -104,7 +114,13 @@ Deno.test("the line of a chunk is a hexadecimal number, and nothing else", () =>
 Deno.test("a head of nothing but space takes no longer than another", () => {
   const spaces = " ".repeat(16_000);
   const post = "POST / HTTP/1.1\r\nHost: a\r\n";
-  for (const head of [`${post}X:${spaces}\0`, `${post}X: a${spaces}\0`, `${post}Connection: a${spaces}b`]) {
+  for (
+    const head of [
+      `${post}X:${spaces}\0`,
+      `${post}X: a${spaces}\0`,
+      `${post}Connection: a${spaces}b`,
+    ]
+  ) {
     const tookMs = Array.from({ length: 5 }, () => {
       const startMs = performance.now();
       parse(head);

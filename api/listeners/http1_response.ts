@@ -37,10 +37,16 @@ type Header = readonly [name: string, value: string];
 /** An answer without a body. All but 100 end the connection. */
 export function encodeHead(status: number, headers: readonly Header[] = []): Uint8Array {
   if (status === 100) return encodeLines(status, headers);
-  return encodeLines(status, [...headers, ["content-length", "0"], ["connection", "close"], ["date", dateNow()]]);
+  return encodeLines(status, [...headers, ["content-length", "0"], ["connection", "close"], [
+    "date",
+    dateNow(),
+  ]]);
 }
 
-/** Smaller bodies leave together with their heads. Larger ones are not copied for it: their clients may take a minute to read them. */
+/**
+ * Smaller bodies leave together with their heads. Larger ones are not copied for it: their clients
+ * may take a minute to read them.
+ */
 const joinedBytes = 16 * 1024;
 
 /** Returns the parts in which it is to be sent. */
@@ -54,7 +60,11 @@ export async function encodeResponse(
   response.headers.forEach((value, name) => ownHeaders.has(name) || headers.push([name, value]));
   const hasNoBody = isHead || response.status === 204 || response.status === 304;
   // The answer to HEAD may not have the body whose length it tells.
-  const length = isHead ? response.headers.get("content-length") : hasNoBody ? null : String(body.length);
+  const length = isHead
+    ? response.headers.get("content-length")
+    : hasNoBody
+    ? null
+    : String(body.length);
   if (length !== null) headers.push(["content-length", length]);
   if (!isKept) headers.push(["connection", "close"]);
   headers.push(["date", dateNow()]);

@@ -1,6 +1,7 @@
 /**
- * The bytes of a client, in the order in which they come. They wait in one buffer, which grows with them and is small again when all are
- * taken. A read that waits ends when the socket is closed here.
+ * The bytes of a client, in the order in which they come. They wait in one buffer, which grows with
+ * them and is small again when all are taken. A read that waits ends when the socket is closed
+ * here.
  */
 
 /** Most requests have less, and every open connection has so much. */
@@ -22,7 +23,10 @@ export class Incoming {
     return this.#start === this.#end;
   }
 
-  /** Takes all before the mark, and the mark. Returns without it; the bytes are the caller's until its next call. */
+  /**
+   * Takes all before the mark, and the mark. Returns without it; the bytes are the caller's until
+   * its next call.
+   */
   async until(mark: Uint8Array, maxBytes: number): Promise<Uint8Array | "ended" | "too_long"> {
     for (let from = 0;;) {
       const { length } = this.#waiting;
@@ -64,7 +68,9 @@ export class Incoming {
     return length !== null;
   }
 
-  /** At most half of the room is empty when it grows: a byte at a time is not copied for each byte. */
+  /**
+   * At most half of the room is empty when it grows: a byte at a time is not copied for each byte.
+   */
   #makeRoom(): void {
     const waiting = this.#waiting;
     if (this.#end < this.#buffer.length && !this.isEmpty) return;

@@ -1,7 +1,13 @@
-/** Common to both listeners: plain HTTP and TLS differ in how bytes arrive, not in what a client may do. */
+/**
+ * Common to both listeners: plain HTTP and TLS differ in how bytes arrive, not in what a client may
+ * do.
+ */
 import type { ConnectionLimits } from "./connections.ts";
 
-/** `received` is to be called when the body has come whole: until then it is the client that takes its time. */
+/**
+ * `received` is to be called when the body has come whole: until then it is the client that takes
+ * its time.
+ */
 export type Handler = (
   request: Request,
   peer: string | undefined,
@@ -10,7 +16,8 @@ export type Handler = (
 
 /** A request without a body is whole with its head. */
 export function firstStage(header: (name: string) => string | undefined): "body" | "work" {
-  const hasBody = header("transfer-encoding") !== undefined || Number(header("content-length") ?? 0) !== 0;
+  const hasBody = header("transfer-encoding") !== undefined ||
+    Number(header("content-length") ?? 0) !== 0;
   return hasBody ? "body" : "work";
 }
 
@@ -20,7 +27,9 @@ export interface Listener {
   connections(): number;
   /** Resolves when nothing is accepted any more; only a new process helps. */
   readonly failed: Promise<Error>;
-  /** Resolves when the last request was answered, or after `deadlineMs` when the rest was cut off. */
+  /**
+   * Resolves when the last request was answered, or after `deadlineMs` when the rest was cut off.
+   */
   close(deadlineMs: number): Promise<void>;
 }
 
@@ -39,7 +48,10 @@ export interface ListenOptions {
   readonly maxBodyBytes: number;
 }
 
-/** The body of a refusal that the app never hears of, in the shape of every refusal (`routes/errors.ts`). */
+/**
+ * The body of a refusal that the app never hears of, in the shape of every refusal
+ * (`routes/errors.ts`).
+ */
 export function refusalText(error: string): string {
   return JSON.stringify({ error, code: "invalid_request", request_id: crypto.randomUUID() });
 }

@@ -1,7 +1,13 @@
 import { EventEmitter } from "node:events";
 import { connect as connectTcp, Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { connectionKey } from "../../server/http2/mod.ts";
 import { createCertificate, eventually } from "../../tests/support/mod.ts";
 import { openAndReset } from "../../tests/support/resetting_client.ts";
@@ -66,12 +72,19 @@ function portOf({ url }: Listener): number {
 async function connect(mode: Mode, listener: Listener): Promise<Deno.Conn> {
   const port = portOf(listener);
   if (mode !== "tls") return await Deno.connect({ hostname: "127.0.0.1", port });
-  const connection = await Deno.connectTls({ hostname: "localhost", port, caCerts: [certificate.cert] });
+  const connection = await Deno.connectTls({
+    hostname: "localhost",
+    port,
+    caCerts: [certificate.cert],
+  });
   await connection.handshake();
   return connection;
 }
 
-/** A connection from an address of its own whose body does not come. Resolves when the listener has its head, or has refused it. */
+/**
+ * A connection from an address of its own whose body does not come. Resolves when the listener has
+ * its head, or has refused it.
+ */
 function hold(mode: Mode, port: number, localAddress: string): Promise<Socket> {
   const { promise, resolve } = Promise.withResolvers<Socket>();
   const tcp = connectTcp({ host: "127.0.0.1", port, localAddress });
@@ -95,7 +108,11 @@ async function readAll(connection: Deno.Conn): Promise<string> {
   let text = "";
   const buffer = new Uint8Array(4096);
   try {
-    for (let read = await connection.read(buffer); read !== null; read = await connection.read(buffer)) {
+    for (
+      let read = await connection.read(buffer);
+      read !== null;
+      read = await connection.read(buffer)
+    ) {
       text += new TextDecoder().decode(buffer.subarray(0, read));
     }
   } catch {
@@ -106,7 +123,9 @@ async function readAll(connection: Deno.Conn): Promise<string> {
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T | "still open"> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<"still open">((resolve) => timer = setTimeout(() => resolve("still open"), ms));
+  const late = new Promise<"still open">((resolve) =>
+    timer = setTimeout(() => resolve("still open"), ms)
+  );
   try {
     return await Promise.race([work, late]);
   } finally {
@@ -121,7 +140,8 @@ for (const mode of modes) {
       const listener = await listen(mode);
       using connection = await Deno.connect({ hostname: "127.0.0.1", port: portOf(listener) });
       await send(connection, sent);
-      // Connections are accepted in their order, so after this answer the listener has the other one too.
+      // Connections are accepted in their order, so after this answer the listener has the other
+      // one too.
       assertEquals(await (await fetch(listener.url, { client })).text(), "answered");
       const closing = listener.close(deadlineMs).then(() => "closed");
       assertEquals(await within(20 * deadlineMs, closing), "closed", `after ${sent}`);
@@ -168,15 +188,27 @@ for (const mode of modes) {
 
   Deno.test(`${mode}: four addresses that hold all places with unfinished bodies keep no newcomer out`, async () => {
     const echo = async (request: Request): Promise<Response> => new Response(await request.text());
-    const listener = await listen(mode, { connections: 8, minimumMs: 200, requestMs: 600_000 }, echo);
+    const listener = await listen(
+      mode,
+      { connections: 8, minimumMs: 200, requestMs: 600_000 },
+      echo,
+    );
     using held = new DisposableStack();
     const attack = (count: number): Promise<Socket>[] =>
       Array.from({ length: count }, (_, i) => hold(mode, portOf(listener), `127.0.1.${i % 4 + 1}`));
     const attackers = await Promise.all(attack(8));
     held.defer(() => attackers.forEach((socket) => socket.destroy()));
-    await eventually({ what: "all" }, () => Promise.resolve(listener.connections()), (n) => n === 8);
+    await eventually(
+      { what: "all" },
+      () => Promise.resolve(listener.connections()),
+      (n) => n === 8,
+    );
     const ask = async (localAddress: string): Promise<string> => {
-      using client = Deno.createHttpClient({ caCerts: [certificate.cert], localAddress, poolMaxIdlePerHost: 0 });
+      using client = Deno.createHttpClient({
+        caCerts: [certificate.cert],
+        localAddress,
+        poolMaxIdlePerHost: 0,
+      });
       return await (await fetch(listener.url, { client, method: "POST", body: "whole" })).text();
     };
     // The first may come while all are safe.
@@ -194,7 +226,9 @@ for (const mode of modes) {
     const echo = async (request: Request): Promise<Response> => new Response(await request.text());
     const listener = await listen(mode, { headMs: 100, idleMs: 200, requestMs: 300 }, echo);
     const post = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n";
-    for (const sent of [undefined, "", "GET / HTTP/1.1\r\nHos", `${post}half`, `${post}complete!`]) {
+    for (
+      const sent of [undefined, "", "GET / HTTP/1.1\r\nHos", `${post}half`, `${post}complete!`]
+    ) {
       using connection = sent === undefined
         ? await Deno.connect({ hostname: "127.0.0.1", port: portOf(listener) })
         : await connect(mode, listener);
@@ -205,7 +239,11 @@ for (const mode of modes) {
       };
       assertEquals(await within(10_000, read()), "closed", `after ${sent}`);
     }
-    await eventually({ what: "none" }, () => Promise.resolve(listener.connections()), (n) => n === 0);
+    await eventually(
+      { what: "none" },
+      () => Promise.resolve(listener.connections()),
+      (n) => n === 0,
+    );
     await listener.close(deadlineMs);
   });
 
@@ -213,7 +251,15 @@ for (const mode of modes) {
     const listener = await listen(mode);
     const port = portOf(listener);
     const script = new URL("../../tests/support/resetting_client.ts", import.meta.url).pathname;
-    const args = ["run", "--no-check", "--quiet", "--allow-net=127.0.0.1", script, String(port), "90"];
+    const args = [
+      "run",
+      "--no-check",
+      "--quiet",
+      "--allow-net=127.0.0.1",
+      script,
+      String(port),
+      "90",
+    ];
     // Nothing is accepted while this process waits for the client.
     const { success, stderr } = new Deno.Command(Deno.execPath(), { args }).outputSync();
     assert(success, new TextDecoder().decode(stderr));
@@ -256,7 +302,9 @@ Deno.test("tls: every answer tells browsers to use TLS only, refusals in the sha
     await send(connection, `GET / HTTP/1.1\r\n${host}\r\nConnection: close\r\n\r\n`);
     const text = await readAll(connection);
     assertMatch(text, /strict-transport-security: max-age=31536000/i);
-    if (text.startsWith("HTTP/1.1 400")) assertMatch(text, /"code":"invalid_request","request_id":"/);
+    if (text.startsWith("HTTP/1.1 400")) {
+      assertMatch(text, /"code":"invalid_request","request_id":"/);
+    }
   }
   await listener.close(deadlineMs);
 });
@@ -275,7 +323,10 @@ Deno.test("tls: another certificate is shown to new connections, and open ones s
   listener.setCertificate(renewed);
   await assertRejects(() => connect("tls", listener), Error);
   using after = Deno.createHttpClient({ caCerts: [renewed.cert] });
-  assertEquals(await (await fetch(`https://localhost:${portOf(listener)}`, { client: after })).text(), "answered");
+  assertEquals(
+    await (await fetch(`https://localhost:${portOf(listener)}`, { client: after })).text(),
+    "answered",
+  );
   await send(before, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   assertStringIncludes(await readAll(before), "answered");
   await listener.close(deadlineMs);
@@ -289,7 +340,11 @@ Deno.test("tls: a client that leaves in its handshake leaves nothing behind, alt
     await connection.write(Uint8Array.from(sent));
     await eventually({ what: "it" }, () => Promise.resolve(listener.connections()), (n) => n === 1);
     connection.close();
-    await eventually({ what: "none" }, () => Promise.resolve(listener.connections()), (n) => n === 0);
+    await eventually(
+      { what: "none" },
+      () => Promise.resolve(listener.connections()),
+      (n) => n === 0,
+    );
   }
   // The listener asks itself from time to time, too.
   assert(sockets.made >= 2);
@@ -303,7 +358,10 @@ Deno.test("a connection whose port is used again keeps its own place when its pr
   const places = admitSockets(server, new Connections(usual, { nowMs: () => 0, random: () => 0 }));
   const [first, second] = [1, 2].map(() => {
     const socket = new Socket();
-    Object.defineProperties(socket, { remoteAddress: { value: "127.0.0.1" }, remotePort: { value: 5000 } });
+    Object.defineProperties(socket, {
+      remoteAddress: { value: "127.0.0.1" },
+      remotePort: { value: 5000 },
+    });
     server.emit("connection", socket);
     return socket;
   });

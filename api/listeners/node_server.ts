@@ -1,7 +1,7 @@
 /**
- * Servers of `node:http` and `node:https`: places for their sockets, time-outs, and requests in the form of the standard. HTTP/1.1
- * only; what is not that in every letter (a line of HTTP/0.9, two Host headers) is refused, because a proxy in front might read
- * it differently.
+ * Servers of `node:http` and `node:https`: places for their sockets, time-outs, and requests in the
+ * form of the standard. HTTP/1.1 only; what is not that in every letter (a line of HTTP/0.9, two
+ * Host headers) is refused, because a proxy in front might read it differently.
  */
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
@@ -9,7 +9,13 @@ import { Readable } from "node:stream";
 import { connectionKey, listen, takeSockets, type TlsServer } from "../../server/http2/mod.ts";
 import { after, ListenerWatch, urlHost } from "../../server/mod.ts";
 import { type Connection, type ConnectionLimits, Connections, type Stage } from "./connections.ts";
-import { acceptFailed, firstStage, type Listener, type ListenOptions, refusalText } from "./listener.ts";
+import {
+  acceptFailed,
+  firstStage,
+  type Listener,
+  type ListenOptions,
+  refusalText,
+} from "./listener.ts";
 
 const tickMs = 1_000;
 export interface NodeOptions extends ListenOptions {
@@ -30,11 +36,15 @@ export function timeoutsOf({ headMs, requestMs, idleMs }: ConnectionLimits): Ser
 
 export async function listenNode(server: TlsServer, options: NodeOptions): Promise<Listener> {
   const { host, port, limits, scheme } = options;
-  const connections = new Connections(limits, { nowMs: () => performance.now(), random: Math.random });
+  const connections = new Connections(limits, {
+    nowMs: () => performance.now(),
+    random: Math.random,
+  });
   const places = admitSockets(server, connections);
   server.on("request", (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const place = places.get(connectionKey(incoming.socket));
-    const reach = place?.begin(firstStage((name) => incoming.headers[name]?.toString())) ?? (() => {});
+    const reach = place?.begin(firstStage((name) => incoming.headers[name]?.toString())) ??
+      (() => {});
     // Without it the client has not read all, and its connection is over.
     outgoing.once("finish", () => reach("over"));
     void answer(options, { incoming, outgoing, reach });
@@ -51,7 +61,8 @@ export async function listenNode(server: TlsServer, options: NodeOptions): Promi
     failed: Promise.race([listening.failed, dead]).then(acceptFailed),
     close: async (deadlineMs) => {
       watch.stop();
-      // This also ends clients that have not finished the handshake; the server waits for those all the same.
+      // This also ends clients that have not finished the handshake; the server waits for those all
+      // the same.
       const cancel = after(deadlineMs, () => connections.endAll());
       const closed = listening.close();
       server.closeIdleConnections();
@@ -63,10 +74,14 @@ export async function listenNode(server: TlsServer, options: NodeOptions): Promi
 }
 
 /**
- * The place of each socket. Node's TLS socket does not tell which socket it is on, but its peer is the same. A socket that is refused is
- * destroyed before Node begins to work for it: a flood of handshakes that had begun took gigabytes.
+ * The place of each socket. Node's TLS socket does not tell which socket it is on, but its peer is
+ * the same. A socket that is refused is destroyed before Node begins to work for it: a flood of
+ * handshakes that had begun took gigabytes.
  */
-export function admitSockets(server: EventEmitter, connections: Connections): ReadonlyMap<string, Connection> {
+export function admitSockets(
+  server: EventEmitter,
+  connections: Connections,
+): ReadonlyMap<string, Connection> {
   const places = new Map<string, Connection>();
   const handOver = takeSockets(server, (socket) => {
     const { remoteAddress: peer = "", localAddress: local = "" } = socket;
@@ -115,16 +130,22 @@ async function answer(
   }
 }
 
-/** Returns why it is not a request of HTTP/1.0 or 1.1, or one that a proxy in front might take for another. */
+/**
+ * Returns why it is not a request of HTTP/1.0 or 1.1, or one that a proxy in front might take for
+ * another.
+ */
 function faultOf({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return "Send the request with HTTP/1.1";
-  const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "host").length;
+  const hosts =
+    rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "host").length;
   return hosts > 1 ? "Send one Host header" : undefined;
 }
 
 /** Nothing more is read from this connection. */
 function refuse(outgoing: ServerResponse, error: string): void {
-  outgoing.writeHead(400, { "content-type": "application/json", connection: "close" }).end(refusalText(error));
+  outgoing.writeHead(400, { "content-type": "application/json", connection: "close" }).end(
+    refusalText(error),
+  );
 }
 
 function toRequest(scheme: string, incoming: IncomingMessage): Request {
@@ -137,6 +158,7 @@ function toRequest(scheme: string, incoming: IncomingMessage): Request {
   return new Request(new URL(url, `${scheme}://${incoming.headers.host ?? "localhost"}`), {
     method,
     headers,
-    ...(hasBody ? { body: Readable.toWeb(incoming) as ReadableStream<Uint8Array> } : {}), // cast: bytes, no encoding is set
+    // cast: bytes, no encoding is set
+    ...(hasBody ? { body: Readable.toWeb(incoming) as ReadableStream<Uint8Array> } : {}),
   });
 }

@@ -1,5 +1,6 @@
 /**
- * Plain HTTP: connections are accepted one by one, because `Deno.serve` accepts without end and never gives up on a silent client.
+ * Plain HTTP: connections are accepted one by one, because `Deno.serve` accepts without end and
+ * never gives up on a silent client.
  */
 import { type ListenAddress, openOnEach } from "../../server/http2/mod.ts";
 import { after, urlHost } from "../../server/mod.ts";
@@ -13,14 +14,21 @@ export async function listenPlain(
   { host, port, handler, limits, maxBodyBytes }: ListenOptions,
 ): Promise<Listener> {
   const doors = await openOnEach({ hostname: host, port }, (address) => new Door(address));
-  const connections = new Connections(limits, { nowMs: () => performance.now(), random: Math.random });
+  const connections = new Connections(limits, {
+    nowMs: () => performance.now(),
+    random: Math.random,
+  });
   const open = new Map<Http1Connection, Promise<void>>();
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
   const serve = (socket: Deno.TcpConn): void => {
     const { hostname: peer } = socket.remoteAddr;
-    const answer = (request: Request): Response | Promise<Response> => handler(request, peer, () => {});
+    const answer = (request: Request): Response | Promise<Response> =>
+      handler(request, peer, () => {});
     const connection = new Http1Connection(socket, { answer, maxBodyBytes });
-    const place = connections.open({ peer, local: socket.localAddr.hostname }, (why) => connection.end(why));
+    const place = connections.open(
+      { peer, local: socket.localAddr.hostname },
+      (why) => connection.end(why),
+    );
     if (place === undefined) return socket.close();
     const served = connection.serve(place).finally(() => {
       open.delete(connection);
@@ -63,14 +71,20 @@ class Door {
   }
 
   /** Resolves when it is closed, or has failed. */
-  async acceptAll(serve: (socket: Deno.TcpConn) => void, fail: (error: Error) => void): Promise<void> {
+  async acceptAll(
+    serve: (socket: Deno.TcpConn) => void,
+    fail: (error: Error) => void,
+  ): Promise<void> {
     while (true) {
       let socket: Deno.TcpConn;
       try {
         socket = await this.#listener.accept();
       } catch (error) {
-        if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) return; // closed here
-        // A client that left before it was accepted. Linux says `NotConnected` to the runtime, which asks for its address.
+        if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) {
+          return; // closed here
+        }
+        // A client that left before it was accepted. Linux says `NotConnected` to the runtime,
+        // which asks for its address.
         if (isGone(error)) continue;
         return fail(acceptFailed(error));
       }

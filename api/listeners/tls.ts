@@ -17,7 +17,11 @@ export async function listenTls(
 ): Promise<TlsListener> {
   const { limits } = options;
   // `Connections` ends late handshakes.
-  const server = createTlsServer({ ...certificate, ALPNProtocols: ["http/1.1"], ...timeoutsOf(limits) });
+  const server = createTlsServer({
+    ...certificate,
+    ALPNProtocols: ["http/1.1"],
+    ...timeoutsOf(limits),
+  });
   const headers = { "strict-transport-security": strictTransport };
   const listener = await listenNode(server, { ...options, scheme: "https", headers });
   return {

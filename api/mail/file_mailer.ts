@@ -1,4 +1,7 @@
-/** Mail of a development machine: each message is a file that only the service's user can read. The newest thousand are kept. */
+/**
+ * Mail of a development machine: each message is a file that only the service's user can read. The
+ * newest thousand are kept.
+ */
 import type { Message } from "../domain/account_store.ts";
 import type { Mailer } from "../domain/mail/mail_queue.ts";
 import { makePrivateFolder } from "../../server/mod.ts";

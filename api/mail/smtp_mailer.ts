@@ -1,13 +1,17 @@
 /**
- * Mail through an SMTP server. The protocol is nodemailer's: STARTTLS, the ways to authenticate and the encoding of headers are
- * where a mailer of one's own goes wrong. It reads every recipient as a list, so what could end an address in it is quoted.
+ * Mail through an SMTP server. The protocol is nodemailer's: STARTTLS, the ways to authenticate and
+ * the encoding of headers are where a mailer of one's own goes wrong. It reads every recipient as a
+ * list, so what could end an address in it is quoted.
  */
 import { createTransport } from "nodemailer";
 import type { Message } from "../domain/account_store.ts";
 import type { Mailer } from "../domain/mail/mail_queue.ts";
 import { isLoopback, type Secret, waits } from "../../server/mod.ts";
 
-/** `smtps://user:password@host:465`, or `smtp://…:587`, which must offer STARTTLS unless it is this machine. */
+/**
+ * `smtps://user:password@host:465`, or `smtp://…:587`, which must offer STARTTLS unless it is this
+ * machine.
+ */
 export function createSmtpMailer(address: Secret, from: string): Mailer {
   const url = new URL(address.reveal());
   const secure = url.protocol === "smtps:";
@@ -20,9 +24,9 @@ export function createSmtpMailer(address: Secret, from: string): Mailer {
     ignoreTLS: !secure && isHere,
     // Else the library would ask the system for this machine's name, which needs a permission more.
     name: from.slice(from.lastIndexOf("@") + 1),
-    ...(url.username === ""
-      ? {}
-      : { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }),
+    ...(url.username === "" ? {} : {
+      auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) },
+    }),
     dnsTimeout: waits.mail.ms,
     connectionTimeout: waits.mail.ms,
     greetingTimeout: waits.mail.ms,
@@ -53,13 +57,21 @@ export function createSmtpMailer(address: Secret, from: string): Mailer {
   };
 }
 
-/** RFC 5321: a fault of this recipient or message is permanent. A refused login may work after a repair. */
+/**
+ * RFC 5321: a fault of this recipient or message is permanent. A refused login may work after a
+ * repair.
+ */
 function isFinal(error: unknown): boolean {
-  const [code, command]: unknown[] = ["responseCode", "command"].map((name) => fieldOf(error, name));
+  const [code, command]: unknown[] = ["responseCode", "command"].map((name) =>
+    fieldOf(error, name)
+  );
   return typeof code === "number" && code >= 500 && ["RCPT TO", "DATA"].includes(String(command));
 }
 
-/** By numbers and names: the server's own words often quote the recipient, and the log is no place for addresses. */
+/**
+ * By numbers and names: the server's own words often quote the recipient, and the log is no place
+ * for addresses.
+ */
 function reasonOf(error: unknown): string {
   const known = ["code", "command", "responseCode"].map((name) => fieldOf(error, name));
   return known.filter((part) => part !== undefined).join(" ") || "no reason is known";

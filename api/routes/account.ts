@@ -4,7 +4,17 @@ import type { AccountState } from "../domain/account_store.ts";
 import { Secret } from "../../server/mod.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { notFound, refuse } from "./errors.ts";
-import { accountId, createdAt, email, isoTime, mailCode, newPassword, password, plan, revokeKeys } from "./fields.ts";
+import {
+  accountId,
+  createdAt,
+  email,
+  isoTime,
+  mailCode,
+  newPassword,
+  password,
+  plan,
+  revokeKeys,
+} from "./fields.ts";
 import { giveDevice } from "./known_places.ts";
 import type { Router } from "./operation.ts";
 import { limitMail, tryPassword, wrongPassword } from "./passwords.ts";
@@ -13,7 +23,9 @@ const version = z.int().min(1);
 const ended = z.int().min(0).describe("How many sessions of the console have ended.");
 const accountBody = z.object({
   id: accountId,
-  email: email.nullable().describe("The address of the account; null when somebody else has proved to own it."),
+  email: email.nullable().describe(
+    "The address of the account; null when somebody else has proved to own it.",
+  ),
   email_verified: z.boolean().describe("Whether a code that was mailed to the address came back."),
   pending_email: email.nullable().describe("An address that was asked for and is not proved yet."),
   plan,
@@ -77,7 +89,9 @@ function addAddressChange(router: Router, deps: RouteDeps): void {
       schema: z.strictObject({
         email,
         password,
-        version: version.optional().describe("Refused with `conflict` if the account has another one."),
+        version: version.optional().describe(
+          "Refused with `conflict` if the account has another one.",
+        ),
       }),
       required: true,
       example: { email: "agent@example.com", password: examplePassword },
@@ -93,13 +107,16 @@ function addAddressChange(router: Router, deps: RouteDeps): void {
         c,
         deps,
         about,
-        (attempt) => life.changeAddress(caller(), { ...attempt, email: body.email, version: body.version }),
+        (attempt) =>
+          life.changeAddress(caller(), { ...attempt, email: body.email, version: body.version }),
       );
       if ("limited" in tried) return tried.limited;
       const { value: { outcome }, refund } = tried;
       if (outcome === "wrong_password") return wrongPassword(c);
       refund();
-      if (outcome === "email_taken") return refuse(c, "email_taken", "Another account has verified this address");
+      if (outcome === "email_taken") {
+        return refuse(c, "email_taken", "Another account has verified this address");
+      }
       if (outcome === "conflict") return changedMeanwhile(c);
       return await show(c, deps, accountId);
     },
@@ -119,7 +136,11 @@ function addVerification(router: Router, deps: RouteDeps): void {
       const { accountId } = caller();
       const state = await life.read(accountId);
       if (state?.email === null || state?.email === undefined) {
-        return refuse(c, "conflict", "The account has no address. Give it one with PATCH /v1/account");
+        return refuse(
+          c,
+          "conflict",
+          "The account has no address. Give it one with PATCH /v1/account",
+        );
       }
       if (state.isVerified) return refuse(c, "conflict", "The address is verified already");
       const limited = limitMail(c, deps, { email: state.email, purpose: "verify" });
@@ -133,7 +154,8 @@ function addVerification(router: Router, deps: RouteDeps): void {
     method: "post",
     path: "/v1/account/verification/confirm",
     summary: "Prove an address with the code that was sent there",
-    description: "The account's own address, or the one that it is to have. With another address all sessions end, " +
+    description:
+      "The account's own address, or the one that it is to have. With another address all sessions end, " +
       "with `revoke_keys` all keys do too, the one that asks included, and the address before is written to.",
     body: {
       schema: z.strictObject({ code: mailCode, revoke_keys: revokeKeys }),
@@ -150,7 +172,9 @@ function addVerification(router: Router, deps: RouteDeps): void {
       if ("limited" in tried) return tried.limited;
       if (tried.value === "code_invalid") return codeInvalid(c);
       tried.refund();
-      if (tried.value === "email_taken") return refuse(c, "email_taken", "Another account has verified this address");
+      if (tried.value === "email_taken") {
+        return refuse(c, "email_taken", "Another account has verified this address");
+      }
       return await show(c, deps, accountId);
     },
   });
@@ -163,7 +187,8 @@ function addPasswordRoute(router: Router, deps: RouteDeps): void {
     path: "/v1/account/password",
     summary: "Change the password",
     device: "given",
-    description: "All sessions end. With `revoke_keys` all keys do too, the one that asks included; " +
+    description:
+      "All sessions end. With `revoke_keys` all keys do too, the one that asks included; " +
       "POST /v1/accounts/keys gives a new one.",
     body: {
       schema: z.strictObject({ password, new_password: newPassword, revoke_keys: revokeKeys }),
@@ -209,7 +234,8 @@ function addEndRoutes(router: Router, deps: RouteDeps): void {
       schema: z.object({ sessions_ended: ended }),
       example: { sessions_ended: 2 },
     },
-    handle: async (c, { caller }) => c.json({ sessions_ended: await deps.sessions.endAll(caller()) }),
+    handle: async (c, { caller }) =>
+      c.json({ sessions_ended: await deps.sessions.endAll(caller()) }),
   });
   router.add({
     ...account,
@@ -219,12 +245,21 @@ function addEndRoutes(router: Router, deps: RouteDeps): void {
     description:
       "Keys and sessions end at once, relays close its channels. What accounting needs is kept: the id, the " +
       "plan, the times and the usage. Nothing brings the account back.",
-    body: { schema: z.strictObject({ password }), required: true, example: { password: examplePassword } },
+    body: {
+      schema: z.strictObject({ password }),
+      required: true,
+      example: { password: examplePassword },
+    },
     success: { status: 204, text: "Deleted." },
     refusals: ["auth_failed", "conflict"],
     handle: async (c, { body, caller }) => {
       const about = { target: { caller: caller() }, password: body.password };
-      const tried = await tryPassword(c, deps, about, (attempt) => deps.life.remove(caller(), attempt));
+      const tried = await tryPassword(
+        c,
+        deps,
+        about,
+        (attempt) => deps.life.remove(caller(), attempt),
+      );
       if ("limited" in tried) return tried.limited;
       if (tried.value === "wrong_password") return wrongPassword(c);
       tried.refund();
@@ -233,7 +268,11 @@ function addEndRoutes(router: Router, deps: RouteDeps): void {
   });
 }
 
-async function show(c: ApiContext, { life }: RouteDeps, accountId: AccountState["id"]): Promise<Response> {
+async function show(
+  c: ApiContext,
+  { life }: RouteDeps,
+  accountId: AccountState["id"],
+): Promise<Response> {
   const state = await life.read(accountId);
   if (state === undefined) return notFound(c);
   return c.json({
@@ -250,7 +289,11 @@ async function show(c: ApiContext, { life }: RouteDeps, accountId: AccountState[
 }
 
 export function codeInvalid(c: ApiContext): Response {
-  return refuse(c, "code_invalid", "The code is wrong, was used or is older than 60 minutes. Ask for a new one");
+  return refuse(
+    c,
+    "code_invalid",
+    "The code is wrong, was used or is older than 60 minutes. Ask for a new one",
+  );
 }
 
 function changedMeanwhile(c: ApiContext): Response {

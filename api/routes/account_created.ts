@@ -2,7 +2,17 @@
 import { z } from "@hono/zod-openapi";
 import type { Account } from "../domain/deps.ts";
 import type { IssuedKey } from "../domain/keys.ts";
-import { accountId, createdAt, email, isoTime, keyId, keyPrefix, plan, secretKey, shownKeyName } from "./fields.ts";
+import {
+  accountId,
+  createdAt,
+  email,
+  isoTime,
+  keyId,
+  keyPrefix,
+  plan,
+  secretKey,
+  shownKeyName,
+} from "./fields.ts";
 
 export const exampleKey = {
   id: "5f0c3c1e-8d6b-4e0e-9f0a-2f6f7c1f9a11",
@@ -19,7 +29,9 @@ export const accountCreated = z.object({
   created_at: createdAt,
   message: z.string().describe("What to do now, for people."),
   api_key: secretKey,
-  key: z.object({ id: keyId, key_prefix: keyPrefix, name: shownKeyName }).describe("The same key, as lists show it."),
+  key: z.object({ id: keyId, key_prefix: keyPrefix, name: shownKeyName }).describe(
+    "The same key, as lists show it.",
+  ),
 }).openapi("AccountCreated");
 
 export const exampleCreated = {
@@ -32,7 +44,9 @@ export const exampleCreated = {
   key: exampleKey,
 };
 
-export function createdBody({ account, key }: { account: Account; key: IssuedKey }): z.infer<typeof accountCreated> {
+export function createdBody(
+  { account, key }: { account: Account; key: IssuedKey },
+): z.infer<typeof accountCreated> {
   return {
     id: account.id,
     email: account.email,

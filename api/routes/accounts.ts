@@ -1,4 +1,7 @@
-/** Sign-up, and new keys for someone who has only a password. The interface's two paths also answer without `/v1`. */
+/**
+ * Sign-up, and new keys for someone who has only a password. The interface's two paths also answer
+ * without `/v1`.
+ */
 import { z } from "@hono/zod-openapi";
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { unknownKey } from "../domain/authentication.ts";
@@ -9,7 +12,13 @@ import type { IssuedKey, KeyRefusal } from "../domain/keys.ts";
 import { strangerAt } from "../domain/guesses.ts";
 import { orRefund } from "../domain/rate_limit.ts";
 import { Secret } from "../../server/mod.ts";
-import { accountCreated, createdBody, exampleApiKey, exampleCreated, exampleKey } from "./account_created.ts";
+import {
+  accountCreated,
+  createdBody,
+  exampleApiKey,
+  exampleCreated,
+  exampleKey,
+} from "./account_created.ts";
 import { suspended } from "./authorization.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { notFound, rateLimited, refuse, showRateLimit } from "./errors.ts";
@@ -31,7 +40,12 @@ import { tryPassword } from "./passwords.ts";
 
 const examplePassword = "correct horse battery staple";
 
-const recoveredKey = z.object({ id: keyId, key_prefix: keyPrefix, name: shownKeyName, api_key: secretKey }).openapi(
+const recoveredKey = z.object({
+  id: keyId,
+  key_prefix: keyPrefix,
+  name: shownKeyName,
+  api_key: secretKey,
+}).openapi(
   "RecoveredKey",
 );
 
@@ -63,7 +77,11 @@ export function addAccountRoutes(router: Router, deps: RouteDeps): void {
       if (!decision.allowed) return rateLimited(c, decision);
       showRateLimit(c, decision);
       const result = await orRefund(
-        deps.accounts.signUp({ email: body.email, password: new Secret(body.password), party: strangerAt(address) }),
+        deps.accounts.signUp({
+          email: body.email,
+          password: new Secret(body.password),
+          party: strangerAt(address),
+        }),
         () => signUp.refund(address),
       );
       if (result.outcome === "email_taken") {
@@ -88,7 +106,12 @@ function addRecoveryRoutes(router: Router, deps: RouteDeps): void {
     schema: recoveredKey,
     example: { ...exampleKey, api_key: exampleApiKey },
   } as const;
-  const refusals = ["auth_failed", "account_suspended", "key_limit_reached", "rate_limited"] as const;
+  const refusals = [
+    "auth_failed",
+    "account_suspended",
+    "key_limit_reached",
+    "rate_limited",
+  ] as const;
 
   router.add({
     method: "post",
@@ -104,7 +127,8 @@ function addRecoveryRoutes(router: Router, deps: RouteDeps): void {
     },
     success,
     refusals,
-    handle: (c, { body }) => recover(c, deps, { by: { email: body.email }, password: body.password, name: body.name }),
+    handle: (c, { body }) =>
+      recover(c, deps, { by: { email: body.email }, password: body.password, name: body.name }),
   });
 
   router.add({
@@ -124,7 +148,8 @@ function addRecoveryRoutes(router: Router, deps: RouteDeps): void {
     success,
     refusals: [...refusals, "not_found"],
     handle: (c, { body }) => {
-      // Text that is no UUID names nothing, as everybody can see; an unknown UUID is answered like a wrong password.
+      // Text that is no UUID names nothing, as everybody can see; an unknown UUID is answered like
+      // a wrong password.
       const accountId = parseUuid(c.req.param("id"), parseAccountId);
       if (accountId === undefined) return notFound(c);
       return recover(c, deps, { by: { id: accountId }, password: body.password, name: body.name });
@@ -146,7 +171,9 @@ async function recover(
   );
   if ("limited" in tried) return tried.limited;
   const { value: result, refund } = tried;
-  if (result.outcome === "wrong_credentials") return refuse(c, "auth_failed", "Unknown account or wrong password");
+  if (result.outcome === "wrong_credentials") {
+    return refuse(c, "auth_failed", "Unknown account or wrong password");
+  }
   refund();
   if (result.outcome === "suspended") return suspended(c);
   giveDevice(c, deps, result.device);
@@ -166,7 +193,11 @@ async function sendVerification({ life, rateLimits }: RouteDeps, account: Accoun
 export function noKeyCreated(c: ApiContext, result: KeyRefusal): Response {
   if (result.outcome === "revoked") return refuse(c, "auth_key_invalid", unknownKey);
   if (result.outcome === "beyond") {
-    return refuse(c, "not_allowed", "This key may not make a key that can do more than itself. Use a plain key");
+    return refuse(
+      c,
+      "not_allowed",
+      "This key may not make a key that can do more than itself. Use a plain key",
+    );
   }
   return refuse(
     c,

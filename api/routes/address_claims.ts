@@ -1,4 +1,7 @@
-/** For somebody with a mailbox and no key: a new password for a verified account, or an address that nobody has verified. */
+/**
+ * For somebody with a mailbox and no key: a new password for a verified account, or an address that
+ * nobody has verified.
+ */
 import { z } from "@hono/zod-openapi";
 import { accountCreated, createdBody, exampleCreated } from "./account_created.ts";
 import { codeInvalid, endingsBody, exampleCode } from "./account.ts";
@@ -23,7 +26,8 @@ export function addAddressClaimRoutes(router: Router, deps: RouteDeps): void {
     ...asking,
     path: "/v1/accounts/reset",
     summary: "Send a code that resets the password of a verified account",
-    description: "At most three mails go to an address in an hour. Codes of earlier ones stay good for 60 minutes.",
+    description:
+      "At most three mails go to an address in an hour. Codes of earlier ones stay good for 60 minutes.",
     success: { status: 202, text },
     handle: (c, { body }) => {
       deps.resets.ask({ email: body.email, address: c.get("clientAddress") });
@@ -53,7 +57,8 @@ function addReset(router: Router, deps: RouteDeps): void {
     path: "/v1/accounts/reset/confirm",
     summary: "Choose a new password with the code that was sent",
     device: "given",
-    description: "All sessions end; with `revoke_keys` all keys too. POST /v1/accounts/keys gives a new one.",
+    description:
+      "All sessions end; with `revoke_keys` all keys too. POST /v1/accounts/keys gives a new one.",
     body: {
       schema: z.strictObject({
         email,
@@ -78,14 +83,19 @@ function addReset(router: Router, deps: RouteDeps): void {
         c,
         deps,
         about,
-        ({ password, party }) => deps.life.reset({ email: body.email, code, newPassword: password, revokeKeys, party }),
+        ({ password, party }) =>
+          deps.life.reset({ email: body.email, code, newPassword: password, revokeKeys, party }),
       );
       if ("limited" in tried) return tried.limited;
       const { value: result, refund } = tried;
       if (result === "code_invalid") return codeInvalid(c);
       refund();
       giveDevice(c, deps, result.device);
-      return c.json({ id: result.id, sessions_ended: result.sessionsEnded, keys_revoked: result.keysRevoked });
+      return c.json({
+        id: result.id,
+        sessions_ended: result.sessionsEnded,
+        keys_revoked: result.keysRevoked,
+      });
     },
   });
 }
@@ -96,23 +106,36 @@ function addClaim(router: Router, deps: RouteDeps): void {
     path: "/v1/accounts/claim/confirm",
     summary: "Create an account with the address that the code proves",
     device: "given",
-    description: "An account that carried the address without having verified it keeps everything else.",
+    description:
+      "An account that carried the address without having verified it keeps everything else.",
     body: {
       schema: z.strictObject({ email, code: mailCode, password: newPassword }),
       required: true,
       example: { email: exampleEmail, code: exampleCode, password: examplePassword },
     },
-    success: { status: 201, text: "The account and its first key.", schema: accountCreated, example: exampleCreated },
+    success: {
+      status: 201,
+      text: "The account and its first key.",
+      schema: accountCreated,
+      example: exampleCreated,
+    },
     refusals: ["code_invalid", "email_taken", "rate_limited"],
     handle: async (c, { body }) => {
       const about = { target: "code", password: body.password } as const;
       const proof = { email: body.email, code: body.code };
-      const tried = await tryPassword(c, deps, about, (attempt) => deps.life.claim({ ...proof, ...attempt }));
+      const tried = await tryPassword(
+        c,
+        deps,
+        about,
+        (attempt) => deps.life.claim({ ...proof, ...attempt }),
+      );
       if ("limited" in tried) return tried.limited;
       const { value: result, refund } = tried;
       if (result.outcome === "code_invalid") return codeInvalid(c);
       refund();
-      if (result.outcome === "email_taken") return refuse(c, "email_taken", "An account has verified this address");
+      if (result.outcome === "email_taken") {
+        return refuse(c, "email_taken", "An account has verified this address");
+      }
       giveDevice(c, deps, result.device);
       return c.json(createdBody(result), 201);
     },

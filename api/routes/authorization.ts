@@ -1,4 +1,7 @@
-/** The two credentials of the HTTP API: an account's API key, and the relay's secret for the internal paths. */
+/**
+ * The two credentials of the HTTP API: an account's API key, and the relay's secret for the
+ * internal paths.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { equalBytes } from "../../proto/mod.ts";
 import { type Caller, mayUse } from "../domain/authentication.ts";
@@ -25,7 +28,10 @@ export async function identifyCaller(
   { scope, evenSuspended }: Need,
 ): Promise<Response | undefined> {
   const header = c.req.header("authorization");
-  if (header === undefined && scope !== "tokens" && readCookie(c, deps, "static_session") !== undefined) {
+  if (
+    header === undefined && scope !== "tokens" &&
+    readCookie(c, deps, "static_session") !== undefined
+  ) {
     return await identifySession(c, deps, evenSuspended);
   }
   const attempts = deps.attempts(c.get("clientAddress"));
@@ -33,10 +39,18 @@ export async function identifyCaller(
   if (result.outcome === "limited") return rateLimited(c, result.decision);
   if (result.outcome === "refused") return refuse(c, result.code, result.text);
   const { caller } = result;
-  const refusal = admit(c, deps, { caller, evenSuspended, isChange: scope !== "tokens" && !isReading(c) });
+  const refusal = admit(c, deps, {
+    caller,
+    evenSuspended,
+    isChange: scope !== "tokens" && !isReading(c),
+  });
   if (refusal !== undefined) return refusal;
   if (scope !== undefined && !mayUse(caller, scope)) {
-    return refuse(c, "not_allowed", `This key lacks the scope ${scope}. Use one that has it, or a plain key`);
+    return refuse(
+      c,
+      "not_allowed",
+      `This key lacks the scope ${scope}. Use one that has it, or a plain key`,
+    );
   }
   return undefined;
 }
@@ -57,19 +71,26 @@ export async function identifySession(
     if (!decision.allowed) return rateLimited(c, decision);
     return refuse(c, "auth_failed", noSession);
   }
-  // A page may send it with reads too: then it never sees what belongs to the account of another tab.
+  // A page may send it with reads too: then it never sees what belongs to the account of another
+  // tab.
   const csrf = c.req.header(csrfHeader);
   if ((!isReading(c) || csrf !== undefined) && !isSameCsrf(csrf ?? "", found.csrf)) {
     return refuse(c, "csrf_failed", `Send the session's csrf in the header ${csrfHeader}`);
   }
   const { id: sessionId, accountId, plan, isSuspended, hasLostAddress } = found.session;
-  const caller = { sessionId, accountId, plan, suspended: isSuspended, addressLost: hasLostAddress };
+  const caller = {
+    sessionId,
+    accountId,
+    plan,
+    suspended: isSuspended,
+    addressLost: hasLostAddress,
+  };
   return admit(c, deps, { caller, evenSuspended, isChange: !isReading(c) });
 }
 
 /**
- * The second wall beside the cookie's SameSite and the header: the browser tells where a request comes from. Programs that are
- * no browser tell nothing.
+ * The second wall beside the cookie's SameSite and the header: the browser tells where a request
+ * comes from. Programs that are no browser tell nothing.
  */
 export function isForeignPage(c: ApiContext): boolean {
   const site = c.req.header("sec-fetch-site");
@@ -79,7 +100,11 @@ export function isForeignPage(c: ApiContext): boolean {
 }
 
 export function foreignPage(c: ApiContext): Response {
-  return refuse(c, "csrf_failed", "Sessions are for the console's own page. Pages of other origins send an API key");
+  return refuse(
+    c,
+    "csrf_failed",
+    "Sessions are for the console's own page. Pages of other origins send an API key",
+  );
 }
 
 function isReading(c: ApiContext): boolean {
@@ -89,7 +114,11 @@ function isReading(c: ApiContext): boolean {
 function admit(
   c: ApiContext,
   { rateLimits }: RouteDeps,
-  { caller, evenSuspended, isChange }: { caller: Caller; evenSuspended: boolean; isChange: boolean },
+  { caller, evenSuspended, isChange }: {
+    caller: Caller;
+    evenSuspended: boolean;
+    isChange: boolean;
+  },
 ): Response | undefined {
   c.set("caller", caller);
   const { accountId } = caller;
@@ -106,13 +135,18 @@ function admit(
   return undefined;
 }
 
-/** A visitor does not use up what a publishable key has for all of them. A guest pass is one guest's. */
+/**
+ * A visitor does not use up what a publishable key has for all of them. A guest pass is one
+ * guest's.
+ */
 function takeRequest(
   { accountId, keyId, traits }: Caller,
   address: string,
   { account, sharedKeys, publishableKeys }: RouteDeps["rateLimits"],
 ): RateDecision {
-  if (keyId === undefined || traits === undefined || traits.kind === "secret") return account.take(accountId);
+  if (keyId === undefined || traits === undefined || traits.kind === "secret") {
+    return account.take(accountId);
+  }
   if (traits.kind === "guest") return sharedKeys.take(keyId);
   const visitor = `${keyId} ${networkOf(address)}`;
   const ofVisitor = sharedKeys.take(visitor);
@@ -124,7 +158,11 @@ function takeRequest(
 }
 
 export function suspended(c: ApiContext): Response {
-  return refuse(c, "account_suspended", "This account is suspended. GET /v1/account shows it; ask the operator");
+  return refuse(
+    c,
+    "account_suspended",
+    "This account is suspended. GET /v1/account shows it; ask the operator",
+  );
 }
 
 export function authorizeRelay(c: ApiContext, deps: RouteDeps): Response | undefined {
@@ -132,10 +170,17 @@ export function authorizeRelay(c: ApiContext, deps: RouteDeps): Response | undef
   if (given !== undefined && isSecret(given, deps.relaySecret.reveal())) return undefined;
   const decision = deps.rateLimits.failures.take(c.get("clientAddress"));
   if (!decision.allowed) return rateLimited(c, decision);
-  return refuse(c, "auth_failed", "This path is for relays: send STATIC_RELAY_SECRET as the bearer token");
+  return refuse(
+    c,
+    "auth_failed",
+    "This path is for relays: send STATIC_RELAY_SECRET as the bearer token",
+  );
 }
 
-/** Digests have one length and look random, so neither length nor content of the secret shows in the time taken. */
+/**
+ * Digests have one length and look random, so neither length nor content of the secret shows in the
+ * time taken.
+ */
 function isSecret(given: string, secret: string): boolean {
   const encoder = new TextEncoder();
   return equalBytes(sha256(encoder.encode(given)), sha256(encoder.encode(secret)));

@@ -1,11 +1,17 @@
-/** Reads a JSON body once, under the size cap and before anything is decoded; then the operation's own schema decides. */
+/**
+ * Reads a JSON body once, under the size cap and before anything is decoded; then the operation's
+ * own schema decides.
+ */
 import type { z } from "@hono/zod-openapi";
 import { shown } from "../../proto/mod.ts";
 import { waits } from "../../server/mod.ts";
 import type { ApiContext } from "./context.ts";
 import { type FieldError, refuse } from "./errors.ts";
 
-export type Body<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly response: Response };
+export type Body<T> = { readonly ok: true; readonly value: T } | {
+  readonly ok: false;
+  readonly response: Response;
+};
 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
@@ -19,26 +25,44 @@ export async function receiveBody(c: ApiContext, maxBytes: number): Promise<Rece
   return bytes;
 }
 
-export function parseBody<T>(c: ApiContext, bytes: Received, schema: z.ZodType<T>, maxBytes: number): Body<T> {
+export function parseBody<T>(
+  c: ApiContext,
+  bytes: Received,
+  schema: z.ZodType<T>,
+  maxBytes: number,
+): Body<T> {
   if (bytes === "broken_off") {
-    return { ok: false, response: refuse(c, "invalid_request", "The body did not arrive completely; send it again") };
+    return {
+      ok: false,
+      response: refuse(c, "invalid_request", "The body did not arrive completely; send it again"),
+    };
   }
   if (bytes === "too_large") return { ok: false, response: tooLarge(c, maxBytes) };
   if (bytes.length > 0 && !jsonType.test(c.req.header("content-type") ?? "")) {
     return {
       ok: false,
-      response: refuse(c, "unsupported_media_type", "The body must be JSON: send Content-Type: application/json"),
+      response: refuse(
+        c,
+        "unsupported_media_type",
+        "The body must be JSON: send Content-Type: application/json",
+      ),
     };
   }
   // An absent body is an empty object: every field may be optional.
   const json = bytes.length === 0 ? {} : parseJson(bytes);
   if (json === undefined) {
-    return { ok: false, response: refuse(c, "invalid_request", "The body is not valid JSON in UTF-8") };
+    return {
+      ok: false,
+      response: refuse(c, "invalid_request", "The body is not valid JSON in UTF-8"),
+    };
   }
   const parsed = schema.safeParse(json);
   if (parsed.success) return { ok: true, value: parsed.data };
   const details = parsed.error.issues.map(fieldError);
-  return { ok: false, response: refuse(c, "invalid_request", "The request has invalid fields", { details }) };
+  return {
+    ok: false,
+    response: refuse(c, "invalid_request", "The request has invalid fields", { details }),
+  };
 }
 
 /** A length that is announced is refused before anything is read. */
@@ -90,10 +114,15 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Says what is wrong with which field; the field's value is never repeated, it may be a password. */
+/**
+ * Says what is wrong with which field; the field's value is never repeated, it may be a password.
+ */
 function fieldError(issue: z.core.$ZodIssue): FieldError {
   if (issue.code === "unrecognized_keys") {
-    return { field: issue.keys.map((key) => shown(key, { max: 64 })).join(", "), problem: "unknown field" };
+    return {
+      field: issue.keys.map((key) => shown(key, { max: 64 })).join(", "),
+      problem: "unknown field",
+    };
   }
   return { field: issue.path.join("."), problem: issue.message };
 }

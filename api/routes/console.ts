@@ -1,4 +1,7 @@
-/** `/console`: the page and its files. None of it is about anybody, so browsers may keep it and ask whether it is current. */
+/**
+ * `/console`: the page and its files. None of it is about anybody, so browsers may keep it and ask
+ * whether it is current.
+ */
 import {
   answerFile,
   type ConsoleFiles,
@@ -44,7 +47,11 @@ type Page = (c: ApiContext, options?: { readonly isFound: boolean }) => Promise<
 /** The page that all addresses of the console begin with. */
 export function createPage(files: ConsoleFiles, { relayUrls }: ConsoleDeps["discovery"]): Page {
   const headers = consoleHeaders(consolePolicy(relayUrls));
-  const answerShell = createShell(files, { title: "Static", script: "console.js", base: assetsPath });
+  const answerShell = createShell(files, {
+    title: "Static",
+    script: "console.js",
+    base: assetsPath,
+  });
   return async (c, { isFound } = { isFound: true }) =>
     answer(c, await answerShell({ ...questionOf(c), isFound }), headers);
 }

@@ -28,7 +28,10 @@ export interface AppEnv {
   };
   readonly Variables: {
     requestId: string;
-    /** The route's template for logs and metrics: a path may hold what somebody should not have put there. */
+    /**
+     * The route's template for logs and metrics: a path may hold what somebody should not have put
+     * there.
+     */
     route: string;
     clientAddress: string;
     caller?: Caller;
@@ -64,11 +67,17 @@ export interface RouteDeps {
   readonly rateLimits: {
     /** Per client address. */
     readonly signUp: RateLimiter;
-    /** Per client address: keys, sessions and relay secrets, which nobody guesses. Passwords and codes are counted apart. */
+    /**
+     * Per client address: keys, sessions and relay secrets, which nobody guesses. Passwords and
+     * codes are counted apart.
+     */
     readonly failures: RateLimiter;
     /** Per account. */
     readonly account: RateLimiter;
-    /** Per guest pass, and per publishable key and network: keys that strangers have spend nothing of the account's. */
+    /**
+     * Per guest pass, and per publishable key and network: keys that strangers have spend nothing
+     * of the account's.
+     */
     readonly sharedKeys: RateLimiter;
     /** Per publishable key, over all networks. */
     readonly publishableKeys: RateLimiter;

@@ -16,7 +16,13 @@ export function giveCookie(
 ): void {
   const { name, secure } = writtenAs(c, deps, cookie.name);
   const maxAge = cookie.lifetimeMs / 1000;
-  setCookie(c, name, cookie.value.reveal(), { path: "/", httpOnly: true, sameSite: "Strict", secure, maxAge });
+  setCookie(c, name, cookie.value.reveal(), {
+    path: "/",
+    httpOnly: true,
+    sameSite: "Strict",
+    secure,
+    maxAge,
+  });
 }
 
 export function takeCookieBack(c: ApiContext, deps: RouteDeps, cookie: CookieName): void {

@@ -9,7 +9,9 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const count = z.int().min(0);
 const discoveryBody = z.object({
   version: z.string().describe("The version of this service."),
-  environment: z.enum(["live", "test"]).describe("Which keys it takes: `sk_live_…` or `sk_test_…`."),
+  environment: z.enum(["live", "test"]).describe(
+    "Which keys it takes: `sk_live_…` or `sk_test_…`.",
+  ),
   relay: z.object({
     urls: z.array(z.string()).describe("Its addresses, the preferred one first."),
     transports: z.array(z.string()).describe("Ways to talk with it."),
@@ -20,7 +22,9 @@ const discoveryBody = z.object({
   }).nullable().openapi({
     description: "Of a private installation: what signed the relay's certificate.",
   }),
-  certificate_hashes: z.array(sha256).openapi({ description: "SHA-256 of the relay's own certificate, for browsers." }),
+  certificate_hashes: z.array(sha256).openapi({
+    description: "SHA-256 of the relay's own certificate, for browsers.",
+  }),
   limits: z.object({
     payload_bytes: count.describe("The longest message."),
     members_per_channel: count.describe("Agents in one channel."),
@@ -42,7 +46,12 @@ const example = {
   },
   ca: null,
   certificate_hashes: [],
-  limits: { payload_bytes: 1048576, members_per_channel: 1000, keys_per_account: 100, token_lifetime_seconds: 3600 },
+  limits: {
+    payload_bytes: 1048576,
+    members_per_channel: 1000,
+    keys_per_account: 100,
+    token_lifetime_seconds: 3600,
+  },
   mail: { by: "smtp" },
 };
 
@@ -78,5 +87,8 @@ export function addDiscoveryRoutes(router: Router, { discovery }: RouteDeps): vo
 function transportsOf(urls: readonly string[]): string[] {
   const quic = urls.some((url) => url.startsWith("quic:"));
   const tcp = urls.some((url) => !url.startsWith("quic:"));
-  return [...(quic ? ["quic", "webtransport"] : []), ...(tcp ? ["grpc", "grpc-web", "connect"] : [])];
+  return [
+    ...(quic ? ["quic", "webtransport"] : []),
+    ...(tcp ? ["grpc", "grpc-web", "connect"] : []),
+  ];
 }

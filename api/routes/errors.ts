@@ -12,7 +12,9 @@ export interface FieldError {
 export const errorBody = z.object({
   error: z.string().openapi({ description: "What failed and what to do." }),
   code: z.string().openapi({ description: "Stable; decide on this, not on the text." }),
-  request_id: z.string().openapi({ description: "The same as in the x-request-id header and our logs." }),
+  request_id: z.string().openapi({
+    description: "The same as in the x-request-id header and our logs.",
+  }),
   details: z.array(z.object({ field: z.string(), problem: z.string() })).optional(),
 }).openapi("Error");
 
@@ -21,7 +23,12 @@ export interface RefusalOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function refuse(c: ApiContext, code: ErrorCode, text: string, options: RefusalOptions = {}): Response {
+export function refuse(
+  c: ApiContext,
+  code: ErrorCode,
+  text: string,
+  options: RefusalOptions = {},
+): Response {
   c.set("errorCode", code);
   const { http } = errorCodes[code];
   if (http === 401) c.header("WWW-Authenticate", "Bearer");
@@ -47,7 +54,10 @@ export function rateLimited(c: ApiContext, decision: RateDecision): Response {
 }
 
 /** The fields of draft-ietf-httpapi-ratelimit-headers. */
-export function showRateLimit(c: ApiContext, { policy, limit, windowMs, remaining, resetMs }: RateDecision): void {
+export function showRateLimit(
+  c: ApiContext,
+  { policy, limit, windowMs, remaining, resetMs }: RateDecision,
+): void {
   c.header("RateLimit", `"${policy}";r=${remaining};t=${Math.ceil(resetMs / 1000)}`);
   c.header("RateLimit-Policy", `"${policy}";q=${limit};w=${Math.round(windowMs / 1000)}`);
 }

@@ -16,7 +16,16 @@ Deno.test("a text of a whole body is refused at once: normalising 32,000 marks w
 
 Deno.test("names with invisible or turning characters are refused, those of any language and of pictures are not", () => {
   for (
-    const name of ["a\u200Bb", "ci\u202Egnp", "\u2066x\u2069", "a\u00ADb", "\u3164", "\u2800", "x\uFEFFy", "a\u2028b"]
+    const name of [
+      "a\u200Bb",
+      "ci\u202Egnp",
+      "\u2066x\u2069",
+      "a\u00ADb",
+      "\u3164",
+      "\u2800",
+      "x\uFEFFy",
+      "a\u2028b",
+    ]
   ) {
     assertEquals(keyName.safeParse(name).success, false, JSON.stringify(name));
   }
@@ -31,7 +40,15 @@ Deno.test("a host in Unicode and its form in ASCII are one address; what is no h
     assertEquals([email.safeParse(text).success, emailKeyOf(text)], [true, key], text);
   }
   for (
-    const text of ["a@b.c/d.e", "a@b.c:25", "a@b.c?d.e", "a@b.c#d.e", "a@exa%6dple.com", "a\u200B@b.co", "a@b\u202E.co"]
+    const text of [
+      "a@b.c/d.e",
+      "a@b.c:25",
+      "a@b.c?d.e",
+      "a@b.c#d.e",
+      "a@exa%6dple.com",
+      "a\u200B@b.co",
+      "a@b\u202E.co",
+    ]
   ) {
     assertEquals(email.safeParse(text).success, false, text);
   }
@@ -41,7 +58,10 @@ Deno.test("a password that everybody guesses cannot be chosen, and one that was 
   for (
     const text of ["password", "PassWord", "12345678", "qwertyuiop", "iloveyou", "1Q2W3E4R"]
   ) {
-    assertEquals([newPassword.safeParse(text).success, password.safeParse(text).success], [false, true], text);
+    assertEquals([newPassword.safeParse(text).success, password.safeParse(text).success], [
+      false,
+      true,
+    ], text);
   }
   for (const text of ["password for ada", "1234567 apples", "correct horse battery staple"]) {
     assertEquals(newPassword.safeParse(text).success, true, text);

@@ -24,7 +24,12 @@ export function addHealthRoutes(router: Router, { store }: RouteDeps): void {
     tag: "Health",
     summary: "Tell whether this process can serve requests",
     credential: "none",
-    success: { status: 200, text: "It can: the database answers.", schema: status, example: { status: "ok" } },
+    success: {
+      status: 200,
+      text: "It can: the database answers.",
+      schema: status,
+      example: { status: "ok" },
+    },
     refusals: ["overloaded"],
     handle: async (c) => {
       try {

@@ -1,7 +1,7 @@
 /**
- * `/console/join`, where a link as an https address leads. With the console, its page, which takes up the link in the browser.
- * Without it, a page of plain HTML without any script: it cannot read what stands behind the `#`, and says how to use the link.
- * The browser sends that part to nobody.
+ * `/console/join`, where a link as an https address leads. With the console, its page, which takes
+ * up the link in the browser. Without it, a page of plain HTML without any script: it cannot read
+ * what stands behind the `#`, and says how to use the link. The browser sends that part to nobody.
  */
 import { joinPagePath } from "../../proto/mod.ts";
 import { type ConsoleDeps, createPage } from "./console.ts";
@@ -39,7 +39,10 @@ export function addJoinPageRoutes(router: Router, { consoleFiles, discovery }: C
     success: { status: 200, text: "HTML." },
     handle: async (c) => {
       if (answerPage !== undefined) return await answerPage(c);
-      c.header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+      c.header(
+        "content-security-policy",
+        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+      );
       c.header("referrer-policy", "no-referrer");
       c.header("x-robots-tag", "noindex");
       return c.html(page);

@@ -1,6 +1,13 @@
-/** Properties of a key beyond its name, as fields of requests and responses. A plain key has none. */
+/**
+ * Properties of a key beyond its name, as fields of requests and responses. A plain key has none.
+ */
 import { z } from "@hono/zod-openapi";
-import { channelRights, isChannelPattern, maxTokenScopes, parseChannelId } from "../../proto/mod.ts";
+import {
+  channelRights,
+  isChannelPattern,
+  maxTokenScopes,
+  parseChannelId,
+} from "../../proto/mod.ts";
 import { fitsToken, keyKinds, type KeyTraits, plainTraits, scopes } from "../domain/powers.ts";
 import type { FieldError } from "./errors.ts";
 import { isoTime, timestamp } from "./fields.ts";
@@ -15,17 +22,32 @@ export const publishableMessages = 1_000;
 const isUnique = (items: readonly unknown[]): boolean => new Set(items).size === items.length;
 
 export const channelPowers = z.array(z.strictObject({
-  pattern: z.string().max(191).refine(isChannelPattern, "must be three components, each a name or *, or * alone")
-    .openapi({ example: "acme/ops/*", description: "A channel's name in three parts; `*` stands for any part." }),
-  allow: z.array(z.enum(channelRights)).min(1).max(channelRights.length).refine(isUnique, "must not repeat")
+  pattern: z.string().max(191).refine(
+    isChannelPattern,
+    "must be three components, each a name or *, or * alone",
+  )
+    .openapi({
+      example: "acme/ops/*",
+      description: "A channel's name in three parts; `*` stands for any part.",
+    }),
+  allow: z.array(z.enum(channelRights)).min(1).max(channelRights.length).refine(
+    isUnique,
+    "must not repeat",
+  )
     .describe("What agents may do in these channels."),
-})).min(1).max(maxTokenScopes).refine(fitsToken, "must be fewer or shorter: a token would pass 4 KiB")
+})).min(1).max(maxTokenScopes).refine(
+  fitsToken,
+  "must be fewer or shorter: a token would pass 4 KiB",
+)
   .openapi({
-    description: "The rights of the key's tokens in each channel; all rights in every channel when left out.",
+    description:
+      "The rights of the key's tokens in each channel; all rights in every channel when left out.",
   });
 
 const shared = {
-  kind: z.enum(keyKinds).describe("`secret` unless given. `publishable` may be public; `guest` is for one channel."),
+  kind: z.enum(keyKinds).describe(
+    "`secret` unless given. `publishable` may be public; `guest` is for one channel.",
+  ),
   expires_at: timestamp.describe("When the key stops working; never when left out."),
   scopes: z.array(z.enum(scopes)).min(1).max(scopes.length).refine(isUnique, "must not repeat")
     .describe("What the key may do with this API; everything when left out."),
@@ -35,7 +57,8 @@ const shared = {
     description: "The one channel of a guest pass.",
   }),
   message_limit: z.int().min(1).max(maxMessages).openapi({
-    description: "Messages a calendar month (UTC). A publishable key has 1,000 when it is left out.",
+    description:
+      "Messages a calendar month (UTC). A publishable key has 1,000 when it is left out.",
   }),
 };
 
@@ -59,17 +82,24 @@ export function readTraits(given: NewTraits, nowMs: number): KeyTraits | readonl
   const { kind = "secret", channels } = given;
   const expiresAtMs = given.expires_at === undefined ? null : Date.parse(given.expires_at);
   const problems: FieldError[] = [];
-  const wrong = (field: keyof NewTraits, problem: string): void => void problems.push({ field, problem });
+  const wrong = (field: keyof NewTraits, problem: string): void =>
+    void problems.push({ field, problem });
   if (expiresAtMs !== null && (expiresAtMs <= nowMs || expiresAtMs > nowMs + longestMs)) {
     wrong("expires_at", "must be in the future, within ten years");
   }
-  if (kind !== "secret" && given.scopes !== undefined) wrong("scopes", `must not be given for a ${kind} key`);
+  if (kind !== "secret" && given.scopes !== undefined) {
+    wrong("scopes", `must not be given for a ${kind} key`);
+  }
   if (channels !== undefined && given.scopes !== undefined && !given.scopes.includes("tokens")) {
     wrong("channels", "must not be given without the scope tokens");
   }
-  if (kind === "publishable" && channels === undefined) wrong("channels", "must be given for a publishable key");
+  if (kind === "publishable" && channels === undefined) {
+    wrong("channels", "must be given for a publishable key");
+  }
   if (kind === "guest") problems.push(...guestProblems(given, expiresAtMs, nowMs));
-  else if (given.channel_id !== undefined) wrong("channel_id", "must be given for guest passes only");
+  else if (given.channel_id !== undefined) {
+    wrong("channel_id", "must be given for guest passes only");
+  }
   if (problems.length > 0) return problems;
   return {
     ...plainTraits,
@@ -88,9 +118,13 @@ function powersOf({ kind, scopes, channels }: NewTraits): KeyTraits["powers"] {
 
 function guestProblems(given: NewTraits, expiresAtMs: number | null, nowMs: number): FieldError[] {
   const problems: FieldError[] = [];
-  if (given.channels !== undefined) problems.push({ field: "channels", problem: "must not be given for a guest pass" });
+  if (given.channels !== undefined) {
+    problems.push({ field: "channels", problem: "must not be given for a guest pass" });
+  }
   for (const field of ["channel_id", "expires_at", "message_limit"] as const) {
-    if (given[field] === undefined) problems.push({ field, problem: "must be given for a guest pass" });
+    if (given[field] === undefined) {
+      problems.push({ field, problem: "must be given for a guest pass" });
+    }
   }
   if (expiresAtMs !== null && expiresAtMs > nowMs + guestMs) {
     problems.push({ field: "expires_at", problem: "must be within 30 days for a guest pass" });
@@ -98,7 +132,9 @@ function guestProblems(given: NewTraits, expiresAtMs: number | null, nowMs: numb
   return problems;
 }
 
-export function traitsBody({ kind, expiresAtMs, powers, channelId, messageLimit }: KeyTraits): NewTraits {
+export function traitsBody(
+  { kind, expiresAtMs, powers, channelId, messageLimit }: KeyTraits,
+): NewTraits {
   return {
     ...(kind !== "secret" && { kind }),
     ...(expiresAtMs !== null && { expires_at: isoTime(expiresAtMs) }),

@@ -19,7 +19,13 @@ import {
 import { newTraits, readTraits, traitFields, traitsBody } from "./key_fields.ts";
 import type { Router } from "./operation.ts";
 
-const createdFields = { id: keyId, key_prefix: keyPrefix, name: shownKeyName, key: secretKey, ...traitFields };
+const createdFields = {
+  id: keyId,
+  key_prefix: keyPrefix,
+  name: shownKeyName,
+  key: secretKey,
+  ...traitFields,
+};
 const created = z.object(createdFields).openapi("KeyCreated");
 const rotated = z.object({
   ...createdFields,
@@ -63,8 +69,17 @@ function addCreation(router: Router, { keys, clock }: RouteDeps): void {
       "than itself.",
     credential: "api_key",
     scope: "keys:write",
-    body: { schema: z.strictObject({ name: keyName, ...newTraits }), required: false, example: { name: "ci" } },
-    success: { status: 200, text: "The new key; `key` is shown only here.", schema: created, example: exampleKey },
+    body: {
+      schema: z.strictObject({ name: keyName, ...newTraits }),
+      required: false,
+      example: { name: "ci" },
+    },
+    success: {
+      status: 200,
+      text: "The new key; `key` is shown only here.",
+      schema: created,
+      example: exampleKey,
+    },
     refusals: ["key_limit_reached"],
     handle: async (c, { body: { name, ...given }, caller }) => {
       const traits = readTraits(given, clock());
@@ -88,7 +103,8 @@ function addList(router: Router, { keys }: RouteDeps): void {
     scope: "keys:read",
     success: {
       status: 200,
-      text: "Active keys. `last_used_at` follows the first use within two seconds, later ones within a minute.",
+      text:
+        "Active keys. `last_used_at` follows the first use within two seconds, later ones within a minute.",
       schema: z.object({ keys: z.array(listed).describe("Those that work, newest first.") }),
       example: {
         keys: [{
@@ -122,7 +138,8 @@ function addRotation(router: Router, { keys }: RouteDeps): void {
     path: "/v1/keys/{id}/rotate",
     tag: "Keys",
     summary: "Replace a key by a new one with the same name, kind, scopes, limit and expiry",
-    description: "The old key goes on working for `overlap_seconds`. A key is rotated once: its successor is the next.",
+    description:
+      "The old key goes on working for `overlap_seconds`. A key is rotated once: its successor is the next.",
     credential: "api_key",
     scope: "keys:write",
     parameters: z.object({ id: keyId }),
@@ -138,7 +155,10 @@ function addRotation(router: Router, { keys }: RouteDeps): void {
       status: 200,
       text: "The new key, and until when the old one works.",
       schema: rotated,
-      example: { ...exampleKey, replaces: { id: exampleId, expires_at: "2026-11-15T09:30:00.000Z" } },
+      example: {
+        ...exampleKey,
+        replaces: { id: exampleId, expires_at: "2026-11-15T09:30:00.000Z" },
+      },
     },
     refusals: ["not_found", "conflict", "key_limit_reached"],
     handle: async (c, { body, caller }) => {
@@ -151,7 +171,10 @@ function addRotation(router: Router, { keys }: RouteDeps): void {
       }
       if (result.outcome !== "rotated") return noKeyCreated(c, result);
       const { key, oldExpiresAtMs } = result;
-      return c.json({ ...createdBody(key), replaces: { id: keyId, expires_at: isoTime(oldExpiresAtMs) } });
+      return c.json({
+        ...createdBody(key),
+        replaces: { id: keyId, expires_at: isoTime(oldExpiresAtMs) },
+      });
     },
   });
 }

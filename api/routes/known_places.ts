@@ -1,4 +1,7 @@
-/** The token of a known place: programs get it in a header, and browsers in the cookie that no script reads, and there only. */
+/**
+ * The token of a known place: programs get it in a header, and browsers in the cookie that no
+ * script reads, and there only.
+ */
 import { deviceLifetimeMs } from "../domain/devices.ts";
 import type { Secret } from "../../server/mod.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";

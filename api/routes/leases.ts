@@ -1,4 +1,7 @@
-/** Quota leases for relays: internal paths with their own credential. The JSON is `proto/api/lease.ts`. */
+/**
+ * Quota leases for relays: internal paths with their own credential. The JSON is
+ * `proto/api/lease.ts`.
+ */
 import { z } from "@hono/zod-openapi";
 import {
   type Lease,
@@ -37,7 +40,8 @@ function addGrant(router: Router, { usage }: RouteDeps): void {
     path: "/internal/v1/leases",
     tag: "Internal",
     summary: "Take a lease of messages",
-    description: "Grants at most what is left of the month. The same `nonce` gets the original answer.",
+    description:
+      "Grants at most what is left of the month. The same `nonce` gets the original answer.",
     credential: "relay_secret",
     body: {
       schema: leaseRequest,
@@ -71,14 +75,27 @@ function addGrant(router: Router, { usage }: RouteDeps): void {
       });
       if (answer.outcome === "unknown_account") return notFound(c);
       if (answer.outcome === "nonce_taken") {
-        return refuse(c, "invalid_request", "The nonce belongs to another request; draw a new one for each lease", {
-          details: [{ field: "nonce", problem: "used before for another account or by another relay" }],
-        });
+        return refuse(
+          c,
+          "invalid_request",
+          "The nonce belongs to another request; draw a new one for each lease",
+          {
+            details: [{
+              field: "nonce",
+              problem: "used before for another account or by another relay",
+            }],
+          },
+        );
       }
       if (answer.outcome === "exhausted") {
-        return refuse(c, "quota_exceeded", "The account's messages of this month are used or leased", {
-          headers: { "Retry-After": String(Math.ceil(answer.retryAfterMs / 1000)) },
-        });
+        return refuse(
+          c,
+          "quota_exceeded",
+          "The account's messages of this month are used or leased",
+          {
+            headers: { "Retry-After": String(Math.ceil(answer.retryAfterMs / 1000)) },
+          },
+        );
       }
       return c.json({
         lease: leaseBody(answer.lease),
@@ -121,10 +138,16 @@ function addReports(router: Router, { usage }: RouteDeps): void {
     handle: async (c, { body }) => {
       const outcomes = await usage.report(
         body.relay_id,
-        body.reports.map(({ lease_id, ...report }) => ({ leaseId: lease_id.toLowerCase(), ...report })),
+        body.reports.map(({ lease_id, ...report }) => ({
+          leaseId: lease_id.toLowerCase(),
+          ...report,
+        })),
       );
       return c.json({
-        results: body.reports.map(({ lease_id }, index) => ({ lease_id, outcome: outcomes[index] ?? "unknown" })),
+        results: body.reports.map(({ lease_id }, index) => ({
+          lease_id,
+          outcome: outcomes[index] ?? "unknown",
+        })),
       });
     },
   });
@@ -136,7 +159,8 @@ function addOpenLeases(router: Router, { usage }: RouteDeps): void {
     path: "/internal/v1/leases",
     tag: "Internal",
     summary: "List the leases of a relay that were never closed",
-    description: "For a relay that restarts: report and close what its own storage knows, close the rest with 0.",
+    description:
+      "For a relay that restarts: report and close what its own storage knows, close the rest with 0.",
     credential: "relay_secret",
     query: z.object({ relay_id: leaseRequest.shape.relay_id }),
     success: {

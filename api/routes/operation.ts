@@ -1,6 +1,7 @@
 /**
- * One operation of the API: its documentation and its validation come from the same description, so they cannot differ.
- * Authentication, rate limits and the body cap happen here, in this order, before a handler runs.
+ * One operation of the API: its documentation and its validation come from the same description, so
+ * they cannot differ. Authentication, rate limits and the body cap happen here, in this order,
+ * before a handler runs.
  */
 import { OpenAPIHono, z } from "@hono/zod-openapi";
 import { type ErrorCode, errorCodes } from "../../proto/mod.ts";
@@ -12,7 +13,10 @@ import type { ApiContext, AppEnv, RouteDeps } from "./context.ts";
 import { errorBody } from "./errors.ts";
 import { deviceHeader } from "./known_places.ts";
 
-/** `session` is the console's cookie alone. Where a key may be sent, a session may too, unless it asks for tokens. */
+/**
+ * `session` is the console's cookie alone. Where a key may be sent, a session may too, unless it
+ * asks for tokens.
+ */
 export type Credential = "none" | "api_key" | "session" | "relay_secret";
 
 interface Description {
@@ -44,7 +48,11 @@ interface Description {
 }
 
 export interface Operation<Body> extends Description {
-  readonly body?: { readonly schema: z.ZodType<Body>; readonly required: boolean; readonly example: unknown };
+  readonly body?: {
+    readonly schema: z.ZodType<Body>;
+    readonly required: boolean;
+    readonly example: unknown;
+  };
   readonly handle: (
     c: ApiContext,
     input: { readonly body: Body; readonly caller: () => Caller },
@@ -63,7 +71,11 @@ export interface Router {
 export function createRouter(deps: RouteDeps): Router {
   const hono = new OpenAPIHono<AppEnv>();
   const known: { pattern: RegExp; method: string }[] = [];
-  const serve = (method: string, path: string, handler: (c: ApiContext) => Response | Promise<Response>): void => {
+  const serve = (
+    method: string,
+    path: string,
+    handler: (c: ApiContext) => Response | Promise<Response>,
+  ): void => {
     hono.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), handler);
     known.push({
       pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
@@ -86,12 +98,17 @@ export function createRouter(deps: RouteDeps): Router {
       }),
     methodsOf: (path) => {
       const methods = known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
-      return [...new Set(methods.flatMap((method) => method === "GET" ? ["GET", "HEAD"] : [method]))].sort();
+      return [
+        ...new Set(methods.flatMap((method) => method === "GET" ? ["GET", "HEAD"] : [method])),
+      ].sort();
     },
   };
 }
 
-function createHandler<Body>(operation: Operation<Body>, deps: RouteDeps): (c: ApiContext) => Promise<Response> {
+function createHandler<Body>(
+  operation: Operation<Body>,
+  deps: RouteDeps,
+): (c: ApiContext) => Promise<Response> {
   const schema = operation.body?.schema;
   const { scope, evenSuspended = false } = operation;
   if ((operation.credential === "api_key") !== (scope !== undefined)) {
@@ -115,7 +132,9 @@ function createHandler<Body>(operation: Operation<Body>, deps: RouteDeps): (c: A
     }
     const caller = (): Caller => {
       const caller = c.get("caller");
-      if (caller === undefined) throw new TypeError(`${operation.path} asks for a caller but needs no credential`);
+      if (caller === undefined) {
+        throw new TypeError(`${operation.path} asks for a caller but needs no credential`);
+      }
       return caller;
     };
     const bytes = await received;
@@ -133,7 +152,8 @@ function noBody<Body>(): Body {
 }
 
 const shown = z.string().optional().openapi({
-  description: "The token of a known place. Its attempts have a budget that strangers cannot use up.",
+  description:
+    "The token of a known place. Its attempts have a budget that strangers cannot use up.",
 });
 const given = z.string().optional().openapi({
   description:
@@ -152,7 +172,9 @@ function describe<Body>(hono: OpenAPIHono<AppEnv>, operation: Operation<Body>): 
     request: {
       ...(operation.parameters === undefined ? {} : { params: operation.parameters }),
       ...(operation.query === undefined ? {} : { query: operation.query }),
-      ...(operation.device === "shown and given" ? { headers: z.object({ [deviceHeader]: shown }) } : {}),
+      ...(operation.device === "shown and given"
+        ? { headers: z.object({ [deviceHeader]: shown }) }
+        : {}),
       ...(body === undefined ? {} : {
         body: {
           required: body.required,
@@ -164,9 +186,9 @@ function describe<Body>(hono: OpenAPIHono<AppEnv>, operation: Operation<Body>): 
       [success.status]: {
         description: success.text,
         ...(operation.device === undefined ? {} : { headers: z.object({ [deviceHeader]: given }) }),
-        ...(success.schema === undefined
-          ? {}
-          : { content: { "application/json": { schema: success.schema, example: success.example } } }),
+        ...(success.schema === undefined ? {} : {
+          content: { "application/json": { schema: success.schema, example: success.example } },
+        }),
       },
       ...describeRefusals(operation),
     },
@@ -180,7 +202,10 @@ function takesSession<Body>({ credential, scope }: Operation<Body>): boolean {
 function securityOf<Body>(operation: Operation<Body>): Record<string, string[]>[] {
   const { credential } = operation;
   if (credential === "none") return [];
-  return [{ [credential]: [] }, ...(credential === "api_key" && takesSession(operation) ? [{ session: [] }] : [])];
+  return [
+    { [credential]: [] },
+    ...(credential === "api_key" && takesSession(operation) ? [{ session: [] }] : []),
+  ];
 }
 
 function describeRefusals<Body>(operation: Operation<Body>): Record<number, object> {
@@ -189,12 +214,20 @@ function describeRefusals<Body>(operation: Operation<Body>): Record<number, obje
       ? []
       : ["invalid_request", "payload_too_large", "unsupported_media_type"] as const),
     ...(operation.credential === "none" ? [] : ["auth_failed"] as const),
-    ...(operation.credential === "api_key" ? ["auth_key_invalid", "not_allowed", "rate_limited"] as const : []),
-    ...(operation.credential === "session" ? ["auth_failed", "account_suspended", "rate_limited"] as const : []),
+    ...(operation.credential === "api_key"
+      ? ["auth_key_invalid", "not_allowed", "rate_limited"] as const
+      : []),
+    ...(operation.credential === "session"
+      ? ["auth_failed", "account_suspended", "rate_limited"] as const
+      : []),
     ...(takesSession(operation) && operation.method !== "get" ? ["csrf_failed"] as const : []),
-    ...(operation.credential === "api_key" && !operation.evenSuspended ? ["account_suspended"] as const : []),
+    ...(operation.credential === "api_key" && !operation.evenSuspended
+      ? ["account_suspended"] as const
+      : []),
     ...operation.refusals ?? [],
-    ...(operation.credential === "none" && operation.body === undefined ? [] : ["overloaded"] as const),
+    ...(operation.credential === "none" && operation.body === undefined
+      ? []
+      : ["overloaded"] as const),
   ];
   const byStatus = new Map<number, Set<string>>();
   for (const code of codes) {

@@ -1,4 +1,7 @@
-/** The account as its owner sees it besides its state: open sessions of the console, and the events of its audit. */
+/**
+ * The account as its owner sees it besides its state: open sessions of the console, and the events
+ * of its audit.
+ */
 import { z } from "@hono/zod-openapi";
 import type { RouteDeps } from "./context.ts";
 import { notFound, refuse } from "./errors.ts";
@@ -80,18 +83,29 @@ function addEvents(router: Router, { store }: RouteDeps): void {
     query: z.object({ before: timestamp.optional().describe("Events before this moment.") }),
     success: {
       status: 200,
-      text: "Events. `actor` is how it came: `password`, `key:<id>`, `session:<id>` or an operator.",
+      text:
+        "Events. `actor` is how it came: `password`, `key:<id>`, `session:<id>` or an operator.",
       schema: z.object({
         events: z.array(z.object({
           at: timestamp.describe("When it happened."),
           event: z.string().describe("What happened, such as `key.created`."),
-          actor: z.string().describe("How it came: `password`, `key:<id>`, `session:<id>` or an operator."),
+          actor: z.string().describe(
+            "How it came: `password`, `key:<id>`, `session:<id>` or an operator.",
+          ),
           subject: id.nullable().openapi({ description: "The key or session that it is about." }),
-          details: z.looseObject({}).nullable().describe("More about it, such as the old and the new plan."),
+          details: z.looseObject({}).nullable().describe(
+            "More about it, such as the old and the new plan.",
+          ),
         })).describe("The newest first."),
       }),
       example: {
-        events: [{ at: exampleTime, event: "key.created", actor: "password", subject: exampleId, details: null }],
+        events: [{
+          at: exampleTime,
+          event: "key.created",
+          actor: "password",
+          subject: exampleId,
+          details: null,
+        }],
       },
     },
     refusals: ["invalid_request"],
@@ -103,7 +117,9 @@ function addEvents(router: Router, { store }: RouteDeps): void {
       }
       const beforeMs = before === undefined ? undefined : Date.parse(before);
       const events = await store.readOwnEvents(caller().accountId, { beforeMs, limit: maxEvents });
-      return c.json({ events: events.map(({ atMs, ...event }) => ({ at: isoTime(atMs), ...event })) });
+      return c.json({
+        events: events.map(({ atMs, ...event }) => ({ at: isoTime(atMs), ...event })),
+      });
     },
   });
 }

@@ -11,10 +11,15 @@ import type { ApiContext, RouteDeps } from "./context.ts";
 import { rateLimited, refuse } from "./errors.ts";
 import { shownDevice } from "./known_places.ts";
 
-export type Tried<T> = { readonly limited: Response } | { readonly value: T; readonly refund: () => void };
+export type Tried<T> = { readonly limited: Response } | {
+  readonly value: T;
+  readonly refund: () => void;
+};
 
 /** The account that a password is tried for. A code is for itself. */
-export type Target = { readonly email: string } | { readonly id: AccountId } | { readonly caller: Caller } | "code";
+export type Target = { readonly email: string } | { readonly id: AccountId } | {
+  readonly caller: Caller;
+} | "code";
 
 export async function tryPassword<T>(
   c: ApiContext,
@@ -25,7 +30,10 @@ export async function tryPassword<T>(
   const guessing = deps.beginGuess(await guessOf(c, deps, target));
   if (guessing.outcome === "limited") return { limited: rateLimited(c, guessing.decision) };
   const { party, giveBack } = guessing;
-  return { value: await orRefund(work({ password: new Secret(password), party }), giveBack), refund: giveBack };
+  return {
+    value: await orRefund(work({ password: new Secret(password), party }), giveBack),
+    refund: giveBack,
+  };
 }
 
 async function guessOf(c: ApiContext, deps: RouteDeps, target: Target): Promise<Guess> {
@@ -37,7 +45,9 @@ async function guessOf(c: ApiContext, deps: RouteDeps, target: Target): Promise<
     return { address, subject: accountId, knownTo: { accountId, by: "caller" } };
   }
   const device = shownDevice(c, deps);
-  const accountId = device === undefined ? undefined : await deps.devices.find(device, target.email);
+  const accountId = device === undefined
+    ? undefined
+    : await deps.devices.find(device, target.email);
   return {
     address,
     subject: mailboxOf(target.email),
@@ -50,8 +60,9 @@ export function wrongPassword(c: ApiContext): Response {
 }
 
 /**
- * Before mail is sent to somebody: not too often by one client, and not too often to one address. Purposes are counted apart:
- * a stranger who asks for claims of an address must not keep its owner from a new code.
+ * Before mail is sent to somebody: not too often by one client, and not too often to one address.
+ * Purposes are counted apart: a stranger who asks for claims of an address must not keep its owner
+ * from a new code.
  */
 export function limitMail(
   c: ApiContext,

@@ -1,4 +1,7 @@
-/** Sessions of the console: a cookie that no script reads, and a header that only the console's own page can send. */
+/**
+ * Sessions of the console: a cookie that no script reads, and a header that only the console's own
+ * page can send.
+ */
 import { z } from "@hono/zod-openapi";
 import { sessionLifetimeMs } from "../domain/sessions.ts";
 import { foreignPage, isForeignPage, suspended } from "./authorization.ts";
@@ -15,7 +18,9 @@ const path = "/v1/session";
 const wrongLogin = "Unknown account or wrong password";
 const sessionBody = z.object({
   account_id: accountId,
-  csrf: z.string().openapi({ description: "To be sent as `x-static-csrf` with every request that is not a GET." }),
+  csrf: z.string().openapi({
+    description: "To be sent as `x-static-csrf` with every request that is not a GET.",
+  }),
   expires_at: timestamp.describe("When the session ends by itself."),
 }).openapi("Session");
 const example = {
@@ -64,8 +69,12 @@ function addLogIn(router: Router, deps: RouteDeps): void {
     tag: "Sessions",
     summary: "Log in to the console",
     description:
-      `Sets the cookie \`${nameOverTls("static_session")}\` (without TLS \`static_session\`) for one hour, and ` +
-      `\`${nameOverTls("static_device")}\`, which makes this browser a known place, for 90 days. Both are HttpOnly, ` +
+      `Sets the cookie \`${
+        nameOverTls("static_session")
+      }\` (without TLS \`static_session\`) for one hour, and ` +
+      `\`${
+        nameOverTls("static_device")
+      }\`, which makes this browser a known place, for 90 days. Both are HttpOnly, ` +
       "SameSite=Strict.",
     credential: "none",
     device: "shown and given",
@@ -80,7 +89,12 @@ function addLogIn(router: Router, deps: RouteDeps): void {
       // Else another page could log a victim in to the attacker's account.
       if (isForeignPage(c)) return foreignPage(c);
       const about = { target: { email: body.email }, password: body.password };
-      const tried = await tryPassword(c, deps, about, (attempt) => deps.life.logIn({ email: body.email }, attempt));
+      const tried = await tryPassword(
+        c,
+        deps,
+        about,
+        (attempt) => deps.life.logIn({ email: body.email }, attempt),
+      );
       if ("limited" in tried) return tried.limited;
       const { value: login, refund } = tried;
       if (login === undefined) return refuse(c, "auth_failed", wrongLogin);
@@ -115,8 +129,12 @@ function addToken(router: Router, { tokens }: RouteDeps): void {
       status: 200,
       text: "The token.",
       schema: z.object({ token }),
-      example: { token: "eyJhbGciOiJFZERTQSIsInR5cCI6IkpXVCIsImtpZCI6Ii4uLiJ9.eyJzdWIiOiIuLi4ifQ.c2lnbmF0dXJl" },
+      example: {
+        token:
+          "eyJhbGciOiJFZERTQSIsInR5cCI6IkpXVCIsImtpZCI6Ii4uLiJ9.eyJzdWIiOiIuLi4ifQ.c2lnbmF0dXJl",
+      },
     },
-    handle: (c, { body, caller }) => c.json({ token: tokens.issue(caller(), { key: null, scopes: body.channels }) }),
+    handle: (c, { body, caller }) =>
+      c.json({ token: tokens.issue(caller(), { key: null, scopes: body.channels }) }),
   });
 }

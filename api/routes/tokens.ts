@@ -30,7 +30,10 @@ export function addTokenRoutes(router: Router, { tokens }: RouteDeps): void {
       status: 200,
       text: "The token.",
       schema: z.object({ token }).openapi("Token"),
-      example: { token: "eyJhbGciOiJFZERTQSIsInR5cCI6IkpXVCIsImtpZCI6Ii4uLiJ9.eyJzdWIiOiIuLi4ifQ.c2lnbmF0dXJl" },
+      example: {
+        token:
+          "eyJhbGciOiJFZERTQSIsInR5cCI6IkpXVCIsImtpZCI6Ii4uLiJ9.eyJzdWIiOiIuLi4ifQ.c2lnbmF0dXJl",
+      },
     },
     handle: (c, { caller }) => {
       const { traits } = caller();
@@ -48,7 +51,9 @@ export function addTokenRoutes(router: Router, { tokens }: RouteDeps): void {
       status: 200,
       text: "A JWK set. A key is published before it signs and until its last token has expired.",
       schema: z.object({
-        keys: z.array(publicKey).describe("Keys of which one has signed each token that is good now."),
+        keys: z.array(publicKey).describe(
+          "Keys of which one has signed each token that is good now.",
+        ),
       }),
       example: {
         keys: [{
@@ -61,6 +66,7 @@ export function addTokenRoutes(router: Router, { tokens }: RouteDeps): void {
         }],
       },
     },
-    handle: (c) => c.json(tokens.publicKeys(), 200, { "cache-control": `public, max-age=${jwksMaxAgeSeconds}` }),
+    handle: (c) =>
+      c.json(tokens.publicKeys(), 200, { "cache-control": `public, max-age=${jwksMaxAgeSeconds}` }),
   });
 }

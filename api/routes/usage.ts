@@ -34,7 +34,8 @@ const usageBody = z.object({
     messages: count.describe("Sent on that day."),
     bytes,
   })).optional().openapi({
-    description: "With `from` and `to`: days with usage, by key. `key_id` is null for all plain keys together.",
+    description:
+      "With `from` and `to`: days with usage, by key. `key_id` is null for all plain keys together.",
   }),
 }).openapi("Usage");
 
@@ -44,7 +45,8 @@ export function addUsageRoutes(router: Router, { usage }: RouteDeps): void {
     path: "/v1/usage",
     tag: "Usage",
     summary: "Read this month's usage against the plan's limit",
-    description: "The period is the UTC calendar month. `limit` and `remaining` are null when the plan is unlimited. " +
+    description:
+      "The period is the UTC calendar month. `limit` and `remaining` are null when the plan is unlimited. " +
       `\`from\` and \`to\` add the days between them, both included, at most ${maxDays}.`,
     credential: "api_key",
     scope: "usage:read",
@@ -88,11 +90,18 @@ function readDays(
 ): { from: string; to: string } | undefined | FieldError[] {
   if (from === undefined && to === undefined) return undefined;
   const isDay = (text: string | undefined): text is string => day.safeParse(text).success;
-  if (!isDay(from)) return [{ field: "from", problem: "must be a day such as 2026-11-15, given with to" }];
-  if (!isDay(to)) return [{ field: "to", problem: "must be a day such as 2026-11-15, given with from" }];
+  if (!isDay(from)) {
+    return [{ field: "from", problem: "must be a day such as 2026-11-15, given with to" }];
+  }
+  if (!isDay(to)) {
+    return [{ field: "to", problem: "must be a day such as 2026-11-15, given with from" }];
+  }
   const days = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
   if (days >= 1 && days <= maxDays) return { from, to };
-  return [{ field: "to", problem: `must be on or after from, and at most ${maxDays} days with it` }];
+  return [{
+    field: "to",
+    problem: `must be on or after from, and at most ${maxDays} days with it`,
+  }];
 }
 
 function dayBody({ day, keyId, messages, bytes }: UsageDay): object {

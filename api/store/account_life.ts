@@ -1,9 +1,17 @@
 /**
- * The life of accounts, in SQL. Each change is one transaction that locks the account's row first and adds to the audit
- * last. An address belongs to at most one account: taking it from one that never proved it and giving it to another are one.
+ * The life of accounts, in SQL. Each change is one transaction that locks the account's row first
+ * and adds to the audit last. An address belongs to at most one account: taking it from one that
+ * never proved it and giving it to another are one.
  */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
-import type { AccountLifeStore, AccountState, AddressProof, Endings, NewCode, Proof } from "../domain/account_store.ts";
+import type {
+  AccountLifeStore,
+  AccountState,
+  AddressProof,
+  Endings,
+  NewCode,
+  Proof,
+} from "../domain/account_store.ts";
 import type { Act } from "../domain/deps.ts";
 import { insertAccount } from "./accounts.ts";
 import type { Database, Transaction } from "./database.ts";
@@ -47,14 +55,30 @@ function createReading({ sql, run, transact }: Database): Reading {
 
     findLogin: async (by) => {
       const [row] = await run(
-        sql<{ id: string; email: string | null; password_hash: string; suspended: boolean; verified: boolean }[]>`
+        sql<
+          {
+            id: string;
+            email: string | null;
+            password_hash: string;
+            suspended: boolean;
+            verified: boolean;
+          }[]
+        >`
           SELECT id, email, password_hash, suspended_at IS NOT NULL AS suspended, email_verified_at IS NOT NULL AS verified
           FROM accounts
-          WHERE password_hash IS NOT NULL AND ${"id" in by ? sql`id = ${by.id}` : sql`email_key = ${by.emailKey}`}`,
+          WHERE password_hash IS NOT NULL AND ${
+          "id" in by ? sql`id = ${by.id}` : sql`email_key = ${by.emailKey}`
+        }`,
       );
       if (row === undefined) return undefined;
       const { password_hash: passwordHash, suspended: isSuspended, verified: isVerified } = row;
-      return { id: parseAccountId(row.id), email: row.email, passwordHash, isSuspended, isVerified };
+      return {
+        id: parseAccountId(row.id),
+        email: row.email,
+        passwordHash,
+        isSuspended,
+        isVerified,
+      };
     },
 
     isAddressVerified: async (emailKey) => {
@@ -93,7 +117,8 @@ function createReading({ sql, run, transact }: Database): Reading {
         return "added";
       }),
 
-    addMessage: (message) => transact(async (sql) => await insertMessage(sql, message) ? "added" : "full"),
+    addMessage: (message) =>
+      transact(async (sql) => await insertMessage(sql, message) ? "added" : "full"),
   };
 }
 
@@ -105,7 +130,9 @@ async function hasRecentCode(sql: Transaction, code: NewCode, quietMs: number): 
   return row !== undefined;
 }
 
-function createChanges({ transact, violatedConstraint }: Database): Omit<AccountLifeStore, keyof Reading> {
+function createChanges(
+  { transact, violatedConstraint }: Database,
+): Omit<AccountLifeStore, keyof Reading> {
   /** Somebody signed up with the address between the look and the change. */
   const unlessTaken = async <T>(work: Promise<T>): Promise<T | "email_taken"> => {
     try {
@@ -135,7 +162,9 @@ function createChanges({ transact, violatedConstraint }: Database): Omit<Account
         const [row] = await sql<{ id: string }[]>`
           SELECT id FROM accounts WHERE email_key = ${emailKey} AND email_verified_at IS NOT NULL FOR NO KEY UPDATE`;
         if (row === undefined) return "code_invalid";
-        if (await useCode(sql, { purpose: "reset", emailKey, codeHash, ...act }) === undefined) return "code_invalid";
+        if (
+          await useCode(sql, { purpose: "reset", emailKey, codeHash, ...act }) === undefined
+        ) return "code_invalid";
         const accountId = parseAccountId(row.id);
         await sql`UPDATE accounts SET password_hash = ${newHash}, version = version + 1 WHERE id = ${accountId}`;
         await voidCodes(sql, accountId);
@@ -152,9 +181,13 @@ function createChanges({ transact, violatedConstraint }: Database): Omit<Account
         if (loser === "email_taken") return "email_taken";
         if (loser !== undefined) await loseAddress(sql, loser, act);
         const created = await insertAccount(sql, { ...account, email }, key);
-        await sql`UPDATE accounts SET email_verified_at = ${new Date(act.atMs)} WHERE id = ${account.id}`;
+        await sql`UPDATE accounts SET email_verified_at = ${new Date(
+          act.atMs,
+        )} WHERE id = ${account.id}`;
         const at = new Date(act.atMs);
-        if (loser !== undefined) await sql`SELECT audit_append(${at}, 'account.address_lost', 'mail', ${loser}, NULL)`;
+        if (loser !== undefined) {
+          await sql`SELECT audit_append(${at}, 'account.address_lost', 'mail', ${loser}, NULL)`;
+        }
         await sql`SELECT audit_append(${at}, 'account.created', 'mail', ${account.id}, NULL)`;
         await sql`SELECT audit_append(${at}, 'key.created', 'mail', ${account.id}, ${key.id}, '{"kind": "secret"}')`;
         return created;
@@ -167,7 +200,8 @@ function createChanges({ transact, violatedConstraint }: Database): Omit<Account
       }
     },
 
-    deleteAccount: ({ accountId, oldHash, ...act }) => transact((sql) => erase(sql, { accountId, oldHash, ...act })),
+    deleteAccount: ({ accountId, oldHash, ...act }) =>
+      transact((sql) => erase(sql, { accountId, oldHash, ...act })),
   };
 }
 
@@ -176,9 +210,12 @@ async function confirmAddress(
   { accountId, codeHash, revokeKeys, notice, ...act }: AddressProof,
 ): Promise<"confirmed" | "code_invalid" | "email_taken"> {
   const at = new Date(act.atMs);
-  const isGood = sql`account_id = ${accountId} AND purpose IN ('verify', 'change') AND code_hash = ${codeHash}
+  const isGood =
+    sql`account_id = ${accountId} AND purpose IN ('verify', 'change') AND code_hash = ${codeHash}
     AND expires_at > ${at}`;
-  const [seen] = await sql<{ email_key: string }[]>`SELECT email_key FROM mail_codes WHERE ${isGood}`;
+  const [seen] = await sql<
+    { email_key: string }[]
+  >`SELECT email_key FROM mail_codes WHERE ${isGood}`;
   if (seen === undefined) return "code_invalid";
   const { account, other } = await lockBoth(sql, accountId, seen.email_key);
   const [code] = await sql<{ purpose: string; email: string; email_key: string }[]>`
@@ -200,12 +237,15 @@ async function confirmAddress(
   await sql`
     UPDATE accounts SET email = ${code.email}, email_key = ${code.email_key}, email_verified_at = ${at},
       address_lost_at = NULL, version = version + 1 WHERE id = ${accountId}`;
-  // To those who have proved that they read it. A queue that is full must not keep the account from its new address.
+  // To those who have proved that they read it. A queue that is full must not keep the account from
+  // its new address.
   if (account.verified && account.email !== null && code.email_key !== account.email_key) {
     await insertMessage(sql, { ...notice, recipient: account.email, accountId });
   }
   const endings = await endAll(sql, { accountId, revokeKeys, ...act });
-  if (other !== undefined) await sql`SELECT audit_append(${at}, 'account.address_lost', 'mail', ${other.id}, NULL)`;
+  if (other !== undefined) {
+    await sql`SELECT audit_append(${at}, 'account.address_lost', 'mail', ${other.id}, NULL)`;
+  }
   await auditEndings(sql, "account.email_changed", accountId, { endings, ...act });
   return "confirmed";
 }
@@ -217,7 +257,10 @@ interface AddressRow {
   readonly verified: boolean;
 }
 
-/** An account and the other one that carries an address, in one order: two that take each other's would wait in a circle. */
+/**
+ * An account and the other one that carries an address, in one order: two that take each other's
+ * would wait in a circle.
+ */
 async function lockBoth(
   sql: Transaction,
   accountId: AccountId,
@@ -231,7 +274,10 @@ async function lockBoth(
 }
 
 /** The account that carries an address without having proved it. */
-async function lockLoser(sql: Transaction, emailKey: string): Promise<AccountId | undefined | "email_taken"> {
+async function lockLoser(
+  sql: Transaction,
+  emailKey: string,
+): Promise<AccountId | undefined | "email_taken"> {
   const [row] = await sql<{ id: string; verified: boolean }[]>`
     SELECT id, email_verified_at IS NOT NULL AS verified FROM accounts WHERE email_key = ${emailKey} FOR UPDATE`;
   if (row?.verified === true) return "email_taken";
@@ -248,7 +294,9 @@ async function loseAddress(sql: Transaction, accountId: string, { atMs }: Act): 
   await sql`DELETE FROM mail_codes WHERE account_id = ${accountId} AND purpose = 'verify'`;
 }
 
-/** Returns the address that the code was sent to, and voids every code of its purpose and address. */
+/**
+ * Returns the address that the code was sent to, and voids every code of its purpose and address.
+ */
 async function useCode(
   sql: Transaction,
   { purpose, emailKey, codeHash, atMs }: Act & Proof & { purpose: "reset" | "claim" },
@@ -286,9 +334,14 @@ async function auditEndings(
   accountId: AccountId,
   { endings, atMs, actor }: Act & { endings: Endings },
 ): Promise<void> {
-  const details = JSON.stringify({ sessions_ended: endings.sessionsEnded, keys_revoked: endings.keysRevoked });
+  const details = JSON.stringify({
+    sessions_ended: endings.sessionsEnded,
+    keys_revoked: endings.keysRevoked,
+  });
   await sql`
-    SELECT audit_append(${new Date(atMs)}, ${event}, ${actor}, ${accountId}, NULL, ${details}::text::jsonb)`;
+    SELECT audit_append(${new Date(
+    atMs,
+  )}, ${event}, ${actor}, ${accountId}, NULL, ${details}::text::jsonb)`;
 }
 
 async function erase(

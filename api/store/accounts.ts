@@ -8,7 +8,8 @@ export function createAccountStore({ sql, run, violatedConstraint }: Database): 
     createAccount: async (account, key) => {
       try {
         const at = new Date(account.createdAtMs);
-        // One statement: all who add to the audit wait for each other, and none of them for this process.
+        // One statement: all who add to the audit wait for each other, and none of them for this
+        // process.
         const rows = await run(sql<AccountRow[]>`
           ${insertion(sql, account, key)}
           SELECT plan, created_at, audit_append(${at}, 'account.created', 'password', id, NULL),
@@ -31,15 +32,26 @@ interface AccountRow {
 
 type FirstKey = Omit<NewKey, "traits">;
 
-export async function insertAccount(sql: Transaction, account: NewAccount, key: FirstKey): Promise<Account> {
+export async function insertAccount(
+  sql: Transaction,
+  account: NewAccount,
+  key: FirstKey,
+): Promise<Account> {
   return toAccount(
     account,
     await sql<AccountRow[]>`${insertion(sql, account, key)} SELECT plan, created_at FROM account`,
   );
 }
 
-/** The beginning of a statement, so that the account and its first key appear together or not at all. */
-function insertion(sql: Sql | Transaction, account: NewAccount, key: FirstKey): postgres.PendingQuery<postgres.Row[]> {
+/**
+ * The beginning of a statement, so that the account and its first key appear together or not at
+ * all.
+ */
+function insertion(
+  sql: Sql | Transaction,
+  account: NewAccount,
+  key: FirstKey,
+): postgres.PendingQuery<postgres.Row[]> {
   return sql`
     WITH account AS (
       INSERT INTO accounts (id, email, email_key, password_hash, plan, created_at)
@@ -48,7 +60,9 @@ function insertion(sql: Sql | Transaction, account: NewAccount, key: FirstKey): 
       RETURNING id, plan, created_at
     ), key AS (
       INSERT INTO api_keys (id, account_id, key_prefix, name, key_hash, created_at)
-      SELECT ${key.id}, id, ${key.keyPrefix}, ${key.name}, ${key.keyHash}, ${new Date(key.createdAtMs)} FROM account
+      SELECT ${key.id}, id, ${key.keyPrefix}, ${key.name}, ${key.keyHash}, ${new Date(
+    key.createdAtMs,
+  )} FROM account
     )`;
 }
 

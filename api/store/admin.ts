@@ -41,14 +41,17 @@ function createViews({ sql, run }: Database): Views {
     findAccount: async (who) => {
       const [row] = await run(sql<{ id: string }[]>`
         SELECT id FROM accounts
-        WHERE ${"id" in who ? sql`id = ${who.id}` : sql`email_key = ${who.emailKey}`} AND deleted_at IS NULL`);
+        WHERE ${
+        "id" in who ? sql`id = ${who.id}` : sql`email_key = ${who.emailKey}`
+      } AND deleted_at IS NULL`);
       return row === undefined ? undefined : parseAccountId(row.id);
     },
 
     listAccounts: async ({ id, search, by, limit, atMs }) => {
       const at = new Date(atMs);
       const order = by === "age" ? sql`a.created_at DESC` : sql`claimed DESC`;
-      // A condition that is not asked for is not in the statement: it would keep the database from using an index.
+      // A condition that is not asked for is not in the statement: it would keep the database from
+      // using an index.
       const only = id === undefined ? sql`` : sql`AND a.id = ${id}`;
       const like = search === undefined ? sql`` : sql`AND strpos(a.email_key, ${search}) > 0`;
       const rows = await run(sql<OverviewRow[]>`
@@ -165,7 +168,9 @@ async function movePlan(
   await sql`UPDATE accounts SET plan = ${to}, version = version + 1 WHERE id = ANY(${ids}::text::uuid[])`;
   const details = JSON.stringify({ plan: to });
   await sql`
-    SELECT audit_append(${new Date(atMs)}, 'account.plan_set', ${actor}, id, NULL, ${details}::text::jsonb)
+    SELECT audit_append(${new Date(
+    atMs,
+  )}, 'account.plan_set', ${actor}, id, NULL, ${details}::text::jsonb)
     FROM unnest(${ids}::text::uuid[]) AS id`;
   return rows.length;
 }
@@ -183,7 +188,9 @@ async function audit(
   details?: object,
 ): Promise<void> {
   const text = details === undefined ? null : JSON.stringify(details);
-  await sql`SELECT audit_append(${new Date(atMs)}, ${event}, ${actor}, ${accountId}, NULL, ${text}::text::jsonb)`;
+  await sql`SELECT audit_append(${new Date(
+    atMs,
+  )}, ${event}, ${actor}, ${accountId}, NULL, ${text}::text::jsonb)`;
 }
 
 function toKey(row: KeyRow): KeyOverview {

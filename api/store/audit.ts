@@ -22,7 +22,8 @@ const changes: Readonly<Record<string, AccountChange>> = {
 };
 
 export function createAuditStore({ sql, run, transact }: Database): AuditStore & ChangesStore {
-  const isChange = sql`event IN ('account.suspended', 'account.resumed', 'account.deleted', 'account.plan_set',
+  const isChange =
+    sql`event IN ('account.suspended', 'account.resumed', 'account.deleted', 'account.plan_set',
     'account.limit_set', 'plan.limit_set')`;
   return {
     readAudit: async (after, limit) => {
@@ -44,7 +45,9 @@ export function createAuditStore({ sql, run, transact }: Database): AuditStore &
     },
 
     readAuditHead: async () => {
-      const [head] = await run(sql<{ seq: number; hash: Uint8Array }[]>`SELECT seq, hash FROM audit_head`);
+      const [head] = await run(
+        sql<{ seq: number; hash: Uint8Array }[]>`SELECT seq, hash FROM audit_head`,
+      );
       if (head === undefined) throw new Error("The audit has no head: a row was deleted by hand");
       return head;
     },

@@ -1,12 +1,16 @@
 /**
- * Many single lookups as few queries: while a few queries are on their way, further lookups gather and leave together with the
- * next one. A lookup never joins a query that has already left, so what it reads is never older than the lookup itself.
+ * Many single lookups as few queries: while a few queries are on their way, further lookups gather
+ * and leave together with the next one. A lookup never joins a query that has already left, so what
+ * it reads is never older than the lookup itself.
  */
 
 /** Enough to hide the way to the database, few enough that lookups gather under load. */
 const maxInFlight = 2;
 const maxBatch = 500;
-/** A caller that has waited longer than this when a query fails does not wait for the next one: it would take as long. */
+/**
+ * A caller that has waited longer than this when a query fails does not wait for the next one: it
+ * would take as long.
+ */
 const patienceMs = 400;
 
 export type LoadMany<Key, Value> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
@@ -34,7 +38,8 @@ export function createBatchedLookup<Key, Value>(
         const found = await loadMany([...new Set(batch.map(({ key }) => key))]);
         for (const { key, resolve } of batch) resolve(found.get(key));
       } catch (error) {
-        const impatient = waiting.findLastIndex(({ sinceMs }) => nowMs() - sinceMs > patienceMs) + 1;
+        const impatient = waiting.findLastIndex(({ sinceMs }) => nowMs() - sinceMs > patienceMs) +
+          1;
         for (const { reject } of [...batch, ...waiting.splice(0, impatient)]) reject(error);
       } finally {
         inFlight--;

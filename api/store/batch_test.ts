@@ -16,7 +16,9 @@ function createLoader(): {
       asked.push(keys);
       return new Promise((resolve) => {
         pending.push(() =>
-          resolve(new Map(keys.filter((key) => key !== "absent").map((key) => [key, `value of ${key}`])))
+          resolve(
+            new Map(keys.filter((key) => key !== "absent").map((key) => [key, `value of ${key}`])),
+          )
         );
       });
     },
@@ -60,7 +62,12 @@ Deno.test("a database that is away costs nobody its deadline twice: a failed que
     new Promise((_, reject) => failures.push(() => reject(new Error("no answer within 1500 ms"))));
   const find = createBatchedLookup(load, () => clock.nowMs);
   const outcomes: string[] = [];
-  for (const [atMs, key] of [[0, "a"], [100, "b"], [200, "waits long"], [1200, "waits little"]] as const) {
+  for (
+    const [atMs, key] of [[0, "a"], [100, "b"], [200, "waits long"], [
+      1200,
+      "waits little",
+    ]] as const
+  ) {
     clock.nowMs = atMs;
     find(key).catch(() => outcomes.push(key));
     await turn();
@@ -75,7 +82,9 @@ Deno.test("a database that is away costs nobody its deadline twice: a failed que
 Deno.test("a failed query fails its own lookups only, and the next ones are tried", async () => {
   let failing = true;
   const find = createBatchedLookup((keys: readonly string[]) =>
-    failing ? Promise.reject(new Error("down")) : Promise.resolve(new Map(keys.map((key) => [key, key])))
+    failing
+      ? Promise.reject(new Error("down"))
+      : Promise.resolve(new Map(keys.map((key) => [key, key])))
   );
   const first = find("a");
   await assertRejects(() => first, Error, "down");

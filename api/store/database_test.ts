@@ -34,7 +34,10 @@ testWhen(
       () => openStore(plainText(`postgres://u:p@[::1]:${listener.addr.port}/db`), options),
       Error,
     );
-    assertEquals(await Promise.race([dialled.then(() => "dialled"), opening.then(() => "given up")]), "dialled");
+    assertEquals(
+      await Promise.race([dialled.then(() => "dialled"), opening.then(() => "given up")]),
+      "dialled",
+    );
     listener.close();
     await opening;
   },
@@ -50,20 +53,27 @@ testWhen(
       deadlineMs: 400,
     });
     const ask = async (number: number, seconds = 0): Promise<string> => {
-      const query = database.sql<{ n: number }[]>`SELECT ${number}::int AS n FROM pg_sleep(${seconds})`;
+      const query = database.sql<
+        { n: number }[]
+      >`SELECT ${number}::int AS n FROM pg_sleep(${seconds})`;
       const rows = await database.run(query).catch((error: unknown) => error);
       if (rows instanceof Fault) return rows.code;
       if (rows instanceof Error) return rows.message;
       return JSON.stringify(rows) === JSON.stringify([{ n: number }]) ? "own" : "another's";
     };
-    // The first takes longer than the deadline of those behind it; those who come last still have time.
+    // The first takes longer than the deadline of those behind it; those who come last still have
+    // time.
     const asked = [ask(0, 1), ...Array.from({ length: 20 }, (_, i) => ask(1 + i))];
-    await new Promise((resolve) => setTimeout(resolve, 350)); // wait: until shortly before the deadline
+    // wait: until shortly before the deadline
+    await new Promise((resolve) => setTimeout(resolve, 350));
     asked.push(...Array.from({ length: 20 }, (_, i) => ask(21 + i)));
     const outcomes = new Set(await Promise.all(asked));
     await database.close();
     await server.close();
-    assertEquals([...outcomes].filter((outcome) => outcome !== "own" && outcome !== "overloaded"), []);
+    assertEquals(
+      [...outcomes].filter((outcome) => outcome !== "own" && outcome !== "overloaded"),
+      [],
+    );
   },
 );
 
@@ -73,14 +83,18 @@ testWhen(
   async () => {
     const server = await startPostgres();
     const url = await server.createDatabase();
-    const [stalled, other] = [connectDatabase(plainText(url), options), connectDatabase(plainText(url), options)];
+    const [stalled, other] = [
+      connectDatabase(plainText(url), options),
+      connectDatabase(plainText(url), options),
+    ];
     await other.run(other.sql`CREATE TABLE head AS SELECT 1 AS seq`);
     const stalling = stalled.transact(async (sql) => {
       await sql`SELECT * FROM head FOR UPDATE`;
       await new Promise(() => {});
     });
     await assertRejects(() => stalling, Fault);
-    const add = (): Promise<unknown> => other.run(other.sql`UPDATE head SET seq = seq + 1`).catch(() => undefined);
+    const add = (): Promise<unknown> =>
+      other.run(other.sql`UPDATE head SET seq = seq + 1`).catch(() => undefined);
     await eventually({ what: "the lock" }, add, (done) => done !== undefined);
     await Promise.all([stalled.close(), other.close()]);
     await server.close();

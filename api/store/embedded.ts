@@ -1,6 +1,7 @@
 /**
- * The embedded database for one machine without PostgreSQL: PGlite in a worker, its files in the data directory. A lock file
- * keeps a second process out, because PGlite itself would let it in and both would destroy each other's files.
+ * The embedded database for one machine without PostgreSQL: PGlite in a worker, its files in the
+ * data directory. A lock file keeps a second process out, because PGlite itself would let it in and
+ * both would destroy each other's files.
  */
 import { after, makePrivateFolder, waits } from "../../server/mod.ts";
 import type { DatabaseAddress } from "./database.ts";
@@ -23,14 +24,20 @@ export interface EmbeddedDatabase {
 /** Unix socket paths end at 107 bytes; the clear refusal here is better than the kernel's. */
 const maxSocketPathBytes = 107;
 
-/** Undefined when another process has this database open; its socket is then at `embeddedAddress`. */
+/**
+ * Undefined when another process has this database open; its socket is then at `embeddedAddress`.
+ */
 export async function openEmbedded(
   dataDir: string,
   startWorker: () => Worker = startDatabase,
 ): Promise<EmbeddedDatabase | undefined> {
   const address = embeddedAddress(dataDir);
   await Deno.mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const lock = await Deno.open(`${dataDir}/database.lock`, { create: true, write: true, mode: 0o600 });
+  const lock = await Deno.open(`${dataDir}/database.lock`, {
+    create: true,
+    write: true,
+    mode: 0o600,
+  });
   if (!await lock.tryLock(true)) {
     lock.close();
     return undefined;
@@ -65,13 +72,17 @@ export async function openEmbedded(
   };
 }
 
-/** Half a database, left by a first start that was interrupted, would never open again: it is known by a mark and made anew. */
+/**
+ * Half a database, left by a first start that was interrupted, would never open again: it is known
+ * by a mark and made anew.
+ */
 async function making(folder: string, open: (folder: string) => Promise<void>): Promise<void> {
   const mark = `${folder}.making`;
   if (await exists(mark)) await Deno.remove(folder, { recursive: true }).catch(ignoreMissing);
   const isNew = !await exists(folder);
   if (isNew) await Deno.writeTextFile(mark, "", { mode: 0o600 });
-  // The data directory may be one that others can enter, and PGlite makes files that everybody may read and write.
+  // The data directory may be one that others can enter, and PGlite makes files that everybody may
+  // read and write.
   await makePrivateFolder(folder);
   await open(folder);
   if (isNew) await Deno.remove(mark);
@@ -95,7 +106,8 @@ export function embeddedAddress(dataDir: string): DatabaseAddress & { kind: "soc
 }
 
 function startDatabase(): Worker {
-  return new Worker(new URL("./embedded_worker.ts", import.meta.url), { type: "module" }); // limit: command
+  // limit: command
+  return new Worker(new URL("./embedded_worker.ts", import.meta.url), { type: "module" });
 }
 
 /** The owner of its errors, for all its life. */
@@ -122,7 +134,9 @@ async function command({ worker, failed }: Thread, command: EmbeddedCommand): Pr
   worker.postMessage(command);
   const answer = await Promise.race([answered, failed]).finally(cancel);
   if (answer instanceof Error) throw answer;
-  if (answer.kind === "failed") throw new Error(`Cannot ${command.kind} the embedded database: ${answer.reason}`);
+  if (answer.kind === "failed") {
+    throw new Error(`Cannot ${command.kind} the embedded database: ${answer.reason}`);
+  }
 }
 
 function ignoreMissing(error: unknown): void {

@@ -1,6 +1,7 @@
 /**
- * The embedded database's thread: PGlite, which blocks while it works, behind a Unix socket that only this user can open. The
- * first message says where; the answers are `ready` or `failed`, and later `closed`.
+ * The embedded database's thread: PGlite, which blocks while it works, behind a Unix socket that
+ * only this user can open. The first message says where; the answers are `ready` or `failed`, and
+ * later `closed`.
  */
 import { PGlite } from "@electric-sql/pglite";
 import { dataDir as emptyDatabase } from "@electric-sql/pglite-prepopulatedfs";
@@ -8,7 +9,10 @@ import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import type { EmbeddedCommand, EmbeddedEvent } from "./embedded.ts";
 import { unpack } from "./unpack.ts";
 
-/** The worker's side of the channel, typed here because the project is checked with the main thread's library. */
+/**
+ * The worker's side of the channel, typed here because the project is checked with the main
+ * thread's library.
+ */
 interface WorkerScope {
   onmessage: ((event: MessageEvent<EmbeddedCommand>) => void) | null;
   postMessage(event: EmbeddedEvent): void;
@@ -22,7 +26,8 @@ const maxConnections = 4;
 const noSpace = 51;
 
 async function open(folder: string, socket: string): Promise<() => Promise<void>> {
-  // An empty database comes with the packages: making one (initdb) takes several times as long as unpacking it.
+  // An empty database comes with the packages: making one (initdb) takes several times as long as
+  // unpacking it.
   if (await isEmpty(folder)) await unpack(await emptyDatabase(), folder);
   const database = await PGlite.create({ dataDir: folder });
   const server = new PGLiteSocketServer({ db: database, path: socket, maxConnections });
@@ -57,10 +62,15 @@ async function carryOut(command: EmbeddedCommand): Promise<void> {
 
 scope.onmessage = ({ data: command }) => void carryOut(command);
 
-/** The database's own file system throws objects that are no errors, with the number that WebAssembly has for the reason. */
+/**
+ * The database's own file system throws objects that are no errors, with the number that
+ * WebAssembly has for the reason.
+ */
 function reasonOf(error: unknown): string {
   if (error instanceof Error) return error.message;
-  const errno: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "errno") : undefined;
+  const errno: unknown = typeof error === "object" && error !== null
+    ? Reflect.get(error, "errno")
+    : undefined;
   if (errno === noSpace) return "no space is left on the disk";
   return errno === undefined ? String(error) : `the system refused (number ${errno})`;
 }

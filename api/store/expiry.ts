@@ -1,4 +1,7 @@
-/** Deletion of expired rows, in SQL. Rows that somebody else works with are left for the next time, so that nobody waits. */
+/**
+ * Deletion of expired rows, in SQL. Rows that somebody else works with are left for the next time,
+ * so that nobody waits.
+ */
 import type { ExpiryStore } from "../domain/account_store.ts";
 import type { Database } from "./database.ts";
 
@@ -12,7 +15,9 @@ export function createExpiryStore({ sql, run }: Database): ExpiryStore {
       for (const table of ["mail_queue", "mail_codes", "sessions"]) {
         await run(sql`
           DELETE FROM ${sql(table)} WHERE id IN (
-            SELECT id FROM ${sql(table)} WHERE expires_at <= ${at} LIMIT ${maxRows} FOR UPDATE SKIP LOCKED)`);
+            SELECT id FROM ${
+          sql(table)
+        } WHERE expires_at <= ${at} LIMIT ${maxRows} FOR UPDATE SKIP LOCKED)`);
       }
       // Else the keys that an account may still add would be counted among all that it ever had.
       await run(sql`

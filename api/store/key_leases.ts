@@ -1,7 +1,7 @@
 /**
- * Leases under a key of its own: the month of the account and that of the key pay together, and neither passes its limit. Two
- * rows cannot be computed from each other in one statement, so this is a transaction; locks are taken as everywhere, the
- * account's row before the key's.
+ * Leases under a key of its own: the month of the account and that of the key pay together, and
+ * neither passes its limit. Two rows cannot be computed from each other in one statement, so this
+ * is a transaction; locks are taken as everywhere, the account's row before the key's.
  */
 import type { LeaseGrant } from "../domain/deps.ts";
 import type { Transaction } from "./database.ts";
@@ -13,8 +13,15 @@ interface Limits {
   readonly key_limit: number | null;
 }
 
-/** Undefined when nothing is left, or there is no such account or key. A key that was revoked still pays for its tokens. */
-export async function claimForKey(sql: Transaction, grant: LeaseGrant, keyId: string): Promise<GrantedRow | undefined> {
+/**
+ * Undefined when nothing is left, or there is no such account or key. A key that was revoked still
+ * pays for its tokens.
+ */
+export async function claimForKey(
+  sql: Transaction,
+  grant: LeaseGrant,
+  keyId: string,
+): Promise<GrantedRow | undefined> {
   const { accountId, wanted } = grant;
   const period = new Date(grant.periodStartMs);
   const [limits] = await sql<Limits[]>`
@@ -24,7 +31,11 @@ export async function claimForKey(sql: Transaction, grant: LeaseGrant, keyId: st
       AND (a.suspended_at IS NULL OR ${wanted === 0})`;
   if (limits === undefined) return undefined;
   const claimed = await lockMonth(sql, { accountId, keyId, period });
-  const granted = Math.min(wanted, left(limits.account_limit, claimed.account), left(limits.key_limit, claimed.key));
+  const granted = Math.min(
+    wanted,
+    left(limits.account_limit, claimed.account),
+    left(limits.key_limit, claimed.key),
+  );
   if (granted === 0 && wanted > 0) return undefined;
   const [lease] = await sql<Omit<GrantedRow, "plan" | "claimed" | "message_limit">[]>`
     INSERT INTO leases (id, nonce, relay_id, account_id, key_id, period_start, granted, granted_at, expires_at)
@@ -61,6 +72,8 @@ function left(limit: number | null, claimed: number): number {
   return limit === null ? Infinity : Math.max(0, limit - claimed);
 }
 
-function share({ claimed, message_limit }: { claimed: number; message_limit: number | null }): number {
+function share(
+  { claimed, message_limit }: { claimed: number; message_limit: number | null },
+): number {
   return message_limit === null ? 0 : claimed / Math.max(1, message_limit);
 }

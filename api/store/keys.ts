@@ -1,6 +1,14 @@
 /** API keys in SQL. Each change adds its row to the audit in the same transaction, last. */
 import { parseAccountId, parseChannelId, parseKeyId } from "../../proto/mod.ts";
-import type { KeyAddition, KeyRecord, KeyRotation, KeyStore, NewKey, RotatedKey, StoredKey } from "../domain/deps.ts";
+import type {
+  KeyAddition,
+  KeyRecord,
+  KeyRotation,
+  KeyStore,
+  NewKey,
+  RotatedKey,
+  StoredKey,
+} from "../domain/deps.ts";
 import { type HeldTraits, type KeyKind, type KeyTraits, type Powers } from "../domain/powers.ts";
 import { createBatchedLookup } from "./batch.ts";
 import { arrayText, type Database, type Transaction } from "./database.ts";
@@ -29,7 +37,9 @@ interface FoundRow {
   readonly key_hash: string | null;
   readonly revoked: boolean;
   /** As JSON, and only of keys that have any: the row of a plain key stays small. */
-  readonly traits: Omit<TraitColumns, "expires_at"> & { expires_at_ms: number | null; counted_as: string } | null;
+  readonly traits:
+    | Omit<TraitColumns, "expires_at"> & { expires_at_ms: number | null; counted_as: string }
+    | null;
   readonly suspended: boolean;
   readonly address_lost: boolean;
   readonly near_limit: string | null;
@@ -37,7 +47,9 @@ interface FoundRow {
 
 export function createKeyStore(database: Database): KeyStore {
   const { sql, run, transact, violatedConstraint } = database;
-  const adding = async <Outcome>(work: (sql: Transaction) => Promise<Outcome>): Promise<Outcome | "prefix_taken"> => {
+  const adding = async <Outcome>(
+    work: (sql: Transaction) => Promise<Outcome>,
+  ): Promise<Outcome | "prefix_taken"> => {
     try {
       return await transact(work);
     } catch (error) {
@@ -73,7 +85,9 @@ export function createKeyStore(database: Database): KeyStore {
         WITH revoked AS (
           UPDATE api_keys SET revoked_at = ${new Date(atMs)}
           WHERE id = ${keyId} AND account_id = ${accountId} AND revoked_at IS NULL RETURNING id, account_id)
-        SELECT audit_append(${new Date(atMs)}, 'key.revoked', ${actor}, account_id, id) FROM revoked`);
+        SELECT audit_append(${new Date(
+        atMs,
+      )}, 'key.revoked', ${actor}, account_id, id) FROM revoked`);
       return count === 1;
     },
 
@@ -93,8 +107,9 @@ export function createKeyStore(database: Database): KeyStore {
 }
 
 /**
- * Locks out other additions to this account; what is counted afterwards is a new statement, so it sees theirs. A revocation of
- * the credential that asks waits until this is done, or was before it: one that has ended leaves no key behind.
+ * Locks out other additions to this account; what is counted afterwards is a new statement, so it
+ * sees theirs. A revocation of the credential that asks waits until this is done, or was before it:
+ * one that has ended leaves no key behind.
  */
 async function lockMaker(
   sql: Transaction,
@@ -102,7 +117,9 @@ async function lockMaker(
 ): Promise<"revoked" | undefined> {
   const [account] = await sql`
     SELECT 1 FROM accounts WHERE id = ${accountId} AND deleted_at IS NULL
-      AND (${passwordHash === undefined} OR (password_hash = ${passwordHash ?? null} AND suspended_at IS NULL))
+      AND (${passwordHash === undefined} OR (password_hash = ${
+    passwordHash ?? null
+  } AND suspended_at IS NULL))
     FOR NO KEY UPDATE`;
   if (account === undefined) return "revoked";
   const now = new Date(atMs);
@@ -125,8 +142,10 @@ async function insertKey(
   sql: Transaction,
   key: NewKey,
   { accountId, atMs, maxActiveKeys, maxGuests }: KeyAddition,
-  { countedAs = null, inPlaceOf = null }: { readonly countedAs?: string | null; readonly inPlaceOf?: string | null } =
-    {},
+  { countedAs = null, inPlaceOf = null }: {
+    readonly countedAs?: string | null;
+    readonly inPlaceOf?: string | null;
+  } = {},
 ): Promise<boolean> {
   const { kind, expiresAtMs, powers, channelId, messageLimit } = key.traits;
   const isGuest = kind === "guest";
@@ -136,11 +155,15 @@ async function insertKey(
     SELECT ${key.id}::uuid, ${accountId}::uuid, ${key.keyPrefix}::text, ${key.name}::text, ${key.keyHash}::text,
            ${new Date(key.createdAtMs)}::timestamptz, ${kind}::text,
            ${expiresAtMs === null ? null : new Date(expiresAtMs)}::timestamptz,
-           ${powers === null ? null : JSON.stringify(powers)}::text::jsonb, ${channelId}::text, ${messageLimit}::bigint,
+           ${
+    powers === null ? null : JSON.stringify(powers)
+  }::text::jsonb, ${channelId}::text, ${messageLimit}::bigint,
            ${countedAs}::uuid
     WHERE (SELECT count(*) FROM api_keys
            WHERE account_id = ${accountId} AND revoked_at IS NULL AND (kind = 'guest') = ${isGuest}
-             AND (expires_at IS NULL OR expires_at > ${new Date(atMs)}) AND id IS DISTINCT FROM ${inPlaceOf}::uuid)
+             AND (expires_at IS NULL OR expires_at > ${new Date(
+    atMs,
+  )}) AND id IS DISTINCT FROM ${inPlaceOf}::uuid)
           < ${isGuest ? maxGuests : maxActiveKeys}`;
   return count === 1;
 }
@@ -153,14 +176,18 @@ async function auditKey(
 ): Promise<void> {
   const details = JSON.stringify({ kind: key.traits.kind });
   await sql`
-    SELECT audit_append(${new Date(atMs)}, ${event}, ${actor}, ${accountId}, ${key.id}, ${details}::text::jsonb)`;
+    SELECT audit_append(${new Date(
+    atMs,
+  )}, ${event}, ${actor}, ${accountId}, ${key.id}, ${details}::text::jsonb)`;
 }
 
 async function rotate(sql: Transaction, rotation: KeyRotation): ReturnType<KeyStore["rotateKey"]> {
   const { accountId, keyId, atMs, overlapMs, successor } = rotation;
   const refusal = await lockMaker(sql, rotation);
   if (refusal !== undefined) return refusal;
-  const [old] = await sql<(ListedRow & { replaced_by: string | null; counted_as: string | null })[]>`
+  const [old] = await sql<
+    (ListedRow & { replaced_by: string | null; counted_as: string | null })[]
+  >`
     SELECT id, name, kind, expires_at, powers, channel_id, message_limit, replaced_by, counted_as FROM api_keys
     WHERE id = ${keyId} AND account_id = ${accountId} AND revoked_at IS NULL
       AND (expires_at IS NULL OR expires_at > ${new Date(atMs)}) FOR UPDATE`;
@@ -171,11 +198,16 @@ async function rotate(sql: Transaction, rotation: KeyRotation): ReturnType<KeySt
   const key: NewKey = { ...successor, name: old.name, traits };
   // One that ends now leaves its place.
   const inPlaceOf = overlapMs === 0 ? old.id : null;
-  const isAdded = await insertKey(sql, key, rotation, { countedAs: old.counted_as ?? old.id, inPlaceOf });
+  const isAdded = await insertKey(sql, key, rotation, {
+    countedAs: old.counted_as ?? old.id,
+    inPlaceOf,
+  });
   if (!isAdded) return "limit_reached";
   const oldExpiresAtMs = Math.min(traits.expiresAtMs ?? Infinity, atMs + overlapMs);
   await sql`
-    UPDATE api_keys SET replaced_by = ${key.id}, expires_at = ${new Date(oldExpiresAtMs)} WHERE id = ${keyId}`;
+    UPDATE api_keys SET replaced_by = ${key.id}, expires_at = ${new Date(
+    oldExpiresAtMs,
+  )} WHERE id = ${keyId}`;
   const details = JSON.stringify({ successor: key.id });
   await sql`
     SELECT audit_append(${new Date(
@@ -184,8 +216,14 @@ async function rotate(sql: Transaction, rotation: KeyRotation): ReturnType<KeySt
   return { name: old.name, traits, oldExpiresAtMs } satisfies RotatedKey;
 }
 
-/** Prefixes are base62 and underscores by their parser, so they need no quoting in the array's text form. */
-async function findKeys({ sql, run }: Database, keyPrefixes: readonly string[]): Promise<Map<string, StoredKey>> {
+/**
+ * Prefixes are base62 and underscores by their parser, so they need no quoting in the array's text
+ * form.
+ */
+async function findKeys(
+  { sql, run }: Database,
+  keyPrefixes: readonly string[],
+): Promise<Map<string, StoredKey>> {
   const rows = await run(sql<FoundRow[]>`
     SELECT k.id, k.key_prefix, k.account_id, a.plan, k.key_hash, k.revoked_at IS NOT NULL AS revoked,
            a.suspended_at IS NOT NULL AS suspended, a.address_lost_at IS NOT NULL AS address_lost,
@@ -217,7 +255,9 @@ async function findKeys({ sql, run }: Database, keyPrefixes: readonly string[]):
   }]));
 }
 
-function heldTraits({ expires_at_ms, counted_as, ...rest }: NonNullable<FoundRow["traits"]>): HeldTraits {
+function heldTraits(
+  { expires_at_ms, counted_as, ...rest }: NonNullable<FoundRow["traits"]>,
+): HeldTraits {
   const expires_at = expires_at_ms === null ? null : new Date(expires_at_ms);
   return { ...toTraits({ ...rest, expires_at }), countedAs: parseKeyId(counted_as) };
 }
@@ -234,7 +274,9 @@ function toRecord(row: ListedRow): KeyRecord {
 }
 
 /** Rows of the table were checked when they were written. */
-function toTraits({ kind, expires_at, powers, channel_id, message_limit }: TraitColumns): KeyTraits {
+function toTraits(
+  { kind, expires_at, powers, channel_id, message_limit }: TraitColumns,
+): KeyTraits {
   return {
     kind,
     expiresAtMs: expires_at?.getTime() ?? null,

@@ -1,4 +1,7 @@
-/** The queue of messages in SQL: any number of processes send from it, and a message that one of them took comes back. */
+/**
+ * The queue of messages in SQL: any number of processes send from it, and a message that one of
+ * them took comes back.
+ */
 import type { MailStore, QueuedMessage } from "../domain/account_store.ts";
 import type { Database, Transaction } from "./database.ts";
 
@@ -22,7 +25,9 @@ export function createMailStore({ sql, run }: Database): MailStore {
           WHERE next_attempt_at <= ${new Date(atMs)} AND expires_at > ${new Date(atMs)}
           ORDER BY next_attempt_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
         ), taken AS (
-          UPDATE mail_queue q SET attempts = attempts + 1, next_attempt_at = ${new Date(atMs + hiddenMs)}
+          UPDATE mail_queue q SET attempts = attempts + 1, next_attempt_at = ${new Date(
+        atMs + hiddenMs,
+      )}
           FROM due WHERE q.id = due.id
           RETURNING q.id, recipient, subject, body, attempts, due.next_attempt_at AS due_at)
         SELECT id, recipient, subject, body, attempts FROM taken ORDER BY due_at`);
@@ -35,7 +40,9 @@ export function createMailStore({ sql, run }: Database): MailStore {
       await run(sql`UPDATE mail_queue SET next_attempt_at = ${new Date(untilMs)} WHERE id = ${id}`);
     },
     countWaiting: async () => {
-      const [row] = await run(sql<{ waiting: number }[]>`SELECT count(*) AS waiting FROM mail_queue`);
+      const [row] = await run(
+        sql<{ waiting: number }[]>`SELECT count(*) AS waiting FROM mail_queue`,
+      );
       return row?.waiting ?? 0;
     },
   };

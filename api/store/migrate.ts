@@ -1,7 +1,8 @@
 /**
- * Applies `migrations/*.sql` at start: in order, each once, all in one transaction under an advisory lock, so that any number
- * of processes may start together. Forward only: a file that was applied may never change afterwards, and a database that has
- * had more of them than this program knows is refused. So is one of another draft (`proto/base/draft.ts`).
+ * Applies `migrations/*.sql` at start: in order, each once, all in one transaction under an
+ * advisory lock, so that any number of processes may start together. Forward only: a file that was
+ * applied may never change afterwards, and a database that has had more of them than this program
+ * knows is refused. So is one of another draft (`proto/base/draft.ts`).
  */
 import { drafts, otherDraftText } from "../../proto/mod.ts";
 import { StartFailed } from "../../server/mod.ts";
@@ -26,13 +27,23 @@ export async function readMigrations(): Promise<readonly Migration[]> {
   for await (const { name } of Deno.readDir(folder)) {
     const match = fileName.exec(name);
     if (match === null) continue;
-    migrations.push({ version: Number(match[1]), name, text: await Deno.readTextFile(new URL(name, folder)) });
+    migrations.push({
+      version: Number(match[1]),
+      name,
+      text: await Deno.readTextFile(new URL(name, folder)),
+    });
   }
   return migrations.sort((a, b) => a.version - b.version);
 }
 
-/** Returns the names of what was applied now. Throws `StartFailed` for a database of a newer API, or of another draft. */
-export async function migrate({ sql }: Database, migrations: readonly Migration[]): Promise<readonly string[]> {
+/**
+ * Returns the names of what was applied now. Throws `StartFailed` for a database of a newer API, or
+ * of another draft.
+ */
+export async function migrate(
+  { sql }: Database,
+  migrations: readonly Migration[],
+): Promise<readonly string[]> {
   return await sql.begin(async (sql) => {
     await sql`SET LOCAL statement_timeout = 0`;
     await sql`SELECT pg_advisory_xact_lock(${lockKey})`;
@@ -58,7 +69,9 @@ export async function migrate({ sql }: Database, migrations: readonly Migration[
         );
       }
       await sql.unsafe(text);
-      await sql`INSERT INTO ${sql(table)} (version, name, sha256) VALUES (${version}, ${name}, ${digest})`;
+      await sql`INSERT INTO ${
+        sql(table)
+      } (version, name, sha256) VALUES (${version}, ${name}, ${digest})`;
       names.push(name);
     }
     return names;
@@ -67,7 +80,9 @@ export async function migrate({ sql }: Database, migrations: readonly Migration[
 
 function checkDraft(found: readonly { readonly name: string }[]): void {
   if (found.every(({ name }) => name === table)) return;
-  throw new StartFailed(otherDraftText("the database", "Set DATABASE_URL or STATIC_DATA_DIR to a new, empty one"));
+  throw new StartFailed(
+    otherDraftText("the database", "Set DATABASE_URL or STATIC_DATA_DIR to a new, empty one"),
+  );
 }
 
 function checkKnown(

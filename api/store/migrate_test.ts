@@ -19,14 +19,20 @@ const table = `static_migrations_draft_${drafts.database}`;
 type Guarantee = (connect: () => Database, url: string) => Promise<void>;
 
 const guarantees: Record<string, Guarantee> = {
-  "any number of processes may migrate at once: each migration is applied by exactly one": async (connect) => {
+  "any number of processes may migrate at once: each migration is applied by exactly one": async (
+    connect,
+  ) => {
     const migrations = await readMigrations();
-    const applied = await Promise.all(Array.from({ length: 8 }, () => migrate(connect(), migrations)));
+    const applied = await Promise.all(
+      Array.from({ length: 8 }, () => migrate(connect(), migrations)),
+    );
     assertEquals(applied.flat().sort(), migrations.map(({ name }) => name));
     assertEquals(applied.filter((names) => names.length > 0).length, 1);
   },
 
-  "migrations are re-runnable, add to what is there, and a broken one changes nothing": async (connect) => {
+  "migrations are re-runnable, add to what is there, and a broken one changes nothing": async (
+    connect,
+  ) => {
     const database = connect();
     const migrations = await readMigrations();
     await migrate(database, migrations);
@@ -39,7 +45,11 @@ const guarantees: Record<string, Guarantee> = {
     await assertRejects(() => migrate(database, [...migrations, broken]), Error);
     const [half] = await database.sql`SELECT to_regclass('half') AS name`;
     assertEquals(half?.name, null);
-    const next = { version: 9999, name: "9999_next.sql", text: "ALTER TABLE accounts ADD COLUMN of_this_test text" };
+    const next = {
+      version: 9999,
+      name: "9999_next.sql",
+      text: "ALTER TABLE accounts ADD COLUMN of_this_test text",
+    };
     assertEquals(await migrate(database, [...migrations, next]), [next.name]);
   },
 
@@ -52,7 +62,8 @@ const guarantees: Record<string, Guarantee> = {
     await sql`
       INSERT INTO accounts (id, email, email_key, password_hash, created_at)
       VALUES (${id}, 'a@b.example', 'a@b.example', '$argon2id$x', now())`;
-    const text = "ALTER TABLE accounts ADD COLUMN note text; UPDATE accounts SET note = email || ' of format 2'";
+    const text =
+      "ALTER TABLE accounts ADD COLUMN note text; UPDATE accounts SET note = email || ' of format 2'";
     const second = { version: 2, name: "0002_notes.sql", text };
     assertEquals(await migrate(database, [...migrations, second]), [second.name]);
     assertEquals(await migrate(database, [...migrations, second]), []);
@@ -64,11 +75,18 @@ const guarantees: Record<string, Guarantee> = {
     const database = connect();
     const { sql } = database;
     const tables = async (): Promise<string[]> =>
-      [...await sql<{ name: string }[]>`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`]
+      [
+        ...await sql<
+          { name: string }[]
+        >`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`,
+      ]
         .map(({ name }) => name);
     for (const table of ["schema_migrations", "static_migrations_draft_0"]) {
       await sql`CREATE TABLE ${sql(table)} (version int PRIMARY KEY)`;
-      const refused = await assertRejects(() => readMigrations().then((all) => migrate(database, all)), StartFailed);
+      const refused = await assertRejects(
+        () => readMigrations().then((all) => migrate(database, all)),
+        StartFailed,
+      );
       assertEquals(
         refused.message,
         "Cannot open the database: it was made by a checkout before 0.1.0; this version cannot open it. " +
@@ -79,10 +97,16 @@ const guarantees: Record<string, Guarantee> = {
     }
   },
 
-  "a database that a newer API has migrated is refused by name, and not changed": async (connect) => {
+  "a database that a newer API has migrated is refused by name, and not changed": async (
+    connect,
+  ) => {
     const database = connect();
     const migrations = await readMigrations();
-    const next = { version: 9999, name: "9999_next.sql", text: "ALTER TABLE accounts ADD COLUMN of_this_test text" };
+    const next = {
+      version: 9999,
+      name: "9999_next.sql",
+      text: "ALTER TABLE accounts ADD COLUMN of_this_test text",
+    };
     await migrate(database, [...migrations, next]);
     const applied = (): Promise<readonly unknown[]> =>
       database.sql`SELECT * FROM ${database.sql(table)} ORDER BY version`;
@@ -100,11 +124,14 @@ const guarantees: Record<string, Guarantee> = {
     await assertRejects(() => migrate(database, [changed, ...rest]), Error, first.name);
   },
 
-  "what a database cannot do now is a fault to try again, a wrong statement is not": async (connect) => {
+  "what a database cannot do now is a fault to try again, a wrong statement is not": async (
+    connect,
+  ) => {
     const { sql, run } = connect();
     const raise = (code: string): Promise<unknown> =>
       run(sql.unsafe(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`));
-    // A standby after a failover, a deadlock, a serialization failure, a full disk, too many connections.
+    // A standby after a failover, a deadlock, a serialization failure, a full disk, too many
+    // connections.
     for (const code of ["25006", "40P01", "40001", "53100", "53300"]) {
       assertEquals((await assertRejects(() => raise(code), Fault)).code, "overloaded", code);
     }
@@ -115,7 +142,11 @@ const guarantees: Record<string, Guarantee> = {
 
   "assertTls() refuses a connection that turned out to be plain text": async (connect, url) => {
     await assertTls(connect(), plainText(url));
-    await assertRejects(() => assertTls(connect(), { ...plainText(url), tls: "require" }), Error, "not encrypted");
+    await assertRejects(
+      () => assertTls(connect(), { ...plainText(url), tls: "require" }),
+      Error,
+      "not encrypted",
+    );
   },
 };
 

@@ -5,7 +5,13 @@ import { createAccountLifeStore } from "./account_life.ts";
 import { createAccountStore } from "./accounts.ts";
 import { createAdminStore } from "./admin.ts";
 import { createAuditStore } from "./audit.ts";
-import { assertTls, connectDatabase, type Database, type DatabaseAddress, type DatabaseOptions } from "./database.ts";
+import {
+  assertTls,
+  connectDatabase,
+  type Database,
+  type DatabaseAddress,
+  type DatabaseOptions,
+} from "./database.ts";
 import { openEmbedded } from "./embedded.ts";
 import { createExpiryStore } from "./expiry.ts";
 import { createKeyStore } from "./keys.ts";
@@ -25,7 +31,10 @@ export interface OpenStore {
   close(): Promise<void>;
 }
 
-export async function openStore(address: DatabaseAddress, options: DatabaseOptions): Promise<OpenStore> {
+export async function openStore(
+  address: DatabaseAddress,
+  options: DatabaseOptions,
+): Promise<OpenStore> {
   const database = connectDatabase(address, options);
   try {
     await assertTls(database, address);

@@ -50,7 +50,14 @@ export function createSessionStore({ sql, run, transact }: Database): SessionSto
       if (row === undefined) return undefined;
       const { id, plan, suspended: isSuspended, address_lost: hasLostAddress } = row;
       const accountId = parseAccountId(row.account_id);
-      return { id, accountId, plan, isSuspended, hasLostAddress, expiresAtMs: row.expires_at.getTime() };
+      return {
+        id,
+        accountId,
+        plan,
+        isSuspended,
+        hasLostAddress,
+        expiresAtMs: row.expires_at.getTime(),
+      };
     },
 
     listSessions: (accountId, atMs) => listSessions({ sql, run }, accountId, atMs),

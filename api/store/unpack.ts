@@ -1,13 +1,18 @@
 /**
- * Puts an archive (tar, compressed with gzip) into an empty folder. The database's own way goes through its virtual file system,
- * which takes several times as long. Only plain files and folders, readable by this user alone; everything else is refused.
+ * Puts an archive (tar, compressed with gzip) into an empty folder. The database's own way goes
+ * through its virtual file system, which takes several times as long. Only plain files and folders,
+ * readable by this user alone; everything else is refused.
  */
 const blockBytes = 512;
 const nameBytes = 100;
 const size = { at: 124, end: 136 };
 const octal = /^[0-7]+$/;
 const kindAt = 156;
-const kinds: Readonly<Record<string, "file" | "folder">> = { "0": "file", "\0": "file", "5": "folder" };
+const kinds: Readonly<Record<string, "file" | "folder">> = {
+  "0": "file",
+  "\0": "file",
+  "5": "folder",
+};
 
 interface Entry {
   readonly path: string;
@@ -23,7 +28,10 @@ export async function unpack(archive: Blob, folder: string): Promise<void> {
   }
 }
 
-/** Up to the first empty block. Long names, which take a second field or an entry of their own, are not known here. */
+/**
+ * Up to the first empty block. Long names, which take a second field or an entry of their own, are
+ * not known here.
+ */
 function* entriesOf(tar: Uint8Array): Generator<Entry> {
   for (let at = 0; at + blockBytes <= tar.length;) {
     const header = tar.subarray(at, at + blockBytes);

@@ -10,16 +10,18 @@ interface Part {
 }
 
 async function archiveOf(parts: readonly Part[], { end = true } = {}): Promise<Blob> {
-  const blocks = parts.flatMap(({ name, kind = "0", text = "", size = text.length.toString(8) }) => {
-    const header = new Uint8Array(512);
-    const encoder = new TextEncoder();
-    header.set(encoder.encode(name));
-    header.set(encoder.encode(size.padStart(11, "0")), 124);
-    header.set(encoder.encode(kind), 156);
-    const content = new Uint8Array(Math.ceil(text.length / 512) * 512);
-    content.set(encoder.encode(text));
-    return [header, content];
-  });
+  const blocks = parts.flatMap(
+    ({ name, kind = "0", text = "", size = text.length.toString(8) }) => {
+      const header = new Uint8Array(512);
+      const encoder = new TextEncoder();
+      header.set(encoder.encode(name));
+      header.set(encoder.encode(size.padStart(11, "0")), 124);
+      header.set(encoder.encode(kind), 156);
+      const content = new Uint8Array(Math.ceil(text.length / 512) * 512);
+      content.set(encoder.encode(text));
+      return [header, content];
+    },
+  );
   const tar = new Blob(end ? [...blocks, new Uint8Array(1_024)] : blocks);
   return await new Response(tar.stream().pipeThrough(new CompressionStream("gzip"))).blob();
 }

@@ -1,7 +1,17 @@
-/** Usage and leases in SQL. Lock order everywhere: leases by id, then usage rows by account and period. */
+/**
+ * Usage and leases in SQL. Lock order everywhere: leases by id, then usage rows by account and
+ * period.
+ */
 import { parseAccountId } from "../../proto/mod.ts";
 import { judgeReport, type UsageChange } from "../domain/lease_report.ts";
-import type { GrantedLease, LeaseGrant, LeaseRecord, LeaseReport, ReportOutcome, UsageStore } from "../domain/deps.ts";
+import type {
+  GrantedLease,
+  LeaseGrant,
+  LeaseRecord,
+  LeaseReport,
+  ReportOutcome,
+  UsageStore,
+} from "../domain/deps.ts";
 import { claimForKey } from "./key_leases.ts";
 import type { GrantedRow, LeaseCounts, LeaseRow } from "./lease_rows.ts";
 import { createUsageDays, notCountedApart } from "./usage_days.ts";
@@ -103,13 +113,16 @@ async function whyNotGranted(
   const [account] = await run(sql`
     SELECT 1 FROM accounts WHERE id = ${grant.accountId} AND deleted_at IS NULL AND suspended_at IS NULL
       AND (${grant.keyId === undefined} OR EXISTS (
-        SELECT 1 FROM api_keys WHERE id = ${grant.keyId ?? null}::uuid AND account_id = ${grant.accountId}))`);
+        SELECT 1 FROM api_keys WHERE id = ${
+    grant.keyId ?? null
+  }::uuid AND account_id = ${grant.accountId}))`);
   return account === undefined ? "unknown_account" : "exhausted";
 }
 
 /**
- * Takes from the month and makes the lease in one statement. The usage row is locked by the upsert, and its new value is
- * computed from the locked version, so any number of parallel claims stay within the limit without retrying.
+ * Takes from the month and makes the lease in one statement. The usage row is locked by the upsert,
+ * and its new value is computed from the locked version, so any number of parallel claims stay
+ * within the limit without retrying.
  */
 function claim(sql: Sql, grant: LeaseGrant): ReturnType<typeof sql<GrantedRow[]>> {
   return sql<GrantedRow[]>`
@@ -117,7 +130,9 @@ function claim(sql: Sql, grant: LeaseGrant): ReturnType<typeof sql<GrantedRow[]>
       SELECT a.id, a.plan, ${grant.wanted}::bigint AS wanted, coalesce(a.message_limit, p.message_limit) AS shown_limit,
              coalesce(a.message_limit, p.message_limit, 9223372036854775807) AS message_limit
       FROM accounts a JOIN plans p ON p.name = a.plan
-      WHERE a.id = ${grant.accountId} AND a.deleted_at IS NULL AND (a.suspended_at IS NULL OR ${grant.wanted === 0})
+      WHERE a.id = ${grant.accountId} AND a.deleted_at IS NULL AND (a.suspended_at IS NULL OR ${
+    grant.wanted === 0
+  })
     ), claimed AS (
       INSERT INTO usage AS u (account_id, period_start, claimed, last_granted)
       SELECT id, ${new Date(
@@ -133,7 +148,9 @@ function claim(sql: Sql, grant: LeaseGrant): ReturnType<typeof sql<GrantedRow[]>
     ), lease AS (
       INSERT INTO leases (id, nonce, relay_id, account_id, period_start, granted, granted_at, expires_at)
       SELECT ${grant.id}::uuid, ${grant.nonce}::uuid, ${grant.relayId}::text, id,
-             ${new Date(grant.periodStartMs)}::timestamptz, last_granted, ${new Date(grant.grantedAtMs)}::timestamptz,
+             ${new Date(grant.periodStartMs)}::timestamptz, last_granted, ${new Date(
+    grant.grantedAtMs,
+  )}::timestamptz,
              ${new Date(grant.expiresAtMs)}::timestamptz
       FROM request, claimed WHERE last_granted > 0 OR wanted = 0
       RETURNING id, fence, account_id, period_start, granted, consumed, expires_at
@@ -150,7 +167,9 @@ async function lockLeases(
     SELECT id, fence, account_id, period_start, granted, consumed, payload_bytes AS payload, padding_bytes AS padding,
            cover_bytes AS cover, closed_at IS NOT NULL AS closed, coalesce(key_id, ${notCountedApart}::uuid) AS key_id,
            to_char(granted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day
-    FROM leases WHERE id = ANY(${arrayText(ids)}::text::uuid[]) AND relay_id = ${relayId} ORDER BY id FOR UPDATE`;
+    FROM leases WHERE id = ANY(${
+    arrayText(ids)
+  }::text::uuid[]) AND relay_id = ${relayId} ORDER BY id FOR UPDATE`;
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -170,16 +189,26 @@ function judgeAll(
     const lease = leases.get(report.leaseId);
     const { outcome, change: usage } = judgeReport(lease, report);
     if (lease === undefined || usage === undefined) return { outcome, change: undefined };
-    leases.set(report.leaseId, { ...lease, ...report.bytes, consumed: report.consumed, closed: report.close });
+    leases.set(report.leaseId, {
+      ...lease,
+      ...report.bytes,
+      consumed: report.consumed,
+      closed: report.close,
+    });
     return { outcome, change: { lease, report, usage } };
   });
 }
 
 /**
- * The same few statements for any number of reports: one round trip for each would take a distant database past the deadline.
- * Usage rows are locked in one order by everybody, so that two relays that report the same accounts never wait in a circle.
+ * The same few statements for any number of reports: one round trip for each would take a distant
+ * database past the deadline. Usage rows are locked in one order by everybody, so that two relays
+ * that report the same accounts never wait in a circle.
  */
-async function applyChanges(sql: Transaction, changes: readonly LeaseChange[], atMs: number): Promise<void> {
+async function applyChanges(
+  sql: Transaction,
+  changes: readonly LeaseChange[],
+  atMs: number,
+): Promise<void> {
   const rows = JSON.stringify(changes.map(({ lease, report, usage }, index) => ({
     index,
     id: lease.id,

@@ -1,4 +1,7 @@
-/** Usage by day and key. A lease counts on the day on which it was granted, so that days add up to their month. */
+/**
+ * Usage by day and key. A lease counts on the day on which it was granted, so that days add up to
+ * their month.
+ */
 import { parseKeyId } from "../../proto/mod.ts";
 import type { UsageStore } from "../domain/deps.ts";
 import type { Database } from "./database.ts";
@@ -27,7 +30,9 @@ export function createUsageDays({ sql, run }: Database): Pick<UsageStore, "readU
           FROM usage_days WHERE account_id = ${accountId}
           UNION ALL
           SELECT (granted_at AT TIME ZONE 'UTC')::date, coalesce(key_id, ${notCountedApart}::uuid), granted - consumed, 0, 0, 0
-          FROM leases WHERE account_id = ${accountId} AND closed_at IS NULL AND expires_at <= ${new Date(atMs)}) used
+          FROM leases WHERE account_id = ${accountId} AND closed_at IS NULL AND expires_at <= ${new Date(
+        atMs,
+      )}) used
         WHERE day BETWEEN ${from}::text::date AND ${to}::text::date
         GROUP BY day, key_id ORDER BY day, key_id`);
       return rows.map(({ day, key_id, used, payload, padding, cover }) => ({

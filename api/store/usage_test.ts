@@ -14,15 +14,32 @@ const dayMs = 86_400_000;
 async function createAccount(store: Store): Promise<AccountId> {
   const id = parseAccountId(crypto.randomUUID());
   await store.createAccount(
-    { id, email: `${id}@example.com`, emailKey: id, passwordHash: hash, plan: "free", createdAtMs: october },
-    { id: parseKeyId(crypto.randomUUID()), keyPrefix: id, name: "default", keyHash: hash, createdAtMs: october },
+    {
+      id,
+      email: `${id}@example.com`,
+      emailKey: id,
+      passwordHash: hash,
+      plan: "free",
+      createdAtMs: october,
+    },
+    {
+      id: parseKeyId(crypto.randomUUID()),
+      keyPrefix: id,
+      name: "default",
+      keyHash: hash,
+      createdAtMs: october,
+    },
   );
   return id;
 }
 
 async function takeLease(
   store: Store,
-  { accountId, relayId, periodStartMs }: { accountId: AccountId; relayId: string; periodStartMs: number },
+  { accountId, relayId, periodStartMs }: {
+    accountId: AccountId;
+    relayId: string;
+    periodStartMs: number;
+  },
 ): Promise<LeaseRecord> {
   const lease = await store.grantLease({
     nonce: crypto.randomUUID(),
@@ -89,24 +106,30 @@ testWhen(postgresInstalled, "usage and leases on PostgreSQL", async (t) => {
     );
   const { store, close } = await open(url);
   try {
-    await t.step("two relays that report the same months in opposite order never wait in a circle", async () => {
-      const accountId = await createAccount(store);
-      const lease = (relayId: string, periodStartMs: number): Promise<LeaseRecord> =>
-        takeLease(store, { accountId, relayId, periodStartMs });
-      const [a, b] = [
-        [await lease("a", october), await lease("a", november)],
-        [await lease("b", november), await lease("b", october)],
-      ];
-      for (let consumed = 1; consumed <= 100; consumed++) {
-        const outcomes = await Promise.all([
-          store.reportLeases("a", a.map((lease) => reportOf(lease, consumed)), november),
-          store.reportLeases("b", b.map((lease) => reportOf(lease, consumed)), november),
-        ]);
-        assertEquals(outcomes.flat(), Array(4).fill("accepted"));
-      }
-      const { used, bytes } = await store.readUsage(accountId, { startMs: october, endMs: november }, october);
-      assertEquals([used, bytes.payload], [200, 200]);
-    });
+    await t.step(
+      "two relays that report the same months in opposite order never wait in a circle",
+      async () => {
+        const accountId = await createAccount(store);
+        const lease = (relayId: string, periodStartMs: number): Promise<LeaseRecord> =>
+          takeLease(store, { accountId, relayId, periodStartMs });
+        const [a, b] = [
+          [await lease("a", october), await lease("a", november)],
+          [await lease("b", november), await lease("b", october)],
+        ];
+        for (let consumed = 1; consumed <= 100; consumed++) {
+          const outcomes = await Promise.all([
+            store.reportLeases("a", a.map((lease) => reportOf(lease, consumed)), november),
+            store.reportLeases("b", b.map((lease) => reportOf(lease, consumed)), november),
+          ]);
+          assertEquals(outcomes.flat(), Array(4).fill("accepted"));
+        }
+        const { used, bytes } = await store.readUsage(accountId, {
+          startMs: october,
+          endMs: november,
+        }, october);
+        assertEquals([used, bytes.payload], [200, 200]);
+      },
+    );
 
     await t.step(
       "a full batch of reports is taken by a database ten milliseconds away, within the deadline",
@@ -161,7 +184,11 @@ testWhen(postgresInstalled, "usage and leases on PostgreSQL", async (t) => {
         await usage.forgetClosed();
         assertEquals(await usage.read(accountId), before);
         assertEquals(before.used, 107);
-        const again = [reportOf(old, 3, true), reportOf(recent, 4, true), reportOf(crashed, 5, true)];
+        const again = [
+          reportOf(old, 3, true),
+          reportOf(recent, 4, true),
+          reportOf(crashed, 5, true),
+        ];
         assertEquals(await usage.report("tidy", again), ["unknown", "accepted", "accepted"]);
         assertEquals((await usage.read(accountId)).used, 12);
       },

@@ -1,6 +1,6 @@
 /**
- * One agent as a process of its own, in Deno or Node, led by lines of JSON: so that what is measured is two agents and a
- * relay on the machine's cores, and not three parties that share one.
+ * One agent as a process of its own, in Deno or Node, led by lines of JSON: so that what is
+ * measured is two agents and a relay on the machine's cores, and not three parties that share one.
  */
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -14,8 +14,8 @@ export type Command =
   /** Sends back so many messages, and replies to as many requests with what they carry. */
   | { readonly do: "answer"; readonly name: string; readonly count: number }
   /**
-   * In turn a message there and back, and a request and its reply, so that both meet the same machine; the first `warmUp` of
-   * each are not counted.
+   * In turn a message there and back, and a request and its reply, so that both meet the same
+   * machine; the first `warmUp` of each are not counted.
    */
   | {
     readonly do: "compare";
@@ -103,7 +103,9 @@ async function serve(name: string, count: number): Promise<void> {
   });
 }
 
-async function compare({ name, warmUp, count, bytes }: Command & { do: "compare" }): Promise<Compared> {
+async function compare(
+  { name, warmUp, count, bytes }: Command & { do: "compare" },
+): Promise<Compared> {
   const channel = await manager.channel(name);
   const payload = new Uint8Array(bytes).fill(pingMark);
   const [to] = channel.members().filter(({ self }) => !self);
@@ -135,7 +137,10 @@ function numberOf(pong: Uint8Array | undefined): number {
 
 function quantiles(times: number[]): Quantiles {
   times.sort((a, b) => a - b);
-  return { p50: times[Math.floor(times.length / 2)] ?? NaN, p99: times[Math.floor(times.length * 0.99)] ?? NaN };
+  return {
+    p50: times[Math.floor(times.length / 2)] ?? NaN,
+    p99: times[Math.floor(times.length * 0.99)] ?? NaN,
+  };
 }
 
 async function flood(name: string, count: number, payload: Uint8Array): Promise<unknown> {

@@ -1,4 +1,7 @@
-/** A channel of many members: how long it takes to set it up, and how many deliveries a second it makes for a while. */
+/**
+ * A channel of many members: how long it takes to set it up, and how many deliveries a second it
+ * makes for a while.
+ */
 import { ChannelManager, type ConnectOptions } from "../../sdk/mod.ts";
 import { cpuUs } from "./processes.ts";
 
@@ -23,7 +26,9 @@ interface Setting {
   readonly options: (identity: string) => ConnectOptions;
 }
 
-/** All members in this process: it is their work that is shared by the cores, wherever it is done. */
+/**
+ * All members in this process: it is their work that is shared by the cores, wherever it is done.
+ */
 export async function measureChannel(setting: Setting): Promise<ChannelFigures> {
   const { members, options } = setting;
   const name = `acme/bench/members-${members}`;
@@ -33,7 +38,9 @@ export async function measureChannel(setting: Setting): Promise<ChannelFigures> 
   const started = performance.now();
   const channel = await owner.create(name);
   const token = await owner.invite(name, { uses: members });
-  const joined = await Promise.all(guests.map((guest) => guest.joinWithToken(name, token, { timeoutMs: 300_000 })));
+  const joined = await Promise.all(
+    guests.map((guest) => guest.joinWithToken(name, token, { timeoutMs: 300_000 })),
+  );
   const setUpMs = performance.now() - started;
   const counts = { delivered: 0 };
   const stop = new AbortController();
@@ -52,7 +59,10 @@ async function connectAll(members: number, options: Setting["options"]): Promise
   const managers: ChannelManager[] = [];
   while (managers.length < members) {
     const count = Math.min(connectedAtOnce, members - managers.length);
-    const next = Array.from({ length: count }, (_, i) => options(`${members} ${managers.length + i}`));
+    const next = Array.from(
+      { length: count },
+      (_, i) => options(`${members} ${managers.length + i}`),
+    );
     managers.push(...await Promise.all(next.map((each) => ChannelManager.connect(each))));
   }
   return managers;
@@ -89,7 +99,7 @@ async function measure(
 export function describeChannel({ members, setUpMs, deliveries, cpu }: ChannelFigures): string {
   return `${String(members).padStart(4)} members   set up in ${(setUpMs / 1000).toFixed(2)} s (${
     (setUpMs / (members - 1)).toFixed(0)
-  } ms a member); ${deliveries.toFixed(0)} deliveries/s (µs a delivery: members ${cpu.members.toFixed(0)}, relay ${
-    cpu.relay.toFixed(0)
-  })`;
+  } ms a member); ${deliveries.toFixed(0)} deliveries/s (µs a delivery: members ${
+    cpu.members.toFixed(0)
+  }, relay ${cpu.relay.toFixed(0)})`;
 }

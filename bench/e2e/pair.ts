@@ -1,13 +1,20 @@
 /**
- * Two agents: round trips and requests, first with code that V8 has hardly seen (cold), then after many messages (warm); messages
- * one way; what each costs the sender, the relay and the receiver, in processor time and in confirmed writes.
+ * Two agents: round trips and requests, first with code that V8 has hardly seen (cold), then after
+ * many messages (warm); messages one way; what each costs the sender, the relay and the receiver,
+ * in processor time and in confirmed writes.
  */
 import type { AgentProcess } from "./agent_process.ts";
 import type { Compared } from "./agent.ts";
 import { countSyncs, cpuUs } from "./processes.ts";
 
 export const payloadBytes = 1024;
-const [warmUp, pings, coldMessages, warmMessages, countedMessages] = [200, 500, 3_000, 12_000, 2_000];
+const [warmUp, pings, coldMessages, warmMessages, countedMessages] = [
+  200,
+  500,
+  3_000,
+  12_000,
+  2_000,
+];
 
 /** Microseconds of a message, or confirmed writes. */
 interface Costs {
@@ -54,12 +61,21 @@ export async function measurePair(players: Players): Promise<PairFigures> {
 
 async function comparePings({ alice, bob, name }: Players): Promise<Compared> {
   const answering = bob.ask({ do: "answer", name, count: warmUp + pings });
-  const compared = await alice.ask({ do: "compare", name, warmUp, count: pings, bytes: payloadBytes });
+  const compared = await alice.ask({
+    do: "compare",
+    name,
+    warmUp,
+    count: pings,
+    bytes: payloadBytes,
+  });
   await answering;
   return compared as unknown as Compared; // cast: the agent's own line
 }
 
-async function flood({ alice, bob, relayPid, name }: Players, count: number): Promise<{ rate: number; cpu: Costs }> {
+async function flood(
+  { alice, bob, relayPid, name }: Players,
+  count: number,
+): Promise<{ rate: number; cpu: Costs }> {
   const before = await cpuUs(relayPid);
   const reading = bob.ask({ do: "read", name, count });
   const flooding = alice.ask({ do: "flood", name, count, bytes: payloadBytes });
@@ -83,7 +99,9 @@ async function countMessages(players: Players): Promise<Costs | undefined> {
 export function describePair(label: string, figures: PairFigures): string {
   const { transport, cold, warm, coldRate, warmRate, cpu, syncs } = figures;
   const trip = ({ plain, asked }: Compared): string =>
-    `round trip p50 ${plain.p50.toFixed(2)} ms, p99 ${plain.p99.toFixed(2)}; request ${asked.p50.toFixed(2)} ` +
+    `round trip p50 ${plain.p50.toFixed(2)} ms, p99 ${plain.p99.toFixed(2)}; request ${
+      asked.p50.toFixed(2)
+    } ` +
     `(${(asked.p50 / plain.p50).toFixed(2)} ×), p99 ${asked.p99.toFixed(2)}`;
   const each = (costs: Costs, digits: number): string =>
     `sender ${costs.sender.toFixed(digits)}, relay ${costs.relay.toFixed(digits)}, receiver ${

@@ -1,5 +1,6 @@
 /**
- * The cost of processes: processor time by the scheduler's own clock, and how often they have a disk confirm a write.
+ * The cost of processes: processor time by the scheduler's own clock, and how often they have a
+ * disk confirm a write.
  */
 
 /** Of all threads, in microseconds. */
@@ -13,8 +14,14 @@ export async function cpuUs(pid: number): Promise<number> {
   return total;
 }
 
-/** Counts fsync and fdatasync of these processes while `act` runs; undefined where `strace` is missing or not allowed. */
-export async function countSyncs(pids: readonly number[], act: () => Promise<void>): Promise<number[] | undefined> {
+/**
+ * Counts fsync and fdatasync of these processes while `act` runs; undefined where `strace` is
+ * missing or not allowed.
+ */
+export async function countSyncs(
+  pids: readonly number[],
+  act: () => Promise<void>,
+): Promise<number[] | undefined> {
   const traces = pids.map((pid) => startTrace(pid));
   try {
     const ready = await Promise.all(traces.map(({ attached }) => attached));

@@ -1,6 +1,7 @@
 /**
- * SLIM beside us: messages per second that its receiver has acknowledged, and a round trip. Its package (native Rust, 280 MB for
- * all systems) is installed for the run only. For arm64 Linux it holds a library of another system: then the reason is said.
+ * SLIM beside us: messages per second that its receiver has acknowledged, and a round trip. Its
+ * package (native Rust, 280 MB for all systems) is installed for the run only. For arm64 Linux it
+ * holds a library of another system: then the reason is said.
  */
 import { freePort } from "../../tests/support/mod.ts";
 import { linesOf } from "../relay/lines.ts";
@@ -31,7 +32,9 @@ export async function measureSlim(payloadBytes: number): Promise<SlimFigures | s
   try {
     await install(folder);
     const port = String(freePort());
-    for (const role of ["server", "receiver"]) await lineOf(start(role, port), (line) => line === "ready");
+    for (const role of ["server", "receiver"]) {
+      await lineOf(start(role, port), (line) => line === "ready");
+    }
     const found = await lineOf(
       start("sender", port, String(messages), String(payloadBytes)),
       (line) => line.startsWith("{"),
@@ -57,13 +60,21 @@ async function install(folder: string): Promise<void> {
     args: ["install", "--no-audit", "--no-fund", "--silent", packageName],
     cwd: folder,
   }).output();
-  if (!success) throw new Error(`npm cannot install it: ${new TextDecoder().decode(stderr).slice(0, 200)}`);
+  if (!success) {
+    throw new Error(`npm cannot install it: ${new TextDecoder().decode(stderr).slice(0, 200)}`);
+  }
 }
 
-/** The first line that is meant. The others are read too: a process whose output nobody takes would end. */
+/**
+ * The first line that is meant. The others are read too: a process whose output nobody takes would
+ * end.
+ */
 function lineOf({ stdout }: Deno.ChildProcess, isIt: (line: string) => boolean): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const timer = setTimeout(() => reject(new Error(`it did not answer within ${waitMs / 1000} s`)), waitMs);
+  const timer = setTimeout(
+    () => reject(new Error(`it did not answer within ${waitMs / 1000} s`)),
+    waitMs,
+  );
   void (async () => {
     for await (const line of linesOf(stdout)) if (isIt(line)) resolve(line);
     reject(new Error("its process ended: the package does not load on this machine"));

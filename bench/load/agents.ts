@@ -1,8 +1,9 @@
 /**
- * The agents of a load, a process of their own: cells and envelopes as the SDK sends them, payloads opaque, so that it is the
- * relay that gets tired first. Arguments: port, certificate file, token. Each line on its input is an order, each line on its
- * output the answer. Messages leave by the clock and not when the one before has arrived; how long each took is counted from
- * the moment at which it should have left, so a relay that stalls cannot hide it.
+ * The agents of a load, a process of their own: cells and envelopes as the SDK sends them, payloads
+ * opaque, so that it is the relay that gets tired first. Arguments: port, certificate file, token.
+ * Each line on its input is an order, each line on its output the answer. Messages leave by the
+ * clock and not when the one before has arrived; how long each took is counted from the moment at
+ * which it should have left, so a relay that stalls cannot hide it.
  */
 import {
   binaryIdFromBytes,
@@ -90,7 +91,10 @@ class Agents {
 
   async #connect(agents: number): Promise<{ connected: number }> {
     const first = this.#connected;
-    const fresh = Array.from({ length: agents }, (_, index) => new LoadClient(this.#target, first + index));
+    const fresh = Array.from(
+      { length: agents },
+      (_, index) => new LoadClient(this.#target, first + index),
+    );
     for (let at = 0; at < agents; at += connectingAtOnce) {
       await Promise.all(fresh.slice(at, at + connectingAtOnce).map((client) => this.#open(client)));
     }
@@ -108,9 +112,14 @@ class Agents {
   async #group(count: number): Promise<{ channels: number }> {
     const members = this.#ungrouped.length / count;
     for (let index = 0; index < count; index++) {
-      const all = this.#ungrouped.slice(Math.round(index * members), Math.round((index + 1) * members));
+      const all = this.#ungrouped.slice(
+        Math.round(index * members),
+        Math.round((index + 1) * members),
+      );
       const [sender, ...receivers] = all;
-      if (sender === undefined || receivers.length === 0) throw new Error("A channel needs at least two agents");
+      if (sender === undefined || receivers.length === 0) {
+        throw new Error("A channel needs at least two agents");
+      }
       this.#channels.push(await this.#createChannel(sender, receivers));
     }
     this.#ungrouped = [];
@@ -124,7 +133,10 @@ class Agents {
     let epoch = 0;
     for (let at = 0; at < receivers.length; at += addedAtOnce) {
       const added = receivers.slice(at, at + addedAtOnce);
-      const { sequence } = await sender.call("SendCommit", commitOf(sender, channelId, epoch++, added));
+      const { sequence } = await sender.call(
+        "SendCommit",
+        commitOf(sender, channelId, epoch++, added),
+      );
       for (const receiver of added) await this.#follow(receiver, channelId, sequence);
     }
     return { id: channelId, sender, receivers: receivers.length, epoch, counter: 0 };
@@ -154,7 +166,8 @@ class Agents {
     while (this.#latencies.length < expected && performance.now() - lastMs < drainMs) await tick();
     const { user, system } = process.cpuUsage(cpuBefore);
     const sorted = this.#latencies.toSorted((a, b) => a - b);
-    const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+    const at = (share: number): number =>
+      sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
     return {
       sent: this.#due.length,
       deliveries: sorted.length,
@@ -203,7 +216,12 @@ function send(channel: Channel, number: number): Promise<unknown> {
     authenticatedData: encodeMessageAad({ messageId, counter: ++channel.counter }),
     ciphertext: new Uint8Array(cellFillingBytes),
   });
-  return channel.sender.call("SendMessage", { channelId: channel.id, epoch: channel.epoch, messageId, ciphertext });
+  return channel.sender.call("SendMessage", {
+    channelId: channel.id,
+    epoch: channel.epoch,
+    messageId,
+    ciphertext,
+  });
 }
 
 async function tick(): Promise<void> {

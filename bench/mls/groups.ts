@@ -1,6 +1,7 @@
 /**
- * The part of `bench/mls.ts` that is bundled: messages of 1 KiB, padded to a cell as channels pad them, add, process
- * and join, and the cost of a message on disk. OpenMLS gets a payload that makes its messages as long as ours.
+ * The part of `bench/mls.ts` that is bundled: messages of 1 KiB, padded to a cell as channels pad
+ * them, add, process and join, and the cost of a message on disk. OpenMLS gets a payload that makes
+ * its messages as long as ours.
  */
 import process from "node:process";
 import {
@@ -39,7 +40,10 @@ async function median(count: number, act: () => unknown): Promise<number> {
   return middle(times);
 }
 
-/** A group of `size`: its creator, one reader that follows every commit, and room to add and join more. */
+/**
+ * A group of `size`: its creator, one reader that follows every commit, and room to add and join
+ * more.
+ */
 async function createOurs(size: number): Promise<{ world: World; creator: Agent; reader: Agent }> {
   const signatures = await createSignatures(createNodeEd25519(), createNodeX25519());
   const world = new World(createRandom(7), { signatures });
@@ -48,7 +52,9 @@ async function createOurs(size: number): Promise<{ world: World; creator: Agent;
   await world.add(creator, reader);
   const others = Array.from({ length: size - 2 }, () => world.newAgent());
   for (let at = 0; at < others.length; at += 200) {
-    const packages = await Promise.all(others.slice(at, at + 200).map((agent) => agent.createKeyPackage()));
+    const packages = await Promise.all(
+      others.slice(at, at + 200).map((agent) => agent.createKeyPackage()),
+    );
     await world.commit(creator, () => ({ add: packages.map(({ keyPackage }) => keyPackage) }));
   }
   await reader.sync();
@@ -89,7 +95,10 @@ async function messages(size: number): Promise<Measure[]> {
   const sealing = await alternate(seal, sealTheirs);
   console.log(`  ${size} members: messages of ${bytes} bytes, theirs ${sealed.theirs[0]?.length}`);
   const receiving = await alternate(receive, receiveTheirs);
-  const [record] = Array.from(reader.member.current.secretTree.leaves.values(), (ratchets) => encodeRatchets(ratchets));
+  const [record] = Array.from(
+    reader.member.current.secretTree.leaves.values(),
+    (ratchets) => encodeRatchets(ratchets),
+  );
   console.log(`  ${size} members: state written per message ${record?.length} bytes`);
   return [
     { name: `seal 1 KiB, ${size}`, ...sealing },
@@ -97,7 +106,10 @@ async function messages(size: number): Promise<Measure[]> {
   ];
 }
 
-/** Medians of both, in turns of a hundred, so that what else the machine does meets both alike. The first turns warm up. */
+/**
+ * Medians of both, in turns of a hundred, so that what else the machine does meets both alike. The
+ * first turns warm up.
+ */
 async function alternate(
   ours: () => Promise<unknown>,
   theirs: () => unknown,
@@ -127,7 +139,8 @@ function noTimes(): Times {
 /** Ours and theirs in turns, round by round. */
 async function membership(size: number): Promise<Measure[]> {
   const { world, creator, reader } = await createOurs(size);
-  // Building a thousand members one by one takes OpenMLS-WASM minutes; it is measured up to a hundred.
+  // Building a thousand members one by one takes OpenMLS-WASM minutes; it is measured up to a
+  // hundred.
   const theirs = size > 100 ? undefined : createTheirs(size);
   const rounds = size >= 1000 ? 3 : 9;
   const [ourTimes, theirTimes] = [noTimes(), noTimes()];
@@ -184,10 +197,16 @@ async function addTheirs(
 }
 
 const { deno, node } = process.versions;
-console.log(`mls, suite 3, ${process.arch}, ${deno === undefined ? `Node ${node}` : `Deno ${deno}`}`);
+console.log(
+  `mls, suite 3, ${process.arch}, ${deno === undefined ? `Node ${node}` : `Deno ${deno}`}`,
+);
 const results: Measure[] = [];
 for (const size of sizes) results.push(...await messages(size), ...await membership(size));
-console.log(`${"".padEnd(26)} ${"ours ms".padStart(9)} ${"OpenMLS".padStart(9)} ${"theirs/ours".padStart(12)}`);
+console.log(
+  `${"".padEnd(26)} ${"ours ms".padStart(9)} ${"OpenMLS".padStart(9)} ${
+    "theirs/ours".padStart(12)
+  }`,
+);
 for (const { name, ours, theirs } of results) {
   const ratio = Number.isNaN(theirs) ? "" : (theirs / ours).toFixed(2);
   const comparison = {
@@ -202,7 +221,9 @@ for (const { name, ours, theirs } of results) {
   const target = targetOf(name);
   reportRatio(target === undefined ? comparison : { ...comparison, target });
   console.log(
-    `${name.padEnd(26)} ${ours.toFixed(2).padStart(9)} ${theirs.toFixed(2).padStart(9)} ${ratio.padStart(12)}`,
+    `${name.padEnd(26)} ${ours.toFixed(2).padStart(9)} ${theirs.toFixed(2).padStart(9)} ${
+      ratio.padStart(12)
+    }`,
   );
 }
 

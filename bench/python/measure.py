@@ -1,4 +1,6 @@
-"""The cost of the Python package, measured from inside a Python program. Reads the addresses of the service, prints the results as JSON."""
+"""The cost of the Python package, measured from inside a Python program. Reads the addresses of the
+service, prints the results as JSON.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-/** A bare QUIC server that reads one stream of each connection and does nothing else: the measure of an idle session. */
+/**
+ * A bare QUIC server that reads one stream of each connection and does nothing else: the measure of
+ * an idle session.
+ */
 import { createCertificate } from "../../tests/support/mod.ts";
 import { linesOf } from "./lines.ts";
 

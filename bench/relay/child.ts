@@ -7,7 +7,12 @@ export class Child {
   readonly #lines: AsyncGenerator<string>;
 
   constructor(command: string, args: readonly string[], cwd?: string) {
-    this.#child = new Deno.Command(command, { args: [...args], ...(cwd && { cwd }), stdin: "piped", stdout: "piped" })
+    this.#child = new Deno.Command(command, {
+      args: [...args],
+      ...(cwd && { cwd }),
+      stdin: "piped",
+      stdout: "piped",
+    })
       .spawn();
     this.#input = this.#child.stdin.getWriter();
     this.#lines = linesOf(this.#child.stdout);

@@ -1,4 +1,7 @@
-/** The load over the gRPC `Session` stream, for Node (bundled): the same arguments and lines as `quic_load.ts`. */
+/**
+ * The load over the gRPC `Session` stream, for Node (bundled): the same arguments and lines as
+ * `quic_load.ts`.
+ */
 import { readFileSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
 import process from "node:process";

@@ -1,7 +1,7 @@
 /**
- * The cost of an idle session beside a bare QUIC connection with one stream: memory of the server for each of them.
- * Arguments: port, certificate file, number, and a token for sessions or nothing for bare connections. Prints `ready`,
- * then waits.
+ * The cost of an idle session beside a bare QUIC connection with one stream: memory of the server
+ * for each of them. Arguments: port, certificate file, number, and a token for sessions or nothing
+ * for bare connections. Prints `ready`, then waits.
  */
 import { LoadClient } from "./load.ts";
 import { connectQuic } from "./quic.ts";

@@ -1,6 +1,7 @@
 /**
- * A load on a relay over any stream of cells: one member sends, the others count what they are delivered. It runs in Deno
- * (QUIC) and in Node (gRPC) alike, and does no more than a client must: cells, envelopes, acknowledgements.
+ * A load on a relay over any stream of cells: one member sends, the others count what they are
+ * delivered. It runs in Deno (QUIC) and in Node (gRPC) alike, and does no more than a client must:
+ * cells, envelopes, acknowledgements.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import {
@@ -67,8 +68,14 @@ export class LoadClient {
   readonly #identity: Uint8Array;
   readonly #target: LoadTarget;
   readonly #packer = new CellPacker(limits.cellBytes);
-  readonly #reader = new CellReader({ cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
-  readonly #calls = new Map<number, { resolve: (body: never) => void; reject: (error: Error) => void }>();
+  readonly #reader = new CellReader({
+    cellBytes: limits.cellBytes,
+    maxEnvelopeBytes: limits.envelopeBytes,
+  });
+  readonly #calls = new Map<
+    number,
+    { resolve: (body: never) => void; reject: (error: Error) => void }
+  >();
   #stream: LoadStream | undefined;
   #nextId = 1;
   #writing = false;
@@ -84,20 +91,31 @@ export class LoadClient {
   async open(token: string): Promise<void> {
     const stream = await this.#target.connect();
     this.#stream = stream;
-    stream.read((chunk) => this.#reader.read(chunk, (envelope) => this.#receive(envelope))).catch(() => {});
-    const { nonce } = await this.call("GetChallenge", { versions: [protocolVersion], features: [] });
+    stream.read((chunk) => this.#reader.read(chunk, (envelope) => this.#receive(envelope))).catch(
+      () => {},
+    );
+    const { nonce } = await this.call("GetChallenge", {
+      versions: [protocolVersion],
+      features: [],
+    });
     const publicKey = ed25519.getPublicKey(this.#secretKey);
     const { origin } = this.#target;
     const clientNonce = new Uint8Array(32);
     const statement = { origin, relayNonce: nonce, clientNonce, token, agentId: this.agentId };
     const signature = this.sign(authenticationStatement(statement));
-    await this.call("Authenticate", { ...statement, publicKey, identity: this.#identity, signature });
+    await this.call("Authenticate", {
+      ...statement,
+      publicKey,
+      identity: this.#identity,
+      signature,
+    });
   }
 
   call<Name extends CallName>(operation: Name, body: RequestBody<Name>): Promise<ReplyBody<Name>> {
     const id = this.#nextId++;
     return new Promise<ReplyBody<Name>>((resolve, reject) => {
-      this.#calls.set(id, { resolve: resolve as (body: never) => void, reject }); // cast: of this operation's own reply
+      // cast: of this operation's own reply
+      this.#calls.set(id, { resolve: resolve as (body: never) => void, reject });
       this.#send(calls[operation].lane, encodeRequest(id, operation, body));
     });
   }
@@ -119,8 +137,9 @@ export class LoadClient {
     if (envelope.kind === "notice") return this.onNotice(envelope);
     const call = this.#calls.get(envelope.id);
     this.#calls.delete(envelope.id);
-    if (envelope.kind === "error") call?.reject(new Error(`${envelope.body.code}: ${envelope.body.message}`));
-    else call?.resolve(envelope.body as never); // cast: the reply to the call of this id
+    if (envelope.kind === "error") {
+      call?.reject(new Error(`${envelope.body.code}: ${envelope.body.message}`));
+    } else call?.resolve(envelope.body as never); // cast: the reply to the call of this id
   }
 
   #send(lane: "control" | "data", envelope: Uint8Array): void {
@@ -162,8 +181,15 @@ export class Load {
   }
 
   /** Connects everybody and puts them into one channel. */
-  static async create(target: LoadTarget, receivers: number, { token, first }: LoadAgents): Promise<Load> {
-    const clients = Array.from({ length: receivers + 1 }, (_, number) => new LoadClient(target, first + number));
+  static async create(
+    target: LoadTarget,
+    receivers: number,
+    { token, first }: LoadAgents,
+  ): Promise<Load> {
+    const clients = Array.from(
+      { length: receivers + 1 },
+      (_, number) => new LoadClient(target, first + number),
+    );
     for (const client of clients) await client.open(token);
     const [sender, ...others] = clients;
     if (sender === undefined) throw new Error("No sender");
@@ -220,14 +246,24 @@ export class Load {
       authenticatedData: encodeMessageAad({ messageId, counter: this.#sent }),
       ciphertext: new Uint8Array(cellFillingBytes),
     });
-    return this.#sender.call("SendMessage", { channelId: this.#channelId, epoch: 1, messageId, ciphertext });
+    return this.#sender.call("SendMessage", {
+      channelId: this.#channelId,
+      epoch: 1,
+      messageId,
+      ciphertext,
+    });
   }
 }
 
-/** As MLS padding does: a message of one cell fills it. `createPrivateMessage` adds about 100 bytes around it. */
+/**
+ * As MLS padding does: a message of one cell fills it. `createPrivateMessage` adds about 100 bytes
+ * around it.
+ */
 const cellFillingBytes = envelopeCapacity(1, limits.cellBytes) - maxMessageEnvelopeOverhead - 100;
 
-/** A load process: answers every line `receivers messages` with `warm` and a result, until `end`. */
+/**
+ * A load process: answers every line `receivers messages` with `warm` and a result, until `end`.
+ */
 export async function answerLines(
   lines: AsyncIterable<string>,
   target: LoadTarget,
@@ -253,7 +289,16 @@ export function commitOf(
   members: readonly LoadClient[],
 ): RequestBody<"SendCommit"> {
   const added = members.map(({ agentId }) => agentId);
-  const commit = createPrivateMessage({ groupId: binaryIdToBytes(channelId), epoch, contentType: 3 });
-  const welcomes = added.length === 0 ? [] : [{ recipients: added, welcome: createWelcome(added.length) }];
-  return signedCommit({ channelId, epoch, commit, added, welcomes }, (statement) => sender.sign(statement));
+  const commit = createPrivateMessage({
+    groupId: binaryIdToBytes(channelId),
+    epoch,
+    contentType: 3,
+  });
+  const welcomes = added.length === 0
+    ? []
+    : [{ recipients: added, welcome: createWelcome(added.length) }];
+  return signedCommit(
+    { channelId, epoch, commit, added, welcomes },
+    (statement) => sender.sign(statement),
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * The same fan-out through a NATS server, the floor: plain publish and subscribe, nothing encrypted, stored, acknowledged or
- * padded. Spoken by hand, because the protocol is a few lines of text. Arguments: port; lines as `quic_load.ts`.
+ * The same fan-out through a NATS server, the floor: plain publish and subscribe, nothing
+ * encrypted, stored, acknowledged or padded. Spoken by hand, because the protocol is a few lines of
+ * text. Arguments: port; lines as `quic_load.ts`.
  */
 import { linesOf } from "./lines.ts";
 
@@ -24,7 +25,10 @@ async function send(connection: Deno.TcpConn, bytes: Uint8Array): Promise<void> 
   for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
 }
 
-async function run(receivers: number, messages: number): Promise<{ deliveries: number; seconds: number }> {
+async function run(
+  receivers: number,
+  messages: number,
+): Promise<{ deliveries: number; seconds: number }> {
   const publisher = await connect();
   const subscribers = await Promise.all(Array.from({ length: receivers }, connect));
   for (const subscriber of subscribers) {

@@ -1,4 +1,7 @@
-/** The load over QUIC. Arguments: port, certificate file, token, first agent. Returns every line `receivers messages` with a result. */
+/**
+ * The load over QUIC. Arguments: port, certificate file, token, first agent. Returns every line
+ * `receivers messages` with a result.
+ */
 import { linesOf } from "./lines.ts";
 import { answerLines, type LoadStream } from "./load.ts";
 import { connectQuic } from "./quic.ts";

@@ -1,4 +1,7 @@
-/** From words on the command line to a command and what it was given. Whatever is not on the command's list is refused. */
+/**
+ * From words on the command line to a command and what it was given. Whatever is not on the
+ * command's list is refused.
+ */
 import { type Command, type FlagSpec, type Given, globalFlags } from "../command.ts";
 import { badInput } from "../failure.ts";
 import { nearest } from "./suggest.ts";
@@ -12,7 +15,10 @@ export interface Parsed {
   readonly exposed: readonly string[];
 }
 
-/** As of agents, messages and invites, or several joined by dots: one of 64 begins with a dash. No flag is as long. */
+/**
+ * As of agents, messages and invites, or several joined by dots: one of 64 begins with a dash. No
+ * flag is as long.
+ */
 const binaryId = /^-[\w-]{21}(\.[\w-]{22})*$/;
 
 /** Throws a `Failure` that says what is wrong and what was probably meant. */
@@ -21,8 +27,9 @@ export function parseArguments(argv: readonly string[], commands: readonly Comma
   let flagsEnded = false;
   for (const [index, token] of argv.entries()) {
     if (parser.takesNext) parser.value(token);
-    else if (flagsEnded || token === "-" || !token.startsWith("-") || binaryId.test(token)) parser.word(token);
-    else if (token === "--") flagsEnded = true;
+    else if (flagsEnded || token === "-" || !token.startsWith("-") || binaryId.test(token)) {
+      parser.word(token);
+    } else if (token === "--") flagsEnded = true;
     else parser.flag(token, argv[index + 1]);
   }
   return parser.finish();
@@ -75,7 +82,10 @@ class Parser {
     if (this.#command !== undefined && !isDeeper) return this.#argument(this.#command, text);
     this.#words.push(text);
     this.#command = this.#commands.find((command) => command.path === path);
-    if (this.#command === undefined && !this.#commands.some((command) => command.path.startsWith(`${path} `))) {
+    if (
+      this.#command === undefined &&
+      !this.#commands.some((command) => command.path.startsWith(`${path} `))
+    ) {
       throw this.#unknownCommand(path);
     }
   }
@@ -83,14 +93,23 @@ class Parser {
   finish(): Parsed {
     const helps = this.#switches.has("help") || this.#switches.has("version");
     const command = this.#command;
-    const missing = (command?.arguments ?? []).slice(this.#arguments).find((argument) => argument.optional !== true);
+    const missing = (command?.arguments ?? []).slice(this.#arguments).find((argument) =>
+      argument.optional !== true
+    );
     if (command !== undefined && missing !== undefined && !helps) {
-      throw badInput(`${missing.name} is missing: ${missing.summary}`, `See: {} ${command.path} --help`);
+      throw badInput(
+        `${missing.name} is missing: ${missing.summary}`,
+        `See: {} ${command.path} --help`,
+      );
     }
     return {
       words: this.#words,
       command,
-      given: { value: (name) => this.#values.get(name), has: (name) => this.#switches.has(name), rest: this.#rest },
+      given: {
+        value: (name) => this.#values.get(name),
+        has: (name) => this.#switches.has(name),
+        rest: this.#rest,
+      },
       exposed: this.#exposed,
     };
   }
@@ -122,9 +141,16 @@ class Parser {
   }
 
   #unknownCommand(path: string): Error {
-    const groups = this.#commands.flatMap(({ path: each }) => each.includes(" ") ? [each.split(" ", 1)[0] ?? ""] : []);
-    const meant = nearest(path, [...new Set([...this.#commands.map((command) => command.path), ...groups])]);
-    return badInput(`"${path}" is not a command`, meant === undefined ? "See: {} --help" : `Did you mean "${meant}"?`);
+    const groups = this.#commands.flatMap(({ path: each }) =>
+      each.includes(" ") ? [each.split(" ", 1)[0] ?? ""] : []
+    );
+    const meant = nearest(path, [
+      ...new Set([...this.#commands.map((command) => command.path), ...groups]),
+    ]);
+    return badInput(
+      `"${path}" is not a command`,
+      meant === undefined ? "See: {} --help" : `Did you mean "${meant}"?`,
+    );
   }
 }
 

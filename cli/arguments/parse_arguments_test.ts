@@ -5,7 +5,8 @@ import { globalFlags } from "../command.ts";
 import { commands } from "../command_table.ts";
 import { Failure } from "../failure.ts";
 
-const parse = (...argv: string[]): ReturnType<typeof parseArguments> => parseArguments(argv, commands);
+const parse = (...argv: string[]): ReturnType<typeof parseArguments> =>
+  parseArguments(argv, commands);
 
 function refusal(...argv: string[]): Failure {
   return assertThrows(() => parse(...argv), Failure);
@@ -31,7 +32,10 @@ Deno.test("parseArguments() takes flags of every command anywhere, and a command
 });
 
 Deno.test("parseArguments() takes everything after -- as it is, and a flag's value whatever it looks like", () => {
-  assertEquals(parse("channel", "send", "a/b/c", "--", "--not-a-flag").given.value("TEXT"), "--not-a-flag");
+  assertEquals(
+    parse("channel", "send", "a/b/c", "--", "--not-a-flag").given.value("TEXT"),
+    "--not-a-flag",
+  );
   assertEquals(parse("keys", "create", "--name", "--odd").given.value("name"), "--odd");
 });
 
@@ -83,10 +87,16 @@ Deno.test("every command has a summary, an example and names that nothing else h
   for (const command of commands) checkCommand(command);
 });
 
-function checkCommand({ path, summary, examples, arguments: args = [], flags = [] }: Command): void {
+function checkCommand(
+  { path, summary, examples, arguments: args = [], flags = [] }: Command,
+): void {
   assertEquals(summary.length > 0 && examples.length > 0, true, path);
   const names = [...args, ...flags].map(({ name }) => name);
   assertEquals(new Set(names).size, names.length, path);
   const firstOptional = args.findIndex(({ optional }) => optional === true);
-  assertEquals(firstOptional < 0 || args.slice(firstOptional).every(({ optional }) => optional === true), true, path);
+  assertEquals(
+    firstOptional < 0 || args.slice(firstOptional).every(({ optional }) => optional === true),
+    true,
+    path,
+  );
 }

@@ -38,7 +38,10 @@ export const signup: Command = {
     const { platform, output } = context;
     const settings = await readSettings(context);
     await keepOrReplace(context, settings);
-    const login = { email: await askEmail(context), password: await askPassword(context, { again: true }) };
+    const login = {
+      email: await askEmail(context),
+      password: await askPassword(context, { again: true }),
+    };
     // Before there is a key to lose: an authority that has changed ends it here.
     const found = await findService(context, settings);
     const created = openApi(platform, settings)((api) => createAccount(api, login));
@@ -59,7 +62,9 @@ export const signup: Command = {
     );
     if (found.mailFolder !== undefined) {
       await output.note(
-        `  This service writes its mail to ${shown(found.mailFolder)}; the code for your address is there`,
+        `  This service writes its mail to ${
+          shown(found.mailFolder)
+        }; the code for your address is there`,
       );
     }
     await nextStep(context, "channel create acme/ops/deploy");
@@ -95,7 +100,10 @@ export const login: Command = {
       await save(context, found, { api_key: apiKey });
       return await signedIn(context, { prefix: apiKey.slice(0, 16) });
     }
-    const login = { email: await askEmail(context), password: await askPassword(context, { again: false }) };
+    const login = {
+      email: await askEmail(context),
+      password: await askPassword(context, { again: false }),
+    };
     const name = given.value("name") ?? "cli";
     const found = await findService(context, settings);
     const wanted = { ...login, name, device: settings.device };
@@ -153,10 +161,15 @@ export const whoami: Command = {
 };
 
 /** A saved key that nobody has elsewhere would be lost. */
-export async function keepOrReplace(context: Context, { saved, apiUrl, keyIsFor }: Settings): Promise<void> {
+export async function keepOrReplace(
+  context: Context,
+  { saved, apiUrl, keyIsFor }: Settings,
+): Promise<void> {
   const { platform } = context;
   if (platform.variable("STATIC_API_KEY") !== undefined && keyIsFor === undefined) {
-    await context.output.warn("STATIC_API_KEY is set: commands use it instead of the key that is saved now");
+    await context.output.warn(
+      "STATIC_API_KEY is set: commands use it instead of the key that is saved now",
+    );
   }
   if (saved.api_key === undefined) return;
   const whose = saved.email ?? saved.api_url ?? apiUrl;
@@ -181,8 +194,9 @@ export async function save(
 }
 
 /**
- * A new password ends the tokens that were given before. The new one is kept where the key of this account is kept, or would be. Without
- * an e-mail address it is for the account of the key that was used. Returns everything that is saved then.
+ * A new password ends the tokens that were given before. The new one is kept where the key of this
+ * account is kept, or would be. Without an e-mail address it is for the account of the key that was
+ * used. Returns everything that is saved then.
  */
 export async function saveDevice(
   { platform }: Context,
@@ -191,8 +205,10 @@ export async function saveDevice(
 ): Promise<Credentials> {
   const isSavedAccount = email === undefined
     ? key !== undefined && key.apiKey === saved.api_key
-    : saved.email?.toLowerCase() === email.toLowerCase() && isSameApi(saved.api_url ?? apiUrl, apiUrl);
-  const isNothingSaved = email !== undefined && saved.api_url === undefined && saved.api_key === undefined;
+    : saved.email?.toLowerCase() === email.toLowerCase() &&
+      isSameApi(saved.api_url ?? apiUrl, apiUrl);
+  const isNothingSaved = email !== undefined && saved.api_url === undefined &&
+    saved.api_key === undefined;
   if (device === undefined || !(isSavedAccount || isNothingSaved)) return saved;
   const kept = { api_url: apiUrl, email, ...saved, device };
   await writeCredentials(platform, kept);

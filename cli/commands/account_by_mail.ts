@@ -8,7 +8,11 @@ import { readSettings, type Settings } from "../service/settings.ts";
 import { email, keepOrReplace, save, saveDevice, yes } from "./account.ts";
 import { revokeKeys, tellCode } from "./own_account.ts";
 
-const code = { name: "CODE", summary: "the code from the mail; without it one is sent", optional: true };
+const code = {
+  name: "CODE",
+  summary: "the code from the mail; without it one is sent",
+  optional: true,
+};
 
 export const reset: Command = {
   path: "account reset",
@@ -21,7 +25,10 @@ export const reset: Command = {
   flags: [email, revokeKeys],
   examples: [
     { command: "account reset --email you@example.org", what: "sends a code" },
-    { command: "account reset 7K3M-9Q2T-XW4B --email you@example.org", what: "asks for the new password" },
+    {
+      command: "account reset 7K3M-9Q2T-XW4B --email you@example.org",
+      what: "asks for the new password",
+    },
   ],
   run: async (context) => {
     const { given, platform, output } = context;
@@ -30,7 +37,12 @@ export const reset: Command = {
     const proof = given.value("CODE");
     if (proof === undefined) return await send(context, settings, { purpose: "reset", address });
     const newPassword = await askPassword(context, { again: true, question: "New password" });
-    const change = { email: address, code: proof, newPassword, revokeKeys: given.has("revoke-keys") };
+    const change = {
+      email: address,
+      code: proof,
+      newPassword,
+      revokeKeys: given.has("revoke-keys"),
+    };
     const ask = openApi(platform, settings);
     const ended = await output.progress("asking the API", ask((api) => resetPassword(api, change)));
     await saveDevice(context, settings, { device: ended.device, email: address });
@@ -46,12 +58,17 @@ export const reset: Command = {
 export const claim: Command = {
   path: "account claim",
   summary: "create an account with an address that another account uses but has not verified",
-  details: ["Without a code it sends one. The other account keeps its keys and channels but loses the address."],
+  details: [
+    "Without a code it sends one. The other account keeps its keys and channels but loses the address.",
+  ],
   arguments: [code],
   flags: [email, yes],
   examples: [
     { command: "account claim --email you@example.org", what: "sends a code" },
-    { command: "account claim 7K3M-9Q2T-XW4B --email you@example.org", what: "asks for a password" },
+    {
+      command: "account claim 7K3M-9Q2T-XW4B --email you@example.org",
+      what: "asks for a password",
+    },
   ],
   run: async (context) => {
     const { given, platform, output } = context;
@@ -60,13 +77,23 @@ export const claim: Command = {
     const proof = given.value("CODE");
     if (proof === undefined) return await send(context, settings, { purpose: "claim", address });
     await keepOrReplace(context, settings);
-    const login = { email: address, code: proof, password: await askPassword(context, { again: true }) };
+    const login = {
+      email: address,
+      code: proof,
+      password: await askPassword(context, { again: true }),
+    };
     const found = await findService(context, settings);
     const created = openApi(platform, settings)((api) => claimAddress(api, login));
     const { accountId, plan, key, device } = await output.progress("creating the account", created);
     await save(context, found, { api_key: key.apiKey, email: address, device });
     const file = platform.folders.credentialsFile;
-    await output.result({ account_id: accountId, email: address, plan, key_prefix: key.prefix, file }, [
+    await output.result({
+      account_id: accountId,
+      email: address,
+      plan,
+      key_prefix: key.prefix,
+      file,
+    }, [
       `${output.paint("green", "✓")} Account ${shown(address)} created, plan ${plan}`,
       `  Its key ${key.prefix}… is saved in ${file}`,
     ]);

@@ -54,7 +54,9 @@ export const changePassphrase: Command = {
     const { dataDir } = await agentPlace(context);
     await endIdleHost(context);
     const { changeAgentPassphrase } = await loadSdk();
-    const passphrase = await ask(context, "Current passphrase (not shown; empty for none)", { hidden: true });
+    const passphrase = await ask(context, "Current passphrase (not shown; empty for none)", {
+      hidden: true,
+    });
     const to = await ask(context, "New passphrase (not shown; empty for none)", { hidden: true });
     const given = { ...(passphrase !== "" && { passphrase }), ...(to !== "" && { to }) };
     try {
@@ -62,7 +64,9 @@ export const changePassphrase: Command = {
     } catch (error) {
       throw explained(error, context);
     }
-    await context.output.result({ changed: true, passphrase: to !== "" }, ["✓ The passphrase was changed"]);
+    await context.output.result({ changed: true, passphrase: to !== "" }, [
+      "✓ The passphrase was changed",
+    ]);
   },
 };
 
@@ -71,7 +75,10 @@ interface Opening {
   readonly passphrase?: string | undefined;
 }
 
-async function opened(context: Context, act: (options: Opening) => Promise<StoreReport>): Promise<StoreReport> {
+async function opened(
+  context: Context,
+  act: (options: Opening) => Promise<StoreReport>,
+): Promise<StoreReport> {
   const { dataDir } = await agentPlace(context);
   await endIdleHost(context);
   const passphrase = context.platform.variable("STATIC_PASSPHRASE");
@@ -82,8 +89,14 @@ async function opened(context: Context, act: (options: Opening) => Promise<Store
   }
 }
 
-async function show({ output }: Context, { records, damaged, faults, identity, channels }: StoreReport): Promise<void> {
+async function show(
+  { output }: Context,
+  { records, damaged, faults, identity, channels }: StoreReport,
+): Promise<void> {
   const found = { records, damaged, faults, identity: identity ?? null, channels };
   const lines = [...faults, ...damaged.map(({ text }) => text)].map((text) => `✗ ${framed(text)}`);
-  await output.result(found, [`${records} records, ${damaged.length} damaged; ${channels.length} channels`, ...lines]);
+  await output.result(found, [
+    `${records} records, ${damaged.length} damaged; ${channels.length} channels`,
+    ...lines,
+  ]);
 }

@@ -14,7 +14,8 @@ export const listAgents: Command = {
   examples: [{ command: "agents list", what: "" }],
   run: async (context) => {
     const { platform: { files, folders }, output } = context;
-    const agents: { readonly name: string; readonly identity: string; readonly host: boolean }[] = [];
+    const agents: { readonly name: string; readonly identity: string; readonly host: boolean }[] =
+      [];
     for (const name of await files.list(folders.agents)) {
       const named = actingAs(context, name);
       const place = await agentPlace(named).catch(() => undefined);
@@ -23,9 +24,16 @@ export const listAgents: Command = {
       host?.end();
       agents.push({ name, identity: place.identity, host: host !== undefined });
     }
-    const rows = agents.map(({ name, identity, host }) => [name, shown(identity), host ? "host runs" : ""]);
-    await output.result({ agents }, agents.length === 0 ? [] : table([["AGENT", "IDENTITY"], ...rows]));
-    if (agents.length === 0) await output.note("This user has no agents; the first channel command creates one");
+    const rows = agents.map((
+      { name, identity, host },
+    ) => [name, shown(identity), host ? "host runs" : ""]);
+    await output.result(
+      { agents },
+      agents.length === 0 ? [] : table([["AGENT", "IDENTITY"], ...rows]),
+    );
+    if (agents.length === 0) {
+      await output.note("This user has no agents; the first channel command creates one");
+    }
   },
 };
 
@@ -43,29 +51,39 @@ export const deleteAgent: Command = {
     const { platform: { files, folders }, output, given } = context;
     const named = actingAs(context, given.value("AGENT") ?? "");
     const { name, identity } = await agentPlace(named);
-    await confirm(context, `Permanently delete agent "${name}" (${shown(identity)}) and the keys of its channels?`);
+    await confirm(
+      context,
+      `Permanently delete agent "${name}" (${shown(identity)}) and the keys of its channels?`,
+    );
     await endIdleHost(named);
     await assertFree(named);
     await files.remove(files.join(folders.agents, name));
-    await output.result({ deleted: name }, [`${output.paint("green", "✓")} Agent "${name}" is deleted`]);
+    await output.result({ deleted: name }, [
+      `${output.paint("green", "✓")} Agent "${name}" is deleted`,
+    ]);
   },
 };
 
 /**
- * A program that holds the agent itself would lose its files while it runs. Other faults of the files do not matter
- * now.
+ * A program that holds the agent itself would lose its files while it runs. Other faults of the
+ * files do not matter now.
  */
 async function assertFree(context: Context): Promise<void> {
   const { verifyAgentStore } = await loadSdk();
   const { dataDir } = await agentPlace(context);
   await verifyAgentStore({ dataDir }).catch((error) => {
-    if (error instanceof Error && Reflect.get(error, "code") === "store_locked") throw explained(error, context);
+    if (error instanceof Error && Reflect.get(error, "code") === "store_locked") {
+      throw explained(error, context);
+    }
   });
 }
 
 /** The same command, as another agent. */
 function actingAs(context: Context, name: string): Context {
-  const given: Given = { ...context.given, value: (each) => each === "agent" ? name : context.given.value(each) };
+  const given: Given = {
+    ...context.given,
+    value: (each) => each === "agent" ? name : context.given.value(each),
+  };
   agentName({ ...context, given });
   return { ...context, given };
 }

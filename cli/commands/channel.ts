@@ -1,9 +1,18 @@
-/** Channels and who is in them: `channel create`, `list`, `members`, `remove`, `fingerprint`, `leave`, `close`. */
+/**
+ * Channels and who is in them: `channel create`, `list`, `members`, `remove`, `fingerprint`,
+ * `leave`, `close`.
+ */
 import { agentInWords, ownersInWords, parseChannelName } from "../../proto/mod.ts";
 import type { Channel } from "../../sdk/mod.ts";
 import { agentFlag, inChannelAlready, withAgent } from "../agent.ts";
 import { agentName } from "../agent_record.ts";
-import { heardText, memberFields, memberName, memberRoles, policyLines } from "../texts/channel_texts.ts";
+import {
+  heardText,
+  memberFields,
+  memberName,
+  memberRoles,
+  policyLines,
+} from "../texts/channel_texts.ts";
 import type { ArgumentSpec, Command, Context, FlagSpec } from "../command.ts";
 import { Failure } from "../failure.ts";
 import type { Agent } from "../hosting.ts";
@@ -136,7 +145,8 @@ export const leaveChannel: Command = {
     {
       name: "successor",
       value: "MEMBER",
-      summary: "member that becomes owner; required if owners have rights of their own, or are silent",
+      summary:
+        "member that becomes owner; required if owners have rights of their own, or are silent",
     },
     yesFlag,
     agentFlag,
@@ -146,7 +156,10 @@ export const leaveChannel: Command = {
     withChannel(context, async (channel) => {
       const { output } = context;
       if (channel.members().length === 1) {
-        await confirm(context, `This agent is the last member of ${channel.name}. Leave and close it permanently?`);
+        await confirm(
+          context,
+          `This agent is the last member of ${channel.name}. Leave and close it permanently?`,
+        );
       }
       const named = context.given.value("successor");
       const options = named === undefined ? {} : { successor: channel.member(named).agentId };
@@ -160,7 +173,9 @@ export const leaveChannel: Command = {
 export const closeChannel: Command = {
   path: "channel close",
   summary: "close a channel of this account for all members and free its name",
-  details: ["Works even if the state of the agent that created the channel is lost. Asks for confirmation."],
+  details: [
+    "Works even if the state of the agent that created the channel is lost. Asks for confirmation.",
+  ],
   arguments: [nameArgument],
   flags: [yesFlag, agentFlag],
   examples: [{ command: "channel close acme/ops/deploy", what: "" }],
@@ -170,24 +185,39 @@ export const closeChannel: Command = {
     await withAgent(context, async (client) => {
       const { output } = context;
       await output.progress("closing the channel", client.act("closeChannel", { channel: name }));
-      await output.result({ channel: name, closed: true }, [`${output.paint("green", "✓")} ${name} is closed`]);
+      await output.result({ channel: name, closed: true }, [
+        `${output.paint("green", "✓")} ${name} is closed`,
+      ]);
     });
   },
 };
 
-/** The name is taken by a channel that is over, as the relay says, or by one of other agents. The SDK says so in words for programs. */
-function isTaken(error: unknown, context: Context, { channels }: Pick<Agent, "channels">): Failure | undefined {
+/**
+ * The name is taken by a channel that is over, as the relay says, or by one of other agents. The
+ * SDK says so in words for programs.
+ */
+function isTaken(
+  error: unknown,
+  context: Context,
+  { channels }: Pick<Agent, "channels">,
+): Failure | undefined {
   const name = nameOf(context);
   if (!(error instanceof Error) || Reflect.get(error, "code") !== "name_taken") return undefined;
   if (!channels.includes(name)) {
-    const whose = `This account has a channel "${name}", and agent "${agentName(context)}" has no keys of it`;
+    const whose = `This account has a channel "${name}", and agent "${
+      agentName(context)
+    }" has no keys of it`;
     const advice =
       `Act as an agent that is in it with --agent NAME, or join it with an invite of a member. To close it ` +
       `for all its members: {} channel close ${name}${agentWords(context)}`;
     return new Failure("name_taken", whose, { advice, cause: error });
   }
-  const text = `Agent "${agentName(context)}" has the keys of a channel "${name}" that is over, as the relay says`;
-  const advice = `If that is so, forget it with: {} channel close ${name}${agentWords(context)}; then create it again`;
+  const text = `Agent "${
+    agentName(context)
+  }" has the keys of a channel "${name}" that is over, as the relay says`;
+  const advice = `If that is so, forget it with: {} channel close ${name}${
+    agentWords(context)
+  }; then create it again`;
   return new Failure("name_taken", text, { advice, cause: error });
 }
 
@@ -202,7 +232,10 @@ export function agentWords({ given }: Context): string {
 }
 
 /** The channel, once this agent has followed what happened while it was away. */
-export async function withChannel(context: Context, act: (channel: Channel) => Promise<void>): Promise<void> {
+export async function withChannel(
+  context: Context,
+  act: (channel: Channel) => Promise<void>,
+): Promise<void> {
   await withAgent(context, async (client) => await act(await openChannel(context, client)));
 }
 
@@ -217,7 +250,9 @@ export async function findChannel(context: Context, client: Opener): Promise<Cha
     if (!(error instanceof Error) || Reflect.get(error, "code") !== "not_found") throw error;
     throw new Failure("not_found", `Agent "${agentName(context)}" is not in channel "${name}"`, {
       advice:
-        `See its channels with: {} channel list${agentWords(context)}. Create or join it, or act as another agent ` +
+        `See its channels with: {} channel list${
+          agentWords(context)
+        }. Create or join it, or act as another agent ` +
         "with --agent NAME",
       cause: error,
     });
@@ -229,10 +264,17 @@ export async function openChannel(context: Context, client: Opener): Promise<Cha
   const channel = await findChannel(context, client);
   const state = (): string => channel.health().state;
   const isSettled = (): boolean => !["offline", "catching_up", "rejoining"].includes(state());
-  const inTime = await output.progress("catching up", waitUntil(platform, catchUpMs, [channel], isSettled));
+  const inTime = await output.progress(
+    "catching up",
+    waitUntil(platform, catchUpMs, [channel], isSettled),
+  );
   const { problem, action } = channel.health();
   if (inTime && state() === "ok") return channel;
-  throw new Failure(inTime ? "mls_error" : "transport_error", problem ?? "The channel cannot be used now", {
-    advice: action,
-  });
+  throw new Failure(
+    inTime ? "mls_error" : "transport_error",
+    problem ?? "The channel cannot be used now",
+    {
+      advice: action,
+    },
+  );
 }

@@ -15,20 +15,28 @@ export const chat: Command = {
     "the lines and ends.",
   ],
   arguments: [nameArgument],
-  flags: [{ name: "as", value: "READER", summary: "read as a named reader, with its own position" }, agentFlag],
+  flags: [
+    { name: "as", value: "READER", summary: "read as a named reader, with its own position" },
+    agentFlag,
+  ],
   examples: [{ command: "channel chat acme/ops/deploy", what: "" }],
   run: (context) =>
     withAgent(context, async (agent, link) => {
       const { platform, output, given } = context;
       const channel = await findChannel(context, agent);
       if (platform.stdin.isTerminal) {
-        await output.note(output.onStderr("dim", `In ${channel.name}; each line is a message, Ctrl-D ends`));
+        await output.note(
+          output.onStderr("dim", `In ${channel.name}; each line is a message, Ctrl-D ends`),
+        );
       }
       await using _ = watchConnection(context, channel);
       const stop = new AbortController();
       const signal = AbortSignal.any([stop.signal, platform.interrupted]);
       const as = given.value("as");
-      const reader = channel.envelopes({ signal, ...(as !== undefined && usesHost(context) && { as }) });
+      const reader = channel.envelopes({
+        signal,
+        ...(as !== undefined && usesHost(context) && { as }),
+      });
       const showing = (async (): Promise<void> => {
         for (let next = await reader.next(); next.done !== true; next = await reader.next()) {
           await printMessage(context, channel, next.value);
@@ -47,7 +55,11 @@ export const chat: Command = {
 /** One after the other: a line that is not accepted is told before the next one is. */
 async function type(context: Context, channel: Channel, link: string | undefined): Promise<void> {
   const { platform, output } = context;
-  for (let line = await platform.stdin.readLine(); line !== undefined; line = await platform.stdin.readLine()) {
+  for (
+    let line = await platform.stdin.readLine();
+    line !== undefined;
+    line = await platform.stdin.readLine()
+  ) {
     if (line.trim() === "") continue;
     try {
       await channel.send(line);

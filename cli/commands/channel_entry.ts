@@ -29,10 +29,22 @@ export const inviteToChannel: Command = {
   ],
   arguments: [nameArgument],
   flags: [
-    { name: "uses", value: "N", summary: "number of agents that can join with it; 1 when not given" },
-    { name: "expires", value: "TIME", summary: "how long it is valid, as in 30m, 12h or 7d; 1d when not given" },
+    {
+      name: "uses",
+      value: "N",
+      summary: "number of agents that can join with it; 1 when not given",
+    },
+    {
+      name: "expires",
+      value: "TIME",
+      summary: "how long it is valid, as in 30m, 12h or 7d; 1d when not given",
+    },
     { name: "link", summary: "print a link instead of a token" },
-    { name: "guest", summary: "add a guest pass to the link: one agent uses your account in this channel, for 7 days" },
+    {
+      name: "guest",
+      summary:
+        "add a guest pass to the link: one agent uses your account in this channel, for 7 days",
+    },
     { name: "web", summary: "print the link as an https address, for people without this program" },
     {
       name: "replaces",
@@ -45,7 +57,10 @@ export const inviteToChannel: Command = {
   examples: [
     { command: "channel invite acme/ops/deploy", what: "for one agent, within a day" },
     { command: "channel invite acme/ops/deploy --uses 10 --expires 1h", what: "" },
-    { command: "channel invite acme/ops/deploy --link --guest", what: "for an agent without an account" },
+    {
+      command: "channel invite acme/ops/deploy --link --guest",
+      what: "for an agent without an account",
+    },
   ],
   run: (context) => {
     const { given } = context;
@@ -54,13 +69,22 @@ export const inviteToChannel: Command = {
     const [guest, web, replaces] = [given.has("guest"), given.has("web"), given.value("replaces")];
     const isLink = given.has("link") || guest || web;
     if (isLink && replaces !== undefined) {
-      throw badInput("A link replaces no member, because anybody may open it", "Leave --link, --guest and --web out");
+      throw badInput(
+        "A link replaces no member, because anybody may open it",
+        "Leave --link, --guest and --web out",
+      );
     }
     return withAgent(context, async (manager) => {
       const channel = await openChannel(context, manager);
       const before = new Set(channel.members().map(({ agentId }) => agentId));
       if (isLink) {
-        const fields = { channel: channel.name, uses, expiresInMs, ...(guest && { guest: {} }), web };
+        const fields = {
+          channel: channel.name,
+          uses,
+          expiresInMs,
+          ...(guest && { guest: {} }),
+          web,
+        };
         const link = await manager.act("inviteLink", fields);
         await showLink(context, { link, name: channel.name, expiresInMs, guest });
       } else {
@@ -74,7 +98,8 @@ export const inviteToChannel: Command = {
         await showToken(context, { token, name: channel.name, expiresInMs });
       }
       if (given.has("no-wait")) return;
-      const joined = (): ChannelMember[] => channel.members().filter(({ agentId }) => !before.has(agentId));
+      const joined = (): ChannelMember[] =>
+        channel.members().filter(({ agentId }) => !before.has(agentId));
       await letIn(context, { channel, joined, uses, waitMs: expiresInMs });
       await readAndWrite(context, channel.name);
     });
@@ -95,15 +120,27 @@ export const joinChannel: Command = {
       optional: true,
       check: checkNameOrToken,
     },
-    { name: "TOKEN", summary: "the token or link; better pasted when asked", optional: true, secret: true },
+    {
+      name: "TOKEN",
+      summary: "the token or link; better pasted when asked",
+      optional: true,
+      secret: true,
+    },
   ],
   flags: [
-    { name: "timeout", value: "TIME", summary: "how long to wait for admission; 60s when not given" },
+    {
+      name: "timeout",
+      value: "TIME",
+      summary: "how long to wait for admission; 60s when not given",
+    },
     agentFlag,
   ],
   examples: [
     { command: "channel join", what: "asks for the token" },
-    { command: "channel join acme/ops/deploy --agent bob < token.txt", what: "as an agent named bob" },
+    {
+      command: "channel join acme/ops/deploy --agent bob < token.txt",
+      what: "as an agent named bob",
+    },
   ],
   run: async (context) => {
     const { given, output } = context;
@@ -118,18 +155,25 @@ export const joinChannel: Command = {
       );
     }
     const asking = "Invite token or link (not shown)";
-    const token = (alone ?? given.value("TOKEN") ?? await ask(context, asking, { hidden: true })).trim();
+    const token = (alone ?? given.value("TOKEN") ?? await ask(context, asking, { hidden: true }))
+      .trim();
     const link = looksLikeJoinLink(token) ? readLink(token) : undefined;
-    const name = alone === undefined && first !== undefined ? first : link?.channel ?? channelOf(token);
+    const name = alone === undefined && first !== undefined
+      ? first
+      : link?.channel ?? channelOf(token);
     if (link !== undefined && link.channel !== name) {
-      throw badInput(`The link is for channel ${link.channel}, not for ${name}`, "Leave the name out");
+      throw badInput(
+        `The link is for channel ${link.channel}, not for ${name}`,
+        "Leave the name out",
+      );
     }
     const ways = link === undefined ? [undefined] : await prepareToJoin(context, link);
     for (const [index, way] of ways.entries()) {
       try {
         return await join(context, { name, token, link, timeoutMs }, way);
       } catch (error) {
-        const isPassOver = error instanceof Error && Reflect.get(error, "code") === "auth_key_invalid";
+        const isPassOver = error instanceof Error &&
+          Reflect.get(error, "code") === "auth_key_invalid";
         if (!isPassOver || index === ways.length - 1) throw error;
       }
     }
@@ -147,11 +191,18 @@ async function join(context: Context, wanted: Wanted, way: Way | undefined): Pro
   const { output, platform } = context;
   await withAgent(context, async (manager) => {
     const joining = joinOrExplain(context, manager, wanted);
-    const channel = await output.progress("waiting to be let in", unlessInterrupted(platform, joining));
+    const channel = await output.progress(
+      "waiting to be let in",
+      unlessInterrupted(platform, joining),
+    );
     await way?.joined();
     const members = channel.members();
     const names = members.filter(({ self }) => !self).map(memberName).join(", ");
-    await output.result({ channel: channel.name, id: channel.id, members: members.map(memberFields) }, [
+    await output.result({
+      channel: channel.name,
+      id: channel.id,
+      members: members.map(memberFields),
+    }, [
       `${output.paint("green", "✓")} Joined ${channel.name}, with ${names}`,
     ]);
     if (way?.keepsPass === true) {
@@ -176,7 +227,10 @@ function channelOf(token: string): string {
   try {
     return parseInviteToken(token).name;
   } catch (cause) {
-    throw badInput(`This is not an invite token: ${reasonOf(cause)}`, "Copy it again, whole: it begins with inv_");
+    throw badInput(
+      `This is not an invite token: ${reasonOf(cause)}`,
+      "Copy it again, whole: it begins with inv_",
+    );
   }
 }
 
@@ -201,7 +255,10 @@ async function showToken(context: Context, { token, name, expiresInMs }: Shown):
 
 async function showLink(
   context: Context,
-  { link, name, expiresInMs, guest }: Omit<Shown, "token"> & { readonly link: string; readonly guest: boolean },
+  { link, name, expiresInMs, guest }: Omit<Shown, "token"> & {
+    readonly link: string;
+    readonly guest: boolean;
+  },
 ): Promise<void> {
   const { platform, output } = context;
   const expires_at = isoTime(platform.nowMs() + expiresInMs);
@@ -209,7 +266,9 @@ async function showLink(
   await output.note(
     "",
     `Valid for ${span(expiresInMs)}. Keep it as secret as a password. ${
-      guest ? "An agent needs nothing else to join:" : "An agent needs an account of this service to join:"
+      guest
+        ? "An agent needs nothing else to join:"
+        : "An agent needs an account of this service to join:"
     }`,
     `  ${output.onStderr("cyan", `${platform.program} channel join`)}`,
   );
@@ -223,11 +282,19 @@ interface LettingIn {
 }
 
 /** Tells of everybody who joins, until the invite is used up or has expired. */
-async function letIn(context: Context, { channel, joined, uses, waitMs }: LettingIn): Promise<void> {
+async function letIn(
+  context: Context,
+  { channel, joined, uses, waitMs }: LettingIn,
+): Promise<void> {
   const { platform, output } = context;
   const deadlineMs = platform.nowMs() + waitMs;
   for (let seen = 0; seen < uses; seen++) {
-    const more = waitUntil(platform, deadlineMs - platform.nowMs(), [channel], () => joined().length > seen);
+    const more = waitUntil(
+      platform,
+      deadlineMs - platform.nowMs(),
+      [channel],
+      () => joined().length > seen,
+    );
     const inTime = await output.progress(`waiting for an agent to join (${seen} of ${uses})`, more);
     const member = joined()[seen];
     if (!inTime || member === undefined) {
@@ -264,7 +331,8 @@ async function joinOrExplain(
       throw inChannelAlready(error, context) ?? error;
     }
     const text = `No member admitted this agent within ${span(timeoutMs)}`;
-    const advice = "The agent that made the invite must be running channel invite or channel listen. Then try again";
+    const advice =
+      "The agent that made the invite must be running channel invite or channel listen. Then try again";
     throw new Failure("join_timeout", text, { advice, cause: error });
   }
 }

@@ -1,4 +1,7 @@
-/** `channel health`: what is wrong with a channel, as its client explains it, also when it cannot be used. */
+/**
+ * `channel health`: what is wrong with a channel, as its client explains it, also when it cannot be
+ * used.
+ */
 import { shownSentence } from "../../proto/mod.ts";
 import type { Channel, ChannelHealth } from "../../sdk/mod.ts";
 import { agentFlag, withAgent } from "../agent.ts";
@@ -27,7 +30,10 @@ export const showHealth: Command = {
       const isKnown = (): boolean => !["offline", "catching_up"].includes(channel.health().state);
       await output.progress("asking the relay", waitUntil(platform, catchUpMs, [channel], isKnown));
       const health = channel.health();
-      await output.result(healthFields(channel, health), healthLines(channel, health, platform.nowMs()));
+      await output.result(
+        healthFields(channel, health),
+        healthLines(channel, health, platform.nowMs()),
+      );
     }),
 };
 
@@ -52,12 +58,19 @@ function healthFields({ name }: Channel, health: ChannelHealth): Readonly<Record
       changed_at: changedAtMs === undefined ? null : isoTime(changedAtMs),
       overdue,
     })),
-    issues: issues.map(({ kind, text, count, lastAtMs }) => ({ kind, text, count, last_at: isoTime(lastAtMs) })),
+    issues: issues.map(({ kind, text, count, lastAtMs }) => ({
+      kind,
+      text,
+      count,
+      last_at: isoTime(lastAtMs),
+    })),
   };
 }
 
 function healthLines(channel: Channel, health: ChannelHealth, nowMs: number): string[] {
-  const names = new Map<string, string>(channel.members().map((member) => [member.agentId, memberName(member)]));
+  const names = new Map<string, string>(
+    channel.members().map((member) => [member.agentId, memberName(member)]),
+  );
   const nameOf = (agentId: string): string => names.get(agentId) ?? `${agentId} (no member)`;
   const { state, problem, action, epoch, forked, silent, keys, issues } = health;
   return [
@@ -74,6 +87,8 @@ function healthLines(channel: Channel, health: ChannelHealth, nowMs: number): st
         span(nowMs - changedAtMs)
       }: a copy of them can still read messages`
     ),
-    ...issues.map(({ text, count }) => shownSentence(count === 1 ? text : `${text} (${count} times)`)),
+    ...issues.map(({ text, count }) =>
+      shownSentence(count === 1 ? text : `${text} (${count} times)`)
+    ),
   ];
 }

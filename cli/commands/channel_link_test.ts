@@ -36,7 +36,10 @@ Deno.test("a guest keeps the pass that works when a link for the same channel le
   try {
     const agent = `${folder}/data/static/agents/default`;
     await Deno.mkdir(agent, { recursive: true });
-    const record = { identity: "guest", guest: { link: linkWith({ pass: passOf("a") }), joined: true } };
+    const record = {
+      identity: "guest",
+      guest: { link: linkWith({ pass: passOf("a") }), joined: true },
+    };
     await Deno.writeTextFile(`${agent}/agent.json`, JSON.stringify(record));
     const { code, stderr } = await join(folder, linkWith({ pass: passOf("b") }));
     assertEquals(code, 5, stderr);

@@ -22,7 +22,10 @@ export const sendMessage: Command = {
     "sends each line that is not empty as a message.",
   ],
   arguments: [nameArgument, { name: "TEXT", summary: "the message", optional: true }],
-  flags: [{ name: "lines", summary: "send each line of the input as a message, as soon as it is read" }, agentFlag],
+  flags: [{
+    name: "lines",
+    summary: "send each line of the input as a message, as soon as it is read",
+  }, agentFlag],
   examples: [
     { command: "echo hi | {} channel send acme/ops/deploy", what: "" },
     {
@@ -42,7 +45,9 @@ export const sendMessage: Command = {
       const payload = text ?? await readAll(context);
       const { id } = await output.progress("sending", channel.send(payload));
       // A person sees that it is done; a script has the exit code.
-      const told = platform.stdout.isTerminal ? [`${output.paint("green", "✓")} Sent to ${channel.name}`] : [];
+      const told = platform.stdout.isTerminal
+        ? [`${output.paint("green", "✓")} Sent to ${channel.name}`]
+        : [];
       await output.result({ channel: channel.name, id }, told);
     }),
 };
@@ -93,7 +98,8 @@ async function printMessages(context: Context, channel: Channel, wanted: number)
   }
   const reader = channel.envelopes({ signal: platform.interrupted, as, ...(tail && { tail }) });
   for (let printed = 0; printed < wanted; printed++) {
-    // Asking for the next message acknowledges the one before, so what was printed does not come again.
+    // Asking for the next message acknowledges the one before, so what was printed does not come
+    // again.
     const { done, value } = await reader.next();
     if (done === true) return;
     await printMessage(context, channel, value);
@@ -101,15 +107,27 @@ async function printMessages(context: Context, channel: Channel, wanted: number)
   await reader.finish();
 }
 
-export async function printMessage({ platform, output }: Context, channel: Channel, message: Envelope): Promise<void> {
+export async function printMessage(
+  { platform, output }: Context,
+  channel: Channel,
+  message: Envelope,
+): Promise<void> {
   const { bytes: payload, sender, id, timeMs } = message;
   if (output.json) {
     const [from, time] = [senderFields(sender), isoTime(timeMs)];
-    return await output.result({ channel: channel.name, id, sender: from, time, ...payloadFields(payload) }, []);
+    return await output.result({
+      channel: channel.name,
+      id,
+      sender: from,
+      time,
+      ...payloadFields(payload),
+    }, []);
   }
   if (platform.stdout.isTerminal) {
     const id = sender.knownAs === undefined ? `${sender.agentId}  ` : "";
-    const head = `${output.paint("dim", clockTime(timeMs))} ${output.paint("cyan", id + agentInWords(sender))}`;
+    const head = `${output.paint("dim", clockTime(timeMs))} ${
+      output.paint("cyan", id + agentInWords(sender))
+    }`;
     return await output.result({}, [`${head}  ${payloadLines(payload)}`]);
   }
   await platform.stdout.write(payload);
@@ -118,7 +136,9 @@ export async function printMessage({ platform, output }: Context, channel: Chann
 
 async function sendLines(context: Context, channel: Channel): Promise<void> {
   const { platform, output } = context;
-  if (platform.stdin.isTerminal) await output.note(output.onStderr("dim", "Each line is a message; Ctrl-D ends"));
+  if (platform.stdin.isTerminal) {
+    await output.note(output.onStderr("dim", "Each line is a message; Ctrl-D ends"));
+  }
   const underWay: Promise<unknown>[] = [];
   for (let messages = 0;;) {
     const line = await platform.stdin.readLine().catch(async (error) => {
@@ -144,7 +164,11 @@ async function sendLines(context: Context, channel: Channel): Promise<void> {
 async function readAll({ platform }: Context): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for (let chunk = await platform.stdin.read(); chunk !== undefined; chunk = await platform.stdin.read()) {
+  for (
+    let chunk = await platform.stdin.read();
+    chunk !== undefined;
+    chunk = await platform.stdin.read()
+  ) {
     length += chunk.length;
     // One more for the line break that is left out.
     if (length > limits.payloadBytes + 2) {
@@ -160,6 +184,8 @@ async function readAll({ platform }: Context): Promise<Uint8Array> {
     all.set(chunk, offset);
     offset += chunk.length;
   }
-  if (length === 0) throw new Failure("invalid_request", "There is nothing to send: the input is empty");
+  if (length === 0) {
+    throw new Failure("invalid_request", "There is nothing to send: the input is empty");
+  }
   return all.subarray(0, length - (all.at(-1) === 0x0a ? (all.at(-2) === 0x0d ? 2 : 1) : 0));
 }

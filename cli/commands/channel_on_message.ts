@@ -24,9 +24,17 @@ export const onMessage: Command = {
     "written to the folder for dead letters. Ctrl-C waits two seconds for running commands. A message whose command takes",
     "longer is delivered again at the next start.",
   ],
-  arguments: [nameArgument, { name: "COMMAND", summary: "the program and its arguments, after --", rest: true }],
+  arguments: [nameArgument, {
+    name: "COMMAND",
+    summary: "the program and its arguments, after --",
+    rest: true,
+  }],
   flags: [
-    { name: "concurrency", value: "N", summary: "number of commands at once; 1 when not given, which keeps the order" },
+    {
+      name: "concurrency",
+      value: "N",
+      summary: "number of commands at once; 1 when not given, which keeps the order",
+    },
     { name: "tries", value: "N", summary: "number of tries for each message; 5 when not given" },
     {
       name: "dead-letters",
@@ -38,7 +46,10 @@ export const onMessage: Command = {
   ],
   examples: [
     { command: "channel on-message acme/ops/deploy -- ./deploy.sh", what: "" },
-    { command: "channel on-message acme/ops/deploy --concurrency 4 -- sh -c 'cat >> all.txt'", what: "" },
+    {
+      command: "channel on-message acme/ops/deploy --concurrency 4 -- sh -c 'cat >> all.txt'",
+      what: "",
+    },
   ],
   run: (context) => {
     const { given } = context;
@@ -57,7 +68,11 @@ interface Handling {
   readonly tries: number;
 }
 
-async function handleAll(context: Context, channel: Channel, { concurrency, tries }: Handling): Promise<void> {
+async function handleAll(
+  context: Context,
+  channel: Channel,
+  { concurrency, tries }: Handling,
+): Promise<void> {
   const { platform: { interrupted: signal }, given } = context;
   const failure = new AbortController();
   const reader = channel.envelopes({
@@ -79,8 +94,16 @@ async function handleAll(context: Context, channel: Channel, { concurrency, trie
   failure.signal.throwIfAborted();
 }
 
-/** Throws only when the command cannot be started, or the dead letter cannot be written: then nothing is acknowledged. */
-async function handle(context: Context, channel: Channel, message: Envelope, tries: number): Promise<void> {
+/**
+ * Throws only when the command cannot be started, or the dead letter cannot be written: then
+ * nothing is acknowledged.
+ */
+async function handle(
+  context: Context,
+  channel: Channel,
+  message: Envelope,
+  tries: number,
+): Promise<void> {
   const { platform, output, given } = context;
   const argv = [given.value("COMMAND") ?? "", ...given.rest];
   for (let attempt = 1;; attempt++) {
@@ -92,7 +115,9 @@ async function handle(context: Context, channel: Channel, message: Envelope, tri
     const how = code === undefined ? "was ended by a signal" : `ended with exit code ${code}`;
     if (attempt >= tries) {
       const path = await buryLetter(context, channel, message);
-      await output.warn(`${argv[0]} ${how} for message ${message.id}, ${tries} times; the message is in ${path}`);
+      await output.warn(
+        `${argv[0]} ${how} for message ${message.id}, ${tries} times; the message is in ${path}`,
+      );
       return await message.ack();
     }
     await output.warn(`${argv[0]} ${how} for message ${message.id}; trying again`);
@@ -114,18 +139,29 @@ function variablesOf({ name }: Channel, message: Envelope): Record<string, strin
     STATIC_CONVERSATION: conversation && shown(conversation),
     STATIC_REPLY_TO: replyTo,
   };
-  return Object.fromEntries(Object.entries(known).flatMap(([key, value]) => value === undefined ? [] : [[key, value]]));
+  return Object.fromEntries(
+    Object.entries(known).flatMap(([key, value]) => value === undefined ? [] : [[key, value]]),
+  );
 }
 
 /** With everything that is known about it, for its owner alone. */
 async function buryLetter(context: Context, channel: Channel, message: Envelope): Promise<string> {
   const { platform: { files, folders }, given } = context;
-  const folder = given.value("dead-letters") ?? files.join(folders.agents, agentName(context), "dead-letters");
-  // Senders choose the ids of their messages: with its own name, none can put a letter in another's place.
+  const folder = given.value("dead-letters") ??
+    files.join(folders.agents, agentName(context), "dead-letters");
+  // Senders choose the ids of their messages: with its own name, none can put a letter in another's
+  // place.
   const path = files.join(files.absolute(folder), `${message.sender.agentId}.${message.id}.json`);
   const { id, sender, timeMs, contentType, conversation, replyTo, headers } = message;
   const about = { id, channel: channel.name, sender: senderFields(sender), time: isoTime(timeMs) };
-  const letter = { ...about, contentType, conversation, replyTo, headers, base64: encodeBase64(message.bytes) };
+  const letter = {
+    ...about,
+    contentType,
+    conversation,
+    replyTo,
+    headers,
+    base64: encodeBase64(message.bytes),
+  };
   await files.writePrivate(path, `${JSON.stringify(letter)}\n`);
   return path;
 }

@@ -1,4 +1,7 @@
-/** Owners and policy of a channel: `channel promote`, `demote`, `policy`; and whose keys are fresh: `channel rotate`. */
+/**
+ * Owners and policy of a channel: `channel promote`, `demote`, `policy`; and whose keys are fresh:
+ * `channel rotate`.
+ */
 import type { Channel, PolicyScope, Promotion } from "../../sdk/mod.ts";
 import { agentFlag } from "../agent.ts";
 import type { Command, Context } from "../command.ts";
@@ -16,17 +19,25 @@ export const promoteMember: Command = {
   ],
   arguments: [nameArgument, memberArgument],
   flags: [
-    { name: "to", value: "WHAT", summary: "owner (if not given), or member: a guest becomes a member like the others" },
+    {
+      name: "to",
+      value: "WHAT",
+      summary: "owner (if not given), or member: a guest becomes a member like the others",
+    },
     agentFlag,
   ],
   examples: [
     { command: "channel promote acme/ops/deploy 9f0kQ1mJ2vXr7LwT1bYgZk", what: "" },
-    { command: "channel promote acme/ops/deploy 9f0kQ1mJ2vXr7LwT1bYgZk --to member", what: "no longer a guest" },
+    {
+      command: "channel promote acme/ops/deploy 9f0kQ1mJ2vXr7LwT1bYgZk --to member",
+      what: "no longer a guest",
+    },
   ],
   run: async (context) => {
     const to = promotionOf(context);
     const verb = to === "owner" ? "owns" : "is no guest in";
-    const promote = (channel: Channel, agentId: string): Promise<void> => channel.promote(agentId, { to });
+    const promote = (channel: Channel, agentId: string): Promise<void> =>
+      channel.promote(agentId, { to });
     await changeOwners(context, "promoting the member", verb, promote);
   },
 };
@@ -45,7 +56,12 @@ export const demoteMember: Command = {
   flags: [agentFlag],
   examples: [{ command: "channel demote acme/ops/deploy 9f0kQ1mJ2vXr7LwT1bYgZk", what: "" }],
   run: (context) =>
-    changeOwners(context, "demoting the owner", "no longer owns", (channel, agentId) => channel.demote(agentId)),
+    changeOwners(
+      context,
+      "demoting the owner",
+      "no longer owns",
+      (channel, agentId) => channel.demote(agentId),
+    ),
 };
 
 export const rotateKeys: Command = {
@@ -79,7 +95,11 @@ export const showPolicy: Command = {
   ],
   arguments: [nameArgument],
   flags: [
-    { name: "admission", value: "WHO", summary: "which members may add and invite: members (all) or owners" },
+    {
+      name: "admission",
+      value: "WHO",
+      summary: "which members may add and invite: members (all) or owners",
+    },
     { name: "posting", value: "WHO", summary: "which members may post: members (all) or owners" },
     agentFlag,
   ],
@@ -89,10 +109,15 @@ export const showPolicy: Command = {
   ],
   run: async (context) => {
     const [admission, posting] = [scopeOf(context, "admission"), scopeOf(context, "posting")];
-    const wanted = { ...(admission !== undefined && { admission }), ...(posting !== undefined && { posting }) };
+    const wanted = {
+      ...(admission !== undefined && { admission }),
+      ...(posting !== undefined && { posting }),
+    };
     await withChannel(context, async (channel) => {
       const { output } = context;
-      if (Object.keys(wanted).length > 0) await output.progress("changing the policy", channel.setPolicy(wanted));
+      if (Object.keys(wanted).length > 0) {
+        await output.progress("changing the policy", channel.setPolicy(wanted));
+      }
       const policy = channel.policy();
       await output.result({ channel: channel.name, policy }, policyLines(policy));
     });
@@ -103,7 +128,9 @@ function scopeOf({ given }: Context, flag: string): PolicyScope | undefined {
   const value = given.value(flag);
   if (value === undefined) return undefined;
   const scope = scopes.find((each) => each === value);
-  if (scope === undefined) throw badInput(`--${flag} must be "members" or "owners", not "${value}"`, "");
+  if (scope === undefined) {
+    throw badInput(`--${flag} must be "members" or "owners", not "${value}"`, "");
+  }
   return scope;
 }
 

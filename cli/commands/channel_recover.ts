@@ -9,7 +9,9 @@ import { memberFields, memberName } from "../texts/channel_texts.ts";
 import { waitUntil } from "../waiting.ts";
 import { agentWords, catchUpMs, findChannel, nameArgument } from "./channel.ts";
 
-/** A little more than the minute after which an owner may recover a channel whatever the others say. */
+/**
+ * A little more than the minute after which an owner may recover a channel whatever the others say.
+ */
 const [turnMs, patienceTurns] = [5_000, 13];
 
 export const recoverChannel: Command = {
@@ -35,7 +37,10 @@ export const recoverChannel: Command = {
   examples: [
     { command: "channel recover acme/ops/deploy", what: "" },
     { command: "channel recover acme/ops/deploy --dry-run", what: "show who would be left out" },
-    { command: "channel recover acme/ops/deploy --without none", what: "leave out the sender of the commit alone" },
+    {
+      command: "channel recover acme/ops/deploy --without none",
+      what: "leave out the sender of the commit alone",
+    },
   ],
   run: (context) =>
     withAgent(context, async (client) => {
@@ -44,19 +49,28 @@ export const recoverChannel: Command = {
       const channel = await findChannel(context, client);
       const isKnown = (): boolean => ["ok", "stopped", "ended"].includes(channel.health().state);
       await output.progress("catching up", waitUntil(platform, catchUpMs, [channel], isKnown));
-      if (channel.health().state === "ok") throw badInput(`${channel.name} works: there is nothing to recover`, "");
-      if (given.has("dry-run")) return await show(context, channel, await channel.previewRecovery(choice));
+      if (channel.health().state === "ok") {
+        throw badInput(`${channel.name} works: there is nothing to recover`, "");
+      }
+      if (given.has("dry-run")) {
+        return await show(context, channel, await channel.previewRecovery(choice));
+      }
       const isOffered = (): boolean => {
         const { state, recoverable } = channel.health();
         return state !== "stopped" || recoverable === true;
       };
       const isOwner = channel.members().some(({ self, owner }) => self && owner);
       for (let turn = 0; isOwner && !isOffered() && turn < patienceTurns; turn++) {
-        await output.progress("waiting for the others", waitUntil(platform, turnMs, [channel], isOffered));
+        await output.progress(
+          "waiting for the others",
+          waitUntil(platform, turnMs, [channel], isOffered),
+        );
       }
       const isStopped = channel.health().state !== "ok";
       const preview = isStopped ? await channel.previewRecovery(choice) : undefined;
-      if (preview !== undefined) await recover(context, channel, choice, preview);
+      if (preview !== undefined) {
+        await recover(context, channel, choice, preview);
+      }
       const members = channel.members();
       const present = members.filter(({ absent }) => !absent).length;
       const { out, still } = parted(preview?.leftOut ?? [], members);
@@ -67,7 +81,9 @@ export const recoverChannel: Command = {
         members: members.map(memberFields),
       };
       await output.result(fields, [
-        `${output.paint("green", "✓")} ${channel.name} is recovered, with ${present} members so far`,
+        `${
+          output.paint("green", "✓")
+        } ${channel.name} is recovered, with ${present} members so far`,
       ]);
       if (still.length > 0) await tell(context, stillText(context, channel, still));
     }),
@@ -85,7 +101,10 @@ async function recover(
     await output.progress("recovering", channel.recover(choice));
   } catch (error) {
     if (!(error instanceof Error) || Reflect.get(error, "code") !== "choice_needed") throw error;
-    throw new Failure("choice_needed", error.message, { advice: waysOf(context, channel, preview), cause: error });
+    throw new Failure("choice_needed", error.message, {
+      advice: waysOf(context, channel, preview),
+      cause: error,
+    });
   }
 }
 
@@ -114,7 +133,10 @@ function waysOf(context: Context, { name }: Channel, { blamed, leftOut }: Recove
     others.join(",");
 }
 
-/** The members that would go, by whether they are gone: another owner may have begun the channel anew with another list. */
+/**
+ * The members that would go, by whether they are gone: another owner may have begun the channel
+ * anew with another list.
+ */
 export function parted(
   leftOut: readonly LeftOutMember[],
   members: readonly { readonly agentId: string }[],
@@ -130,9 +152,14 @@ function stillText(context: Context, { name }: Channel, still: readonly LeftOutM
     `{} channel remove ${name} ID${agentWords(context)}`;
 }
 
-/** As the flags give it. Nothing is left out by an empty text: a variable that is not set must not keep an attacker in. */
+/**
+ * As the flags give it. Nothing is left out by an empty text: a variable that is not set must not
+ * keep an attacker in.
+ */
 export function choiceOf(without: string | undefined, keep: string | undefined): RecoveryChoice {
-  if (without !== undefined && keep !== undefined) throw badInput("Give --without or --keep, not both");
+  if (without !== undefined && keep !== undefined) {
+    throw badInput("Give --without or --keep, not both");
+  }
   if (without !== undefined) return { without: without === none ? [] : idsOf("without", without) };
   return keep === undefined ? {} : { keep: idsOf("keep", keep) };
 }
@@ -142,14 +169,23 @@ const none = "none";
 function idsOf(flag: "without" | "keep", text: string): string[] {
   const ids = text.split(",").map((id) => id.trim());
   if (ids.includes("")) {
-    const advice = flag === "without" ? `To leave out only the sender of the commit: --without ${none}` : undefined;
-    throw badInput(`--${flag} names nobody, or has a comma too many: give agent ids, with commas between them`, advice);
+    const advice = flag === "without"
+      ? `To leave out only the sender of the commit: --without ${none}`
+      : undefined;
+    throw badInput(
+      `--${flag} names nobody, or has a comma too many: give agent ids, with commas between them`,
+      advice,
+    );
   }
-  if (flag === "without" && ids.includes(none)) throw badInput(`--without ${none} stands alone: give it, or agent ids`);
+  if (flag === "without" && ids.includes(none)) {
+    throw badInput(`--without ${none} stands alone: give it, or agent ids`);
+  }
   return ids;
 }
 
-function fieldsOf({ agentId, identity, because, letInBy, seenMs }: LeftOutMember): Readonly<Record<string, unknown>> {
+function fieldsOf(
+  { agentId, identity, because, letInBy, seenMs }: LeftOutMember,
+): Readonly<Record<string, unknown>> {
   return {
     agent_id: agentId,
     identity,
@@ -173,6 +209,8 @@ function linesOf(channel: Channel, { leftOut }: RecoveryPreview): string[] {
     const by = letInBy === undefined || because === "blamed" ? "" : `, let in by ${letInBy}`;
     // Of its coming, not of the commit that it sent.
     const when = seenMs === undefined ? "" : `, here since ${utc(seenMs)}`;
-    return `${member === undefined ? agentId : memberName(member)}: ${reasons[because]}${by}${when}`;
+    return `${member === undefined ? agentId : memberName(member)}: ${
+      reasons[because]
+    }${by}${when}`;
   });
 }

@@ -17,7 +17,10 @@ export function completionCommand(commands: () => readonly Command[]): Command {
     run: async ({ given, output }) => {
       const shell = shells.find((each) => each === given.value("SHELL"));
       if (shell === undefined) {
-        throw badInput(`"${given.value("SHELL")}" is not a supported shell`, `Use one of: ${shells.join(", ")}`);
+        throw badInput(
+          `"${given.value("SHELL")}" is not a supported shell`,
+          `Use one of: ${shells.join(", ")}`,
+        );
       }
       const script = completionScript(shell, commands());
       await output.result({ shell, script }, [script.trimEnd()]);

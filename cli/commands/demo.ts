@@ -10,7 +10,13 @@ import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { width } from "../wrapping.ts";
 import { RelayView, type Sight } from "./demo_relay_view.ts";
-import { readSettings, requireKey, requireRelay, type Settings, trustOf } from "../service/settings.ts";
+import {
+  readSettings,
+  requireKey,
+  requireRelay,
+  type Settings,
+  trustOf,
+} from "../service/settings.ts";
 import { waitUntil } from "../waiting.ts";
 
 /** Together they fit a terminal of 80 columns. */
@@ -79,7 +85,9 @@ async function perform(context: Context, { settings, apiKey, folder }: Stage): P
   await stage.close();
 }
 
-/** When one fails the other is closed before that is told: their folders are about to be removed. */
+/**
+ * When one fails the other is closed before that is told: their folders are about to be removed.
+ */
 async function both(
   ...connecting: readonly [Promise<StaticClient>, Promise<StaticClient>]
 ): Promise<readonly [StaticClient, StaticClient]> {
@@ -109,7 +117,11 @@ async function act(stage: Play, { alice, bob, name }: Cast): Promise<void> {
   await stage.say(channel, joined, "hello bob");
   await stage.say(joined, channel, "the password is swordfish");
   await stage.say(channel, joined, "ok");
-  await stage.say(joined, channel, "a much longer message, which is nobody's business but theirs".repeat(20));
+  await stage.say(
+    joined,
+    channel,
+    "a much longer message, which is nobody's business but theirs".repeat(20),
+  );
   await channel.removeMember(bob.agentId);
   await stage.show("alice removes bob");
   await channel.send("bob cannot read this");
@@ -144,10 +156,14 @@ class Play {
   async show(members: string, remark?: string): Promise<void> {
     const relay = this.#views.flatMap((view) => view.take());
     this.#steps.push({ members, relay });
-    const right = relay.flatMap(({ text, bytes }) => bytes === undefined ? [text] : [text, this.#dim(`  … ${bytes}`)]);
+    const right = relay.flatMap(({ text, bytes }) =>
+      bytes === undefined ? [text] : [text, this.#dim(`  … ${bytes}`)]
+    );
     if (remark !== undefined) right.push(this.#dim(remark));
     const rows = Math.max(1, right.length);
-    for (let row = 0; row < rows; row++) await this.#line(row === 0 ? members : "", right[row] ?? "");
+    for (let row = 0; row < rows; row++) {
+      await this.#line(row === 0 ? members : "", right[row] ?? "");
+    }
   }
 
   /** Each member's fingerprint, which is too long for one line of the column. */
@@ -172,7 +188,9 @@ class Play {
     const { output } = this.#context;
     const cells = this.#views.reduce((sum, view) => sum + view.cells, 0);
     const cover = this.#views.reduce((sum, view) => sum + view.coverCells, 0);
-    if (output.json) return await output.result({ steps: this.#steps, cells, cover_cells: cover }, []);
+    if (output.json) {
+      return await output.result({ steps: this.#steps, cells, cover_cells: cover }, []);
+    }
     await output.result({}, [
       "",
       `On the wire all of it was ${cells} cells of one size, ${cover} of them cover, inside TLS 1.3.`,
@@ -192,7 +210,9 @@ class Play {
   async #line(left: string, right: string): Promise<void> {
     const { output } = this.#context;
     if (output.json) return;
-    await output.result({}, [`${left}${" ".repeat(Math.max(2, leftWidth - width(left)))}${right}`.trimEnd()]);
+    await output.result({}, [
+      `${left}${" ".repeat(Math.max(2, leftWidth - width(left)))}${right}`.trimEnd(),
+    ]);
   }
 
   #bold(text: string): string {
@@ -210,7 +230,9 @@ async function keyFor(context: Context, settings: Settings): Promise<string> {
   if (settings.key !== undefined || !isLoopback(settings.apiUrl)) return requireKey(settings);
   const secret = encodeHex(platform.randomBytes(16));
   const email = `demo-${secret.slice(0, 8)}@example.org`;
-  const created = openApi(platform, settings)((api) => createAccount(api, { email, password: secret }));
+  const created = openApi(platform, settings)((api) =>
+    createAccount(api, { email, password: secret })
+  );
   const { key } = await output.progress("creating an account for the demo", created);
   await output.note(`You are not signed in; account ${email} was created for this demo`);
   return key.apiKey;

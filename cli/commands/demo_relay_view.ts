@@ -1,6 +1,6 @@
 /**
- * The relay's view of an agent: the requests in the cells that reach it, read with nothing but the wire contract. That is
- * all it gets; the keys to what is inside stay with the members.
+ * The relay's view of an agent: the requests in the cells that reach it, read with nothing but the
+ * wire contract. That is all it gets; the keys to what is inside stay with the members.
  */
 import { CellReader, type ClientEnvelope, decodeClientEnvelope, limits } from "../../proto/mod.ts";
 import { encodeHex } from "../texts/channel_texts.ts";
@@ -14,7 +14,10 @@ export interface Sight {
 const shownBytes = 10;
 
 export class RelayView {
-  readonly #reader = new CellReader({ cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
+  readonly #reader = new CellReader({
+    cellBytes: limits.cellBytes,
+    maxEnvelopeBytes: limits.envelopeBytes,
+  });
   #sights: Sight[] = [];
 
   readonly tap = (cells: Uint8Array, cellBytes: number, direction: "sent" | "received"): void => {
@@ -49,7 +52,8 @@ function describe({ operation, body }: ClientEnvelope): Sight | undefined {
       return { text: `CreateChannel ${body.name}` };
     case "SendCommit":
       return {
-        text: `SendCommit: ${body.added.length} in, ${body.removed.length} out, ${body.commit.length} bytes`,
+        text:
+          `SendCommit: ${body.added.length} in, ${body.removed.length} out, ${body.commit.length} bytes`,
         bytes: endOf(body.commit),
       };
     case "SendMessage":

@@ -1,4 +1,6 @@
-/** `doctor`: looks at everything that a channel needs, and says what to do about what is not well. */
+/**
+ * `doctor`: looks at everything that a channel needs, and says what to do about what is not well.
+ */
 import { agentFlag } from "../agent.ts";
 import { checks, type Finding, runCheck } from "./doctor_checks.ts";
 import type { Command } from "../command.ts";
@@ -8,7 +10,9 @@ import { findRelay } from "../service/discovery.ts";
 import { readSettings } from "../service/settings.ts";
 import { withBlanks } from "../wrapping.ts";
 
-const marks: Readonly<Record<Finding["state"], { readonly mark: string; readonly colour: Colour }>> = {
+const marks: Readonly<
+  Record<Finding["state"], { readonly mark: string; readonly colour: Colour }>
+> = {
   ok: { mark: "✓", colour: "green" },
   warning: { mark: "!", colour: "yellow" },
   fault: { mark: "✗", colour: "red" },
@@ -31,15 +35,25 @@ export const doctor: Command = {
     const width = Math.max(...checks.map(({ name }) => name.length));
     const findings: (Finding & { readonly name: string })[] = [];
     for (const check of checks) {
-      const broken = findings.filter(({ state }) => state === "fault" || state === "skipped").map(({ name }) => name);
+      const broken = findings.filter(({ state }) => state === "fault" || state === "skipped").map((
+        { name },
+      ) => name);
       const running = runCheck(check, { context, settings, broken });
       const finding = await output.progress(`checking: ${check.name}`, running);
-      const advice = finding.advice === undefined ? undefined : withCommands(finding.advice, platform.program);
-      findings.push({ name: check.name, ...finding, ...(advice !== undefined && { advice: withBlanks(advice) }) });
+      const advice = finding.advice === undefined
+        ? undefined
+        : withCommands(finding.advice, platform.program);
+      findings.push({
+        name: check.name,
+        ...finding,
+        ...(advice !== undefined && { advice: withBlanks(advice) }),
+      });
       platform.interrupted.throwIfAborted();
       if (output.json) continue;
       const { mark, colour } = marks[finding.state];
-      const lines = [`${output.paint(colour, mark)} ${check.name.padEnd(width)}  ${framed(finding.text)}`];
+      const lines = [
+        `${output.paint(colour, mark)} ${check.name.padEnd(width)}  ${framed(finding.text)}`,
+      ];
       if (advice !== undefined) {
         lines.push(`  ${" ".repeat(width)}  ${output.paint("yellow", `→ ${framed(advice)}`)}`);
       }

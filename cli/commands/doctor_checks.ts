@@ -1,4 +1,7 @@
-/** The checks of `doctor`, in order. Each returns what it found and, if something is wrong, what to do. */
+/**
+ * The checks of `doctor`, in order. Each returns what it found and, if something is wrong, what to
+ * do.
+ */
 import { agentName } from "../agent_record.ts";
 import { readHealth, readUsage } from "../../proto/mod.ts";
 import {
@@ -55,7 +58,10 @@ export const checks: readonly Check[] = [
   { name: "Data folder", run: checkDataFolder },
 ];
 
-/** A check that fails is a fault with the failure's own words. `broken` names the checks that did not end well. */
+/**
+ * A check that fails is a fault with the failure's own words. `broken` names the checks that did
+ * not end well.
+ */
 export async function runCheck(
   check: Check,
   { context, settings, broken }: {
@@ -65,7 +71,9 @@ export async function runCheck(
   },
 ): Promise<Finding> {
   const missing = check.needs?.find((name) => broken.includes(name));
-  if (missing !== undefined) return { state: "skipped", text: `not checked, because of: ${missing}` };
+  if (missing !== undefined) {
+    return { state: "skipped", text: `not checked, because of: ${missing}` };
+  }
   try {
     return await check.run(context, settings);
   } catch (error) {
@@ -77,7 +85,9 @@ export async function runCheck(
 async function checkCredentials({ platform }: Context, settings: Settings): Promise<Finding> {
   const apiKey = requireKey(settings);
   const prefix = `${apiKey.slice(0, 16)}…`;
-  if (settings.key?.from !== "file") return ok(`${prefix} from the ${settings.key?.from ?? "environment"}`);
+  if (settings.key?.from !== "file") {
+    return ok(`${prefix} from the ${settings.key?.from ?? "environment"}`);
+  }
   const path = platform.folders.credentialsFile;
   const mode = await platform.files.mode(path);
   if (mode !== undefined && (mode & 0o077) !== 0) {
@@ -92,7 +102,9 @@ async function checkCredentials({ platform }: Context, settings: Settings): Prom
 async function checkApi({ platform }: Context, settings: Settings): Promise<Finding> {
   const startMs = platform.nowMs();
   const status = await openApi(platform, settings)(readHealth);
-  if (status !== "ok") return fault(`${settings.apiUrl} reports its status as "${status}"`, "Look at the API's log");
+  if (status !== "ok") {
+    return fault(`${settings.apiUrl} reports its status as "${status}"`, "Look at the API's log");
+  }
   return ok(`${settings.apiUrl} answers in ${platform.nowMs() - startMs} ms`);
 }
 
@@ -101,7 +113,10 @@ async function checkKey({ platform }: Context, settings: Settings): Promise<Find
   return ok(`accepted: account ${claims.accountId}, plan ${claims.plan}`);
 }
 
-/** Tokens and certificates are good for a time, so a clock that is far off makes them look expired or not yet valid. */
+/**
+ * Tokens and certificates are good for a time, so a clock that is far off makes them look expired
+ * or not yet valid.
+ */
 async function checkClock({ platform }: Context, settings: Settings): Promise<Finding> {
   const claims = await issueToken(openApi(platform, settings), requireKey(settings));
   const offMs = platform.nowMs() - claims.issuedAtMs;
@@ -125,9 +140,13 @@ async function checkQuota({ platform }: Context, settings: Settings): Promise<Fi
 /** One relay of several that is not well is a warning: agents go to the others. */
 async function checkRelay(context: Context, settings: Settings): Promise<Finding> {
   const addresses = tcpAddressesOf(requireRelay(settings));
-  const findings = await Promise.all(addresses.map((address) => checkOneRelay(context, settings, address)));
+  const findings = await Promise.all(
+    addresses.map((address) => checkOneRelay(context, settings, address)),
+  );
   const [first, another] = findings;
-  if (first === undefined || another === undefined) return first ?? fault("No address is given", relayAdvice);
+  if (first === undefined || another === undefined) {
+    return first ?? fault("No address is given", relayAdvice);
+  }
   const ill = findings.filter(({ state }) => state !== "ok");
   if (ill.length === 0) return ok(findings.map(({ text }) => text).join(", "));
   const text = ill.map(({ text }) => text).join("; ");
@@ -143,14 +162,21 @@ async function checkOneRelay(
   { url, guessed }: TcpAddress,
 ): Promise<Finding> {
   const startMs = platform.nowMs();
-  const access = openAccess(platform, { url, caCerts: relayAuthorities(settings), timeoutMs: relayTimeoutMs });
+  const access = openAccess(platform, {
+    url,
+    caCerts: relayAuthorities(settings),
+    timeoutMs: relayTimeoutMs,
+  });
   const answer = await readHealth(access);
   if (answer.outcome === "done" && answer.value === "ok") {
     return ok(`${url} answers in ${platform.nowMs() - startMs} ms`);
   }
   if (answer.outcome !== "unreachable") {
     const status = answer.outcome === "done" ? 200 : answer.status;
-    return fault(`${url} returned HTTP status ${status}: it is not a relay, or it has a fault`, relayAdvice);
+    return fault(
+      `${url} returned HTTP status ${status}: it is not a relay, or it has a fault`,
+      relayAdvice,
+    );
   }
   platform.interrupted.throwIfAborted();
   const { cause } = answer;
@@ -174,12 +200,17 @@ async function checkCertificate({ platform }: Context, settings: Settings): Prom
   const addresses = tcpAddressesOf(requireRelay(settings));
   const inspect = (address: TcpAddress): Promise<SeenCertificate | undefined> =>
     platform.inspectCertificate(address, relayAuthorities(settings)).catch(() => undefined);
-  // With several relays, report the most urgent certificate: one that is not trusted, or the next to expire.
-  const urgency = (seen: SeenCertificate): number => seen.refused === undefined ? seen.expiresAtMs : 0;
+  // With several relays, report the most urgent certificate: one that is not trusted, or the next
+  // to expire.
+  const urgency = (seen: SeenCertificate): number =>
+    seen.refused === undefined ? seen.expiresAtMs : 0;
   const shown = (await Promise.all(addresses.map(inspect))).filter((seen) => seen !== undefined);
   const [seen] = shown.sort((a, b) => urgency(a) - urgency(b));
   if (seen === undefined) {
-    return { state: "skipped", text: `no certificate is presented at ${addresses.map(({ url }) => url).join(", ")}` };
+    return {
+      state: "skipped",
+      text: `no certificate is presented at ${addresses.map(({ url }) => url).join(", ")}`,
+    };
   }
   const { expiresAtMs, refused, protocol } = seen;
   if (refused !== undefined) {
@@ -191,7 +222,9 @@ async function checkCertificate({ platform }: Context, settings: Settings): Prom
   }
   const leftMs = expiresAtMs - platform.nowMs();
   const text = `valid for ${span(leftMs)}, ${protocol}`;
-  return leftMs < certificateWarnMs ? warning(text, "The relay's operator has to renew it") : ok(text);
+  return leftMs < certificateWarnMs
+    ? warning(text, "The relay's operator has to renew it")
+    : ok(text);
 }
 
 function relayAuthorities({ caCerts, relayCaCerts }: Settings): readonly string[] {
@@ -214,7 +247,9 @@ async function checkSession(context: Context, settings: Settings): Promise<Findi
       identity: "doctor",
       signal: platform.interrupted,
     });
-    return ok(`connected and authenticated over ${client.transport} in ${platform.nowMs() - startMs} ms`);
+    return ok(
+      `connected and authenticated over ${client.transport} in ${platform.nowMs() - startMs} ms`,
+    );
   } finally {
     await platform.files.remove(dataDir);
   }
@@ -235,6 +270,10 @@ async function checkDataFolder(context: Context): Promise<Finding> {
     );
   }
   const names = (await files.list(folders.agents)).filter((name) => !name.startsWith("."));
-  const known = names.includes(agent) ? `, "${agent}" among them` : `; "${agent}" will be created when it is needed`;
-  return ok(`${folders.agents} holds ${names.length} agent${names.length === 1 ? "" : "s"}${known}`);
+  const known = names.includes(agent)
+    ? `, "${agent}" among them`
+    : `; "${agent}" will be created when it is needed`;
+  return ok(
+    `${folders.agents} holds ${names.length} agent${names.length === 1 ? "" : "s"}${known}`,
+  );
 }

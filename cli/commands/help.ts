@@ -8,7 +8,12 @@ export function helpCommand(all: () => readonly Command[]): Command {
   return {
     path: "help",
     summary: "show help for a command, with examples",
-    arguments: [{ name: "COMMAND", summary: "name of the command, as in: channel send", optional: true, rest: true }],
+    arguments: [{
+      name: "COMMAND",
+      summary: "name of the command, as in: channel send",
+      optional: true,
+      rest: true,
+    }],
     examples: [{ command: "help channel send", what: "" }],
     run: async ({ given, platform: { program }, output }) => {
       const words = [given.value("COMMAND") ?? "", ...given.rest].join(" ").trim();

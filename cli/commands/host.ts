@@ -1,4 +1,7 @@
-/** The process that holds an agent for all commands: `host`, `host status`, `host stop`, `host readers list`, `host readers delete`. */
+/**
+ * The process that holds an agent for all commands: `host`, `host status`, `host stop`, `host
+ * readers list`, `host readers delete`.
+ */
 import { shown } from "../../proto/mod.ts";
 import type { HostConnection } from "../../sdk/host/hosted.ts";
 import { agentFlag, withAgent } from "../agent.ts";
@@ -45,10 +48,16 @@ export const stopHost: Command = {
   run: async (context) => {
     const { output } = context;
     const running = await findRunning(context);
-    const unsent = running === undefined ? 0 : (await running.call("stop")).fields.optionalNumber("unsent") ?? 0;
+    const unsent = running === undefined
+      ? 0
+      : (await running.call("stop")).fields.optionalNumber("unsent") ?? 0;
     if (running !== undefined) await output.progress("ending the host", running.over);
-    if (unsent > 0) await output.warn(`${unsent === 1 ? "One message was" : `${unsent} messages were`} not sent`);
-    const text = running === undefined ? "No host was running" : `${output.paint("green", "✓")} The host has ended`;
+    if (unsent > 0) {
+      await output.warn(`${unsent === 1 ? "One message was" : `${unsent} messages were`} not sent`);
+    }
+    const text = running === undefined
+      ? "No host was running"
+      : `${output.paint("green", "✓")} The host has ended`;
     await output.result({ stopped: running !== undefined, unsent }, [text]);
   },
 };
@@ -56,7 +65,9 @@ export const stopHost: Command = {
 export const listReaders: Command = {
   path: "host readers list",
   summary: "list the readers of this agent's channels and their positions",
-  details: ["Each reader has its own position and gets every message. channel listen --as NAME creates one."],
+  details: [
+    "Each reader has its own position and gets every message. channel listen --as NAME creates one.",
+  ],
   arguments: [{ ...nameArgument, optional: true }],
   flags: [agentFlag],
   examples: [{ command: "host readers list", what: "" }],
@@ -76,14 +87,20 @@ export const listReaders: Command = {
         grouped(behind),
         String(programs),
       ]);
-      await context.output.result({ readers }, table([["CHANNEL", "READER", "BEHIND", "PROGRAMS"], ...rows]));
+      await context.output.result(
+        { readers },
+        table([["CHANNEL", "READER", "BEHIND", "PROGRAMS"], ...rows]),
+      );
     }),
 };
 
 export const deleteReader: Command = {
   path: "host readers delete",
   summary: "delete a reader and its position",
-  arguments: [nameArgument, { name: "READER", summary: "name of the reader, as shown by host readers list" }],
+  arguments: [nameArgument, {
+    name: "READER",
+    summary: "name of the reader, as shown by host readers list",
+  }],
   flags: [agentFlag],
   examples: [{ command: "host readers delete acme/ops/deploy audit", what: "" }],
   run: (context) =>
@@ -119,7 +136,9 @@ async function showStatus(context: Context): Promise<void> {
   };
   const forMs = platform.nowMs() - fields.number("startedAtMs");
   await output.result(status, [
-    `${output.paint("green", "✓")} The host of agent "${status.agent}" has been running for ${span(forMs)}`,
+    `${output.paint("green", "✓")} The host of agent "${status.agent}" has been running for ${
+      span(forMs)
+    }`,
     ...table([
       ["  process", `${status.pid}, ${status.runtime}, version ${status.version}`],
       ["  programs", String(status.programs)],
@@ -151,11 +170,16 @@ export async function endIdleHost(context: Context): Promise<void> {
 }
 
 /** At the host, which is started if need be. */
-async function atHost(context: Context, act: (host: HostConnection) => Promise<void>): Promise<void> {
+async function atHost(
+  context: Context,
+  act: (host: HostConnection) => Promise<void>,
+): Promise<void> {
   if (!usesHost(context)) throw badInput("STATIC_HOST is off", "Unset it to use a host");
   await withAgent(context, async () => {
     const host = await findRunning(context);
-    if (host === undefined) throw new Failure("listener_died", "The host has just ended", { advice: "Try again" });
+    if (host === undefined) {
+      throw new Failure("listener_died", "The host has just ended", { advice: "Try again" });
+    }
     try {
       await act(host);
     } finally {

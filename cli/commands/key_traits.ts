@@ -1,4 +1,7 @@
-/** Properties of a key beyond its name, from flags and for people. The API decides what makes sense together. */
+/**
+ * Properties of a key beyond its name, from flags and for people. The API decides what makes sense
+ * together.
+ */
 import type { ApiKeyTraits } from "../../proto/mod.ts";
 import { parseCount, parseDurationMs } from "../arguments/values.ts";
 import type { FlagSpec, Given } from "../command.ts";
@@ -6,8 +9,16 @@ import { badInput } from "../failure.ts";
 import { grouped, isoTime, utc } from "../texts/amounts.ts";
 
 export const traitFlags: readonly FlagSpec[] = [
-  { name: "kind", value: "KIND", summary: "publishable (for browsers) or guest (one channel); secret when not given" },
-  { name: "scope", value: "LIST", summary: "its scopes, as in tokens,usage:read; all when not given" },
+  {
+    name: "kind",
+    value: "KIND",
+    summary: "publishable (for browsers) or guest (one channel); secret when not given",
+  },
+  {
+    name: "scope",
+    value: "LIST",
+    summary: "its scopes, as in tokens,usage:read; all when not given",
+  },
   {
     name: "channels",
     value: "LIST",
@@ -19,13 +30,16 @@ export const traitFlags: readonly FlagSpec[] = [
 ];
 
 export function readTraits(given: Given, nowMs: number): ApiKeyTraits {
-  const [kind, scope, channels, channelId, expires, limit] = traitFlags.map(({ name }) => given.value(name));
+  const [kind, scope, channels, channelId, expires, limit] = traitFlags.map(({ name }) =>
+    given.value(name)
+  );
   return {
     kind,
     scopes: scope?.split(","),
     channels: channels?.trim().split(/\s+/).map(parseChannels),
     channel_id: channelId,
-    ...(expires !== undefined && { expires_at: isoTime(nowMs + parseDurationMs("expires", expires)) }),
+    ...(expires !== undefined &&
+      { expires_at: isoTime(nowMs + parseDurationMs("expires", expires)) }),
     ...(limit !== undefined && { message_limit: parseCount("limit", limit) }),
   };
 }
@@ -33,8 +47,13 @@ export function readTraits(given: Given, nowMs: number): ApiKeyTraits {
 /** `acme/ops/*:send,receive`. */
 function parseChannels(text: string): { pattern: string; allow: string[] } {
   const [pattern = "", rights = "", ...more] = text.split(":");
-  if (pattern !== "" && rights !== "" && more.length === 0) return { pattern, allow: rights.split(",") };
-  throw badInput(`--channels ${text} is not a channel pattern with rights`, 'Write it as "acme/ops/*:send,receive"');
+  if (pattern !== "" && rights !== "" && more.length === 0) {
+    return { pattern, allow: rights.split(",") };
+  }
+  throw badInput(
+    `--channels ${text} is not a channel pattern with rights`,
+    'Write it as "acme/ops/*:send,receive"',
+  );
 }
 
 /** Undefined for a plain key. */

@@ -1,5 +1,12 @@
 /** API keys: `keys create`, `keys list`, `keys revoke`. */
-import { createApiKey, type CreatedKey, listApiKeys, type ListedKey, revokeApiKey, shown } from "../../proto/mod.ts";
+import {
+  createApiKey,
+  type CreatedKey,
+  listApiKeys,
+  type ListedKey,
+  revokeApiKey,
+  shown,
+} from "../../proto/mod.ts";
 import { callerOf } from "../service/caller.ts";
 import type { Command, Context } from "../command.ts";
 import { forgetKey } from "../service/credentials.ts";
@@ -19,12 +26,24 @@ export const createKey: Command = {
     "Without further flags the key has all rights. Scopes: tokens, keys:read, keys:write, usage:read, account.",
     "Rights in channels: send, receive, create, invite. A guest pass needs --channel-id, --expires and --limit.",
   ],
-  flags: [{ name: "name", value: "NAME", summary: 'name of the key; "default" when not given' }, ...traitFlags],
+  flags: [
+    { name: "name", value: "NAME", summary: 'name of the key; "default" when not given' },
+    ...traitFlags,
+  ],
   examples: [
     { command: "keys create --name ci", what: "one key for each place" },
-    { command: "keys create --name bill --scope usage:read --expires 30d", what: "few rights, for a limited time" },
-    { command: 'keys create --kind publishable --channels "acme/web/*:send,receive"', what: "a key for browsers" },
-    { command: "keys create --name ci | gh secret set STATIC_API_KEY", what: "straight into a secret store" },
+    {
+      command: "keys create --name bill --scope usage:read --expires 30d",
+      what: "few rights, for a limited time",
+    },
+    {
+      command: 'keys create --kind publishable --channels "acme/web/*:send,receive"',
+      what: "a key for browsers",
+    },
+    {
+      command: "keys create --name ci | gh secret set STATIC_API_KEY",
+      what: "straight into a secret store",
+    },
   ],
   run: async (context) => {
     const { given, platform, output } = context;
@@ -35,9 +54,19 @@ export const createKey: Command = {
   },
 };
 
-export async function showOnce({ output }: Context, key: CreatedKey, more: object = {}): Promise<void> {
+export async function showOnce(
+  { output }: Context,
+  key: CreatedKey,
+  more: object = {},
+): Promise<void> {
   await output.note(`Key "${shown(key.name)}" (${key.id}) is shown this one time:`);
-  await output.result({ id: key.id, key_prefix: key.prefix, name: key.name, key: key.apiKey, ...more }, [key.apiKey]);
+  await output.result({
+    id: key.id,
+    key_prefix: key.prefix,
+    name: key.name,
+    key: key.apiKey,
+    ...more,
+  }, [key.apiKey]);
 }
 
 export const listKeys: Command = {
@@ -62,7 +91,15 @@ export const listKeys: Command = {
     // A column for what a key may only where one is not plain.
     const may = keys.map(({ traits }) => describeTraits(traits));
     const isAllPlain = may.every((text) => text === undefined);
-    const titles = ["", "PREFIX", "NAME", "CREATED", "LAST USED", "ID", ...(isAllPlain ? [] : ["MAY"])];
+    const titles = [
+      "",
+      "PREFIX",
+      "NAME",
+      "CREATED",
+      "LAST USED",
+      "ID",
+      ...(isAllPlain ? [] : ["MAY"]),
+    ];
     await output.result({ keys: value }, [
       ...table([
         titles.map((title) => output.paint("dim", title)),
@@ -84,7 +121,10 @@ export const revokeKey: Command = {
   path: "keys revoke",
   summary: "revoke a key: it stops working at once, everywhere",
   arguments: [{ name: "KEY", summary: "id, prefix or name of the key, as shown by keys list" }],
-  flags: [{ name: "yes", summary: "do not ask for confirmation, even for the key that this CLI uses" }],
+  flags: [{
+    name: "yes",
+    summary: "do not ask for confirmation, even for the key that this CLI uses",
+  }],
   examples: [{ command: "keys revoke ci", what: "by its name, if only one key has it" }],
   run: async (context) => {
     const { given, platform, output } = context;
@@ -93,11 +133,16 @@ export const revokeKey: Command = {
     const key = findKey(keys, given.value("KEY") ?? "");
     const isOwn = key.prefix === apiKey.slice(0, prefixLength);
     if (isOwn) await confirm(context, `${key.prefix}… is the key that this CLI uses. Revoke it?`);
-    await output.progress("revoking the key", ask((api) => revokeApiKey(api, { apiKey, id: key.id })));
+    await output.progress(
+      "revoking the key",
+      ask((api) => revokeApiKey(api, { apiKey, id: key.id })),
+    );
     if (isOwn && settings.key?.from === "file") {
       await forgetKey(platform, settings.saved);
       await output.note(
-        `It is gone from the saved credentials; sign in again with: ${output.command(`${platform.program} login`)}`,
+        `It is gone from the saved credentials; sign in again with: ${
+          output.command(`${platform.program} login`)
+        }`,
       );
     }
     await output.result({ id: key.id, key_prefix: key.prefix, revoked: true }, [
@@ -108,7 +153,9 @@ export const revokeKey: Command = {
 };
 
 export function findKey(keys: readonly ListedKey[], wanted: string): ListedKey {
-  const found = keys.filter(({ id, prefix, name }) => [id, prefix, name].includes(wanted.replace(/…$/, "")));
+  const found = keys.filter(({ id, prefix, name }) =>
+    [id, prefix, name].includes(wanted.replace(/…$/, ""))
+  );
   const [key, another] = found;
   if (key === undefined) {
     throw new Failure("not_found", `There is no active key "${wanted}"`, {

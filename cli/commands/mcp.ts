@@ -19,7 +19,11 @@ export const mcp: Command = {
     "for more afterwards are delivered again to the next one. Keys, passphrases and invites never reach the model.",
   ],
   flags: [
-    { name: "reader", value: "NAME", summary: 'name of the reader, which has its own position; "mcp" when not given' },
+    {
+      name: "reader",
+      value: "NAME",
+      summary: 'name of the reader, which has its own position; "mcp" when not given',
+    },
     {
       name: "policy",
       value: "RULE",
@@ -36,15 +40,23 @@ export const mcp: Command = {
   examples: [{ command: "mcp --agent reviewer", what: "as the agent named reviewer" }],
   run: async (context) => {
     const { given, platform } = context;
-    if (!usesHost(context)) throw badInput("mcp needs a host, but STATIC_HOST is off", "Unset STATIC_HOST");
+    if (!usesHost(context)) {
+      throw badInput("mcp needs a host, but STATIC_HOST is off", "Unset STATIC_HOST");
+    }
     const rule = given.value("policy") ?? "accept";
     const policy = parseRule(rule);
-    if (policy === undefined) throw badInput(`"${rule}" is not a rule`, `Use one of ${rules.join(", ")}`);
-    const wanted = (given.value("allow") ?? "").split(",").map((word) => word.trim()).filter((word) => word !== "");
+    if (policy === undefined) {
+      throw badInput(`"${rule}" is not a rule`, `Use one of ${rules.join(", ")}`);
+    }
+    const wanted = (given.value("allow") ?? "").split(",").map((word) => word.trim()).filter((
+      word,
+    ) => word !== "");
     const { key } = await readSettings(context);
     const link = (await findPlace(context))?.guest?.link;
     // A key of another service is not used, and still not for the model.
-    const variables = ["STATIC_API_KEY", "STATIC_PASSPHRASE"].map((name) => platform.variable(name));
+    const variables = ["STATIC_API_KEY", "STATIC_PASSPHRASE"].map((name) =>
+      platform.variable(name)
+    );
     const secrets = [key?.apiKey, link, ...variables].filter((secret) => secret !== undefined);
     const { allowable, serveMcp }: typeof import("../mcp/serve.ts") = await import(serveModule);
     const allowed = new Set(allowable.filter((name) => wanted.includes(name)));

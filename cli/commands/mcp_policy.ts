@@ -1,10 +1,21 @@
-/** Decisions of a person about a model: `mcp policy`, `mcp held`, `mcp held release`, `mcp held drop`. */
+/**
+ * Decisions of a person about a model: `mcp policy`, `mcp held`, `mcp held release`, `mcp held
+ * drop`.
+ */
 import { agentInWords, isAgentId, quoted, shown } from "../../proto/mod.ts";
 import { agentFlag } from "../agent.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
 import { heldId, HeldMessages } from "../mcp/held_messages.ts";
-import { modelFolder, named, others, parseRule, readPolicy, rules, writeRule } from "../mcp/policy.ts";
+import {
+  modelFolder,
+  named,
+  others,
+  parseRule,
+  readPolicy,
+  rules,
+  writeRule,
+} from "../mcp/policy.ts";
 import { table } from "../output.ts";
 import { isoTime } from "../texts/amounts.ts";
 import { payloadFields, payloadLines, senderFields } from "../texts/channel_texts.ts";
@@ -34,12 +45,16 @@ export const mcpPolicy: Command = {
     const [sender, text] = [given.value("SENDER"), given.value("RULE")];
     if (sender !== undefined) {
       const rule = parseRule(text);
-      if (rule === undefined) throw badInput(`"${text ?? ""}" is not a rule`, `Use one of ${rules.join(", ")}`);
+      if (rule === undefined) {
+        throw badInput(`"${text ?? ""}" is not a rule`, `Use one of ${rules.join(", ")}`);
+      }
       await writeRule(context, await senderOf(context, sender), rule);
     }
     const policy = await readPolicy(context);
     const names = await readNames(context);
-    const rows = Object.entries(policy).map(([each, rule]) => [each, rule, wordsFor(names.get(each))]);
+    const rows = Object.entries(policy).map((
+      [each, rule],
+    ) => [each, rule, wordsFor(names.get(each))]);
     const lines = rows.length === 0
       ? ["There are no rules: messages reach the model, unless a session has another --policy"]
       : table([["SENDER", "RULE"], ...rows]);
@@ -54,7 +69,9 @@ export const listHeld: Command = {
   examples: [{ command: "mcp held", what: "" }],
   run: async (context) => {
     const names = await readNames(context);
-    const held = (await heldOf(context).list()).map(({ channel, message, message: { sender } }) => ({
+    const held = (await heldOf(context).list()).map((
+      { channel, message, message: { sender } },
+    ) => ({
       channel,
       message: { ...message, sender: { ...sender, knownAs: names.get(sender.agentId) } },
     }));
@@ -79,8 +96,16 @@ export const releaseHeld: Command = {
   summary: "pass a held message to the model",
   arguments: [idArgument],
   flags: [agentFlag],
-  examples: [{ command: "mcp held release 3q2-7wAAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAA", what: "" }],
-  run: (context) => decide(context, (held, id) => held.release(id), "is released: the next call of wait returns it"),
+  examples: [{
+    command: "mcp held release 3q2-7wAAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAA",
+    what: "",
+  }],
+  run: (context) =>
+    decide(
+      context,
+      (held, id) => held.release(id),
+      "is released: the next call of wait returns it",
+    ),
 };
 
 export const dropHeld: Command = {

@@ -1,4 +1,7 @@
-/** The account of the key in use: `account show`, `account verify`, `account email`, `account password`, `account delete`. */
+/**
+ * The account of the key in use: `account show`, `account verify`, `account email`, `account
+ * password`, `account delete`.
+ */
 import {
   askVerification,
   changeAddress,
@@ -23,12 +26,16 @@ export const revokeKeys: FlagSpec = {
   name: "revoke-keys",
   summary: "revoke all keys as well, the one in use included",
 };
-const claimed = "Someone else has verified this account's address. Set another one with: {} account email";
+const claimed =
+  "Someone else has verified this account's address. Set another one with: {} account email";
 
 export const showAccount: Command = {
   path: "account show",
   summary: "show the account: address, whether it is verified, plan, and open tasks",
-  examples: [{ command: "account show", what: "" }, { command: "account show --json", what: "for scripts" }],
+  examples: [{ command: "account show", what: "" }, {
+    command: "account show --json",
+    what: "for scripts",
+  }],
   run: async (context) => {
     const { output } = context;
     const { ask, apiKey } = await callerOf(context);
@@ -47,7 +54,11 @@ export const verifyAddress: Command = {
     "Without a code it sends a new one to the account's address. A code works once, within 60 minutes.",
     "Confirming a new address ends all console sessions.",
   ],
-  arguments: [{ name: "CODE", summary: "the code from the mail; without it a new one is sent", optional: true }],
+  arguments: [{
+    name: "CODE",
+    summary: "the code from the mail; without it a new one is sent",
+    optional: true,
+  }],
   flags: [revokeKeys],
   examples: [
     { command: "account verify", what: "sends a code" },
@@ -59,7 +70,10 @@ export const verifyAddress: Command = {
     const code = given.value("CODE");
     if (code === undefined) return await sendCode(context, caller);
     const proof = { apiKey: caller.apiKey, code, revokeKeys: given.has("revoke-keys") };
-    const account = await output.progress("asking the API", caller.ask((api) => confirmAddress(api, proof)));
+    const account = await output.progress(
+      "asking the API",
+      caller.ask((api) => confirmAddress(api, proof)),
+    );
     await output.result(valueOf(account), [
       `${output.paint("green", "✓")} ${shown(account.email ?? "")} is verified`,
     ]);
@@ -70,16 +84,27 @@ export const verifyAddress: Command = {
 export const changeEmail: Command = {
   path: "account email",
   summary: "change the account's e-mail address; confirm it with account verify",
-  details: ["Sends a code to the new address. The old address stays in use until you confirm the new one."],
+  details: [
+    "Sends a code to the new address. The old address stays in use until you confirm the new one.",
+  ],
   arguments: [{ name: "ADDRESS", summary: "the new e-mail address", check: checkEmail }],
   examples: [{ command: "account email you@example.org", what: "asks for the password" }],
   run: async (context) => {
     const { given, output } = context;
     const caller = await callerOf(context);
     const email = given.value("ADDRESS") ?? "";
-    const change = { apiKey: caller.apiKey, email, password: await askPassword(context, { again: false }) };
-    const account = await output.progress("asking the API", caller.ask((api) => changeAddress(api, change)));
-    await output.result(valueOf(account), [`${output.paint("green", "✓")} A code was sent to ${shown(email)}`]);
+    const change = {
+      apiKey: caller.apiKey,
+      email,
+      password: await askPassword(context, { again: false }),
+    };
+    const account = await output.progress(
+      "asking the API",
+      caller.ask((api) => changeAddress(api, change)),
+    );
+    await output.result(valueOf(account), [
+      `${output.paint("green", "✓")} A code was sent to ${shown(email)}`,
+    ]);
     await tellCode(context, caller, "account verify CODE");
   },
 };
@@ -96,15 +121,25 @@ export const setPassword: Command = {
     const caller = await callerOf(context);
     const old = await askPassword(context, { again: false });
     const newPassword = await askPassword(context, { again: true, question: "New password" });
-    const change = { apiKey: caller.apiKey, password: old, newPassword, revokeKeys: given.has("revoke-keys") };
-    const ended = await output.progress("asking the API", caller.ask((api) => changePassword(api, change)));
+    const change = {
+      apiKey: caller.apiKey,
+      password: old,
+      newPassword,
+      revokeKeys: given.has("revoke-keys"),
+    };
+    const ended = await output.progress(
+      "asking the API",
+      caller.ask((api) => changePassword(api, change)),
+    );
     await output.result({ sessions_ended: ended.sessionsEnded, keys_revoked: ended.keysRevoked }, [
       `${
         output.paint("green", "✓")
       } The password is changed; ${ended.sessionsEnded} sessions and ${ended.keysRevoked} keys have ended`,
     ]);
     const saved = await saveDevice(context, caller.settings, ended);
-    if (change.revokeKeys) await forgetSaved(context, { ...caller, settings: { ...caller.settings, saved } });
+    if (change.revokeKeys) {
+      await forgetSaved(context, { ...caller, settings: { ...caller.settings, saved } });
+    }
   },
 };
 
@@ -117,7 +152,10 @@ export const removeAccount: Command = {
     const { platform, output } = context;
     const caller = await callerOf(context);
     const { ask, apiKey } = caller;
-    const { accountId, email } = await output.progress("asking the API", ask((api) => readAccount(api, apiKey)));
+    const { accountId, email } = await output.progress(
+      "asking the API",
+      ask((api) => readAccount(api, apiKey)),
+    );
     await confirm(
       context,
       `Permanently delete the account ${shown(email ?? accountId)} with its keys and channels?`,
@@ -134,11 +172,18 @@ export const removeAccount: Command = {
 async function sendCode(context: Context, caller: ApiCaller): Promise<void> {
   const { output } = context;
   const { ask, apiKey } = caller;
-  const { email, isVerified } = await output.progress("asking the API", ask((api) => readAccount(api, apiKey)));
-  if (email === undefined) throw new Failure("conflict", "The account has no address to verify", { advice: claimed });
+  const { email, isVerified } = await output.progress(
+    "asking the API",
+    ask((api) => readAccount(api, apiKey)),
+  );
+  if (email === undefined) {
+    throw new Failure("conflict", "The account has no address to verify", { advice: claimed });
+  }
   if (isVerified) throw new Failure("conflict", `${email} is verified already`);
   await output.progress("asking the API", ask((api) => askVerification(api, apiKey)));
-  await output.result({ sent_to: email }, [`${output.paint("green", "✓")} A code was sent to ${shown(email)}`]);
+  await output.result({ sent_to: email }, [
+    `${output.paint("green", "✓")} A code was sent to ${shown(email)}`,
+  ]);
   await tellCode(context, caller, "account verify CODE");
 }
 
@@ -149,13 +194,21 @@ export async function tellCode(
   next: string,
 ): Promise<void> {
   const { mailFolder } = await findService(context, settings);
-  if (mailFolder !== undefined) await context.output.note(`  This service writes its mail to ${shown(mailFolder)}`);
-  await context.output.note("", "Next:", `  ${context.output.command(`${context.platform.program} ${next}`)}`);
+  if (mailFolder !== undefined) {
+    await context.output.note(`  This service writes its mail to ${shown(mailFolder)}`);
+  }
+  await context.output.note(
+    "",
+    "Next:",
+    `  ${context.output.command(`${context.platform.program} ${next}`)}`,
+  );
 }
 
 async function forgetSaved({ platform, output }: Context, { settings }: ApiCaller): Promise<void> {
   if (settings.key?.from === "file") await forgetKey(platform, settings.saved);
-  await output.note(`All keys are revoked; sign in again with: ${output.command(`${platform.program} login`)}`);
+  await output.note(
+    `All keys are revoked; sign in again with: ${output.command(`${platform.program} login`)}`,
+  );
 }
 
 function valueOf(account: OwnAccount): Readonly<Record<string, unknown>> {
@@ -173,11 +226,15 @@ function valueOf(account: OwnAccount): Readonly<Record<string, unknown>> {
 
 function linesOf(account: OwnAccount): string[] {
   const { accountId, email, isVerified, pendingEmail, plan, createdAtMs, isSuspended } = account;
-  const address = email === undefined ? "none" : `${shown(email)}, ${isVerified ? "verified" : "not verified"}`;
+  const address = email === undefined
+    ? "none"
+    : `${shown(email)}, ${isVerified ? "verified" : "not verified"}`;
   return table([
     ["Account", accountId],
     ["E-mail", address],
-    ...(pendingEmail === undefined ? [] : [["Pending", `${shown(pendingEmail)}, until it is verified`]]),
+    ...(pendingEmail === undefined
+      ? []
+      : [["Pending", `${shown(pendingEmail)}, until it is verified`]]),
     ["Plan", plan],
     ["Since", utc(createdAtMs)],
     ...(isSuspended ? [["State", "suspended"]] : []),

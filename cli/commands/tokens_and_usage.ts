@@ -23,8 +23,12 @@ export const token: Command = {
     const settings = await readSettings(context);
     const issued = issueToken(openApi(platform, settings), requireKey(settings));
     const { token, accountId, plan, expiresAtMs } = await output.progress("asking the API", issued);
-    await output.result({ token, account_id: accountId, plan, expires_at: isoTime(expiresAtMs) }, [token]);
-    if (platform.stdout.isTerminal) await output.note(`Valid until ${utc(expiresAtMs)}; anyone who has it can use it`);
+    await output.result({ token, account_id: accountId, plan, expires_at: isoTime(expiresAtMs) }, [
+      token,
+    ]);
+    if (platform.stdout.isTerminal) {
+      await output.note(`Valid until ${utc(expiresAtMs)}; anyone who has it can use it`);
+    }
   },
 };
 
@@ -43,7 +47,11 @@ export const usage: Command = {
   },
 };
 
-function usageLines({ plan, period, messages, bytes }: Usage, output: Output, nowMs: number): string[] {
+function usageLines(
+  { plan, period, messages, bytes }: Usage,
+  output: Output,
+  nowMs: number,
+): string[] {
   const { used, limit, remaining } = messages;
   const amount = limit === null
     ? `${grouped(used)}, no limit`

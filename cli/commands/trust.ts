@@ -1,5 +1,12 @@
 /** Agents that this user knows: `trust name`, `trust list`, `trust remove`, and `agents number`. */
-import { addName, agentInWords, formatTrust, parseAgentId, quoted, WireError } from "../../proto/mod.ts";
+import {
+  addName,
+  agentInWords,
+  formatTrust,
+  parseAgentId,
+  quoted,
+  WireError,
+} from "../../proto/mod.ts";
 import type { ChannelMember } from "../../sdk/mod.ts";
 import { agentFlag, withAgent } from "../agent.ts";
 import { agentName } from "../agent_record.ts";
@@ -23,12 +30,19 @@ export const nameAgent: Command = {
     { name: "AGENT_ID", summary: "agent id, as shown by channel members", check: parseAgentId },
     { name: "NAME", summary: "your name for it, up to 64 characters" },
   ],
-  flags: [{ name: "yes", summary: "do not show the digits and do not ask: you have compared the agent id" }, agentFlag],
+  flags: [{
+    name: "yes",
+    summary: "do not show the digits and do not ask: you have compared the agent id",
+  }, agentFlag],
   examples: [{ command: 'trust name Zk3f9aQ0mJ2vXr7LwT1bYg "Alice\'s laptop"', what: "" }],
   run: async (context) => {
     const { given, output } = context;
-    const [agentId, name] = [parseAgentId(given.value("AGENT_ID") ?? ""), given.value("NAME") ?? ""];
-    // A name that cannot be used is refused before anybody reads digits. Names may be given and taken back meanwhile.
+    const [agentId, name] = [
+      parseAgentId(given.value("AGENT_ID") ?? ""),
+      given.value("NAME") ?? "",
+    ];
+    // A name that cannot be used is refused before anybody reads digits. Names may be given and
+    // taken back meanwhile.
     await withName(context, agentId, name);
     if (!given.has("yes")) await compare(context, agentId);
     await writeNames(context, await withName(context, agentId, name));
@@ -46,7 +60,10 @@ export const listNames: Command = {
     const names = [...await readNames(context)];
     const known = names.map(([agent_id, known_as]) => ({ agent_id, known_as }));
     const rows = names.map(([agentId, name]) => [agentId, quoted(name)]);
-    await context.output.result({ known }, rows.length === 0 ? [] : table([["AGENT ID", "NAME"], ...rows]));
+    await context.output.result(
+      { known },
+      rows.length === 0 ? [] : table([["AGENT ID", "NAME"], ...rows]),
+    );
     if (rows.length === 0) await context.output.note("You have given no names");
   },
 };
@@ -91,7 +108,11 @@ export const showNumber: Command = {
     }),
 };
 
-async function withName(context: Context, agentId: string, name: string): Promise<ReadonlyMap<string, string>> {
+async function withName(
+  context: Context,
+  agentId: string,
+  name: string,
+): Promise<ReadonlyMap<string, string>> {
   const names = await readNames(context);
   try {
     addName(names, agentId, name);
@@ -104,7 +125,10 @@ async function withName(context: Context, agentId: string, name: string): Promis
 /** Hosts of this user's agents are told, so that programs show the names at once. */
 async function writeNames(context: Context, names: ReadonlyMap<string, string>): Promise<void> {
   const { platform: { files, folders }, given } = context;
-  await files.writePrivate(folders.trustFile, formatTrust({ names }, await files.read(folders.trustFile)));
+  await files.writePrivate(
+    folders.trustFile,
+    formatTrust({ names }, await files.read(folders.trustFile)),
+  );
   for (const name of await files.list(folders.agents)) {
     const as: Given = { ...given, value: (each) => each === "agent" ? name : given.value(each) };
     const host = await findRunning({ ...context, given: as }).catch(() => undefined);
@@ -118,12 +142,19 @@ async function compare(context: Context, agentId: string): Promise<void> {
   await withAgent(context, async (agent) => {
     const found = await findAgent(agent, agentId);
     if (found === undefined) {
-      throw new Failure("not_found", `Agent ${agentId} is in no channel of agent "${agentName(context)}"`, {
-        advice:
-          "Act as an agent that shares a channel with it, with --agent NAME; or use --yes if you have compared the id",
-      });
+      throw new Failure(
+        "not_found",
+        `Agent ${agentId} is in no channel of agent "${agentName(context)}"`,
+        {
+          advice:
+            "Act as an agent that shares a channel with it, with --agent NAME; or use --yes if you have compared the id",
+        },
+      );
     }
-    await context.output.note(`${agentId}  ${agentInWords(found.member)}`, `Its number: ${found.number}`);
+    await context.output.note(
+      `${agentId}  ${agentInWords(found.member)}`,
+      `Its number: ${found.number}`,
+    );
     await confirm(context, "Did its owner tell you the same digits?");
   });
 }

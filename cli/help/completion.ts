@@ -9,7 +9,8 @@ export function completionScript(shell: Shell, commands: readonly Command[]): st
     case "bash":
       return bash(commands);
     case "zsh":
-      // zsh runs bash's way of completion by itself, on top of its own, which a new user's zsh has not loaded.
+      // zsh runs bash's way of completion by itself, on top of its own, which a new user's zsh has
+      // not loaded.
       return `(( $+functions[compdef] )) || { autoload -U compinit && compinit -i; }
 autoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`;
     case "fish":
@@ -17,7 +18,10 @@ autoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`;
   }
 }
 
-/** Words that may follow others: `"" → first words`, `channel → its commands`, `channel create → flags`. */
+/**
+ * Words that may follow others: `"" → first words`, `channel → its commands`, `channel create →
+ * flags`.
+ */
 function followers(commands: readonly Command[]): Map<string, string[]> {
   const map = new Map<string, string[]>();
   const add = (before: string, word: string): void => {
@@ -33,7 +37,10 @@ function followers(commands: readonly Command[]): Map<string, string[]> {
 }
 
 function bash(commands: readonly Command[]): string {
-  const cases = Array.from(followers(commands), ([before, words]) => `    "${before}") words="${words.join(" ")}" ;;`);
+  const cases = Array.from(
+    followers(commands),
+    ([before, words]) => `    "${before}") words="${words.join(" ")}" ;;`,
+  );
   return `_static() {
   local current="\${COMP_WORDS[COMP_CWORD]}" before="" word words="" i
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -41,7 +48,9 @@ function bash(commands: readonly Command[]): string {
     [[ "$word" == -* ]] && continue
     case "\${before:+$before }$word" in
       ${
-    commands.flatMap(({ path }) => [path, path.split(" ")[0] ?? ""]).filter(unique).map((p) => `"${p}"`).join(" | ")
+    commands.flatMap(({ path }) => [path, path.split(" ")[0] ?? ""]).filter(unique).map((p) =>
+      `"${p}"`
+    ).join(" | ")
   })
         before="\${before:+$before }$word" ;;
     esac
@@ -49,7 +58,9 @@ function bash(commands: readonly Command[]): string {
   case "$before" in
 ${cases.join("\n")}
   esac
-  [[ "$current" == -* || "$words" == "" ]] && words="$words ${globalFlags.map(({ name }) => `--${name}`).join(" ")}"
+  [[ "$current" == -* || "$words" == "" ]] && words="$words ${
+    globalFlags.map(({ name }) => `--${name}`).join(" ")
+  }"
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _static static
@@ -63,10 +74,14 @@ function fish(commands: readonly Command[]): string {
       ? "__fish_use_subcommand"
       : before.split(" ").map((word) => `__fish_seen_subcommand_from ${word}`).join("; and ");
     const plain = words.filter((word) => !word.startsWith("--"));
-    if (plain.length > 0) lines.push(`complete -c static -n "${condition}" -a "${plain.join(" ")}"`);
+    if (plain.length > 0) {
+      lines.push(`complete -c static -n "${condition}" -a "${plain.join(" ")}"`);
+    }
   }
   for (const { path, flags = [] } of commands) {
-    const condition = path.split(" ").map((word) => `__fish_seen_subcommand_from ${word}`).join("; and ");
+    const condition = path.split(" ").map((word) => `__fish_seen_subcommand_from ${word}`).join(
+      "; and ",
+    );
     for (const flag of flags) lines.push(fishFlag(flag, ` -n "${condition}"`));
   }
   for (const flag of globalFlags) lines.push(fishFlag(flag, ""));
@@ -75,7 +90,9 @@ function fish(commands: readonly Command[]): string {
 
 function fishFlag({ name, value, summary }: FlagSpec, condition: string): string {
   const quoted = summary.replaceAll("'", "\\'");
-  return `complete -c static${condition} -l ${name}${value === undefined ? "" : " -r"} -d '${quoted}'`;
+  return `complete -c static${condition} -l ${name}${
+    value === undefined ? "" : " -r"
+  } -d '${quoted}'`;
 }
 
 function unique(word: string, index: number, words: readonly string[]): boolean {

@@ -9,7 +9,10 @@ const variables = [
   ["STATIC_API_KEY", "the API key; overrides the saved one"],
   ["STATIC_API_URL, STATIC_RELAY_URL, STATIC_CA_FILE", "the service; override what is saved"],
   ["STATIC_AGENT", "the agent to act as, like --agent"],
-  ["STATIC_HOST", "off: open the agent without a host; no other program can use it until this command ends"],
+  [
+    "STATIC_HOST",
+    "off: open the agent without a host; no other program can use it until this command ends",
+  ],
   ["XDG_CONFIG_HOME, XDG_DATA_HOME", "where credentials and agents are kept"],
   ["NO_COLOR", "no colours"],
 ] as const;
@@ -64,19 +67,26 @@ export function commandHelp(command: Command, program: string): string[] {
   ];
 }
 
-export function usageLine({ path, arguments: args = [], flags = [] }: Command, program: string): string {
+export function usageLine(
+  { path, arguments: args = [], flags = [] }: Command,
+  program: string,
+): string {
   const places = args.map(({ name, optional }) => optional === true ? `[${name}]` : name);
   return [program, path, ...places, ...(flags.length > 0 ? ["[FLAGS]"] : [])].join(" ");
 }
 
-/** An example either follows the program's name, or says with `{}` where that goes, as in a pipe. */
+/**
+ * An example either follows the program's name, or says with `{}` where that goes, as in a pipe.
+ */
 export function fill(command: string, program: string): string {
   return command.includes("{}") ? command.replaceAll("{}", program) : `${program} ${command}`;
 }
 
 function flagLines(flags: readonly FlagSpec[]): string[] {
   return indented(
-    flags.map(({ name, value, summary }) => [`--${name}${value === undefined ? "" : ` ${value}`}`, summary]),
+    flags.map((
+      { name, value, summary },
+    ) => [`--${name}${value === undefined ? "" : ` ${value}`}`, summary]),
   );
 }
 

@@ -1,4 +1,7 @@
-/** The agent behind a session: connected with the first tool that needs it, so that a server answers at once whatever the network does. */
+/**
+ * The agent behind a session: connected with the first tool that needs it, so that a server answers
+ * at once whatever the network does.
+ */
 import { quoted } from "../../proto/mod.ts";
 import type { Channel } from "../../sdk/mod.ts";
 import { afterRefusal, connectAgent } from "../agent.ts";

@@ -1,4 +1,7 @@
-/** How tools answer: one text of JSON, or what failed in words. Whatever goes out passes the last look for secrets here. */
+/**
+ * How tools answer: one text of JSON, or what failed in words. Whatever goes out passes the last
+ * look for secrets here.
+ */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { shownLines } from "../../proto/mod.ts";
 import type { FailureWords } from "./failure_words.ts";
@@ -8,7 +11,10 @@ import { withoutSecrets } from "./screening.ts";
 export interface AnsweringParts {
   readonly secrets: readonly string[];
   readonly words: Pick<FailureWords, "of">;
-  /** Keeps invites that somebody has sent, for a model that may join; without it they are only taken out. */
+  /**
+   * Keeps invites that somebody has sent, for a model that may join; without it they are only taken
+   * out.
+   */
   readonly invites?: InviteFiles | undefined;
   /** Hears every failure before the model does. */
   readonly onFailure?: (error: unknown) => Promise<void>;
@@ -26,7 +32,9 @@ export class Answering {
 
   async run(work: () => Promise<object>): Promise<CallToolResult> {
     try {
-      return { content: [{ type: "text", text: await this.#keeping(JSON.stringify(await work())) }] };
+      return {
+        content: [{ type: "text", text: await this.#keeping(JSON.stringify(await work())) }],
+      };
     } catch (error) {
       await this.#parts.onFailure?.(error);
       return { isError: true, content: [{ type: "text", text: this.textOf(error) }] };

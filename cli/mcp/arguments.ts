@@ -1,16 +1,19 @@
 /**
- * The arguments of tools. One that a tool does not have is refused by name: a model that writes `timeout` for `seconds` would else
- * believe that it was heard.
+ * The arguments of tools. One that a tool does not have is refused by name: a model that writes
+ * `timeout` for `seconds` would else believe that it was heard.
  */
 import { z } from "zod";
 import { quoted } from "../../proto/mod.ts";
 import { nearest } from "../arguments/suggest.ts";
 
 /** A schema of these arguments and no others. */
-export function argumentsOf<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
+export function argumentsOf<Shape extends z.ZodRawShape>(
+  shape: Shape,
+): z.ZodObject<Shape, z.core.$strict> {
   const names = Object.keys(shape);
   return z.strictObject(shape, {
-    error: (issue) => issue.code === "unrecognized_keys" ? unknownWords(issue.keys, names) : undefined,
+    error: (issue) =>
+      issue.code === "unrecognized_keys" ? unknownWords(issue.keys, names) : undefined,
   });
 }
 
@@ -18,9 +21,13 @@ export function argumentsOf<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObj
 export function unknownWords(given: readonly string[], names: readonly string[]): string {
   const refused = given.map((each) => {
     const meant = meantBy(each, names);
-    return `there is no argument ${quoted(each)}${meant === undefined ? "" : `, did you mean ${meant}?`}`;
+    return `there is no argument ${quoted(each)}${
+      meant === undefined ? "" : `, did you mean ${meant}?`
+    }`;
   });
-  const all = names.length === 0 ? "This tool has no arguments" : `The arguments are ${names.join(", ")}`;
+  const all = names.length === 0
+    ? "This tool has no arguments"
+    : `The arguments are ${names.join(", ")}`;
   return `${refused.join("; ")}${refused.at(-1)?.endsWith("?") ? "" : "."} ${all}`;
 }
 
@@ -28,7 +35,9 @@ export function unknownWords(given: readonly string[], names: readonly string[])
 function meantBy(given: string, names: readonly string[]): string | undefined {
   const letters = (name: string): string => name.toLowerCase().replace(/[^a-z]/g, "");
   const wanted = letters(given);
-  const held = names.filter((name) => minHeld <= letters(name).length && wanted.includes(letters(name)));
+  const held = names.filter((name) =>
+    minHeld <= letters(name).length && wanted.includes(letters(name))
+  );
   const longest = held.toSorted((one, other) => other.length - one.length)[0];
   return longest ?? nearest(given, names);
 }

@@ -12,7 +12,10 @@ Deno.test("a model is told what it or its user can do, and nothing of what a cha
   const codes = Object.keys(errorCodes) as ErrorCode[]; // cast: its keys
   const replaced = codes.filter((code) => !words.of(new StaticError(code, sdk)).includes(sdk));
   for (const told of replaced.map((code) => words.of(new StaticError(code, sdk)))) {
-    assert(!/epoch|commit|welcome|key ?package|leaf|cursor|relay|token|mls|\(\)|\{\}/i.test(told), told);
+    assert(
+      !/epoch|commit|welcome|key ?package|leaf|cursor|relay|token|mls|\(\)|\{\}/i.test(told),
+      told,
+    );
     assert(told.length < 250, told);
   }
   // These are about what the model gave, and those of the HTTP API never reach one.
@@ -24,7 +27,13 @@ Deno.test("a model is told what it or its user can do, and nothing of what a cha
     "payload_too_large",
     "content_invalid",
   ];
-  const http = ["method_not_allowed", "unsupported_media_type", "email_taken", "key_limit_reached", "conflict"];
+  const http = [
+    "method_not_allowed",
+    "unsupported_media_type",
+    "email_taken",
+    "key_limit_reached",
+    "conflict",
+  ];
   const kept = [...asSaid, ...http, "remote_error", "code_invalid", "csrf_failed"];
   assertEquals(codes.filter((code) => !replaced.includes(code)).toSorted(), kept.toSorted());
   assertEquals(

@@ -1,8 +1,16 @@
 /**
- * The feed of one channel while a call waits for it: messages of a durable reader, and requests. Each message has a
- * loop of its own at the host, because one loop could not both keep the messages that it has given and ask for no more.
+ * The feed of one channel while a call waits for it: messages of a durable reader, and requests.
+ * Each message has a loop of its own at the host, because one loop could not both keep the messages
+ * that it has given and ask for no more.
  */
-import type { Channel, Envelope, EnvelopeReader, IncomingRequest, Sendable, Serving } from "../../sdk/mod.ts";
+import type {
+  Channel,
+  Envelope,
+  EnvelopeReader,
+  IncomingRequest,
+  Sendable,
+  Serving,
+} from "../../sdk/mod.ts";
 import type { Said, Waiting } from "./message_view.ts";
 
 export interface Given {
@@ -16,9 +24,14 @@ export interface Given {
 }
 
 /**
- * Decides about a sender's message. One that holds a message has it on disk. For a request, throws to the requester.
+ * Decides about a sender's message. One that holds a message has it on disk. For a request, throws
+ * to the requester.
  */
-export type Judge = (channel: Channel, message: Envelope, isRequest: boolean) => Promise<"accept" | "done">;
+export type Judge = (
+  channel: Channel,
+  message: Envelope,
+  isRequest: boolean,
+) => Promise<"accept" | "done">;
 
 export interface FeedParts {
   readonly channel: Channel;
@@ -65,10 +78,15 @@ export class Feed {
   begin(): void {
     this.#isWanted = true;
     if (!this.#isAsking) void this.#read();
-    this.#serving ??= this.channel.serve((request) => this.#take(request), { concurrency: maxRequests });
+    this.#serving ??= this.channel.serve((request) => this.#take(request), {
+      concurrency: maxRequests,
+    });
   }
 
-  /** Stops reading, because no call waits. The reader has returned nothing yet; ending it leaves its message to other programs. */
+  /**
+   * Stops reading, because no call waits. The reader has returned nothing yet; ending it leaves its
+   * message to other programs.
+   */
   rest(): void {
     this.#isWanted = false;
     const [serving, reader] = [this.#serving, this.#reader];
@@ -93,7 +111,8 @@ export class Feed {
         // One that was let go meanwhile has given back what it had.
         if (reader !== this.#reader) continue;
         if (done === true) return;
-        // It gives no more: a reader that has given something cannot be let go without giving it back.
+        // It gives no more: a reader that has given something cannot be let go without giving it
+        // back.
         this.#reader = undefined;
         const ack = acknowledging(reader, message);
         const verdict = await judge(channel, message, false).catch((error) => {
@@ -123,7 +142,11 @@ export class Feed {
   }
 
   #put(item: Omit<Given, "channel" | "back">): void {
-    const given: Given = { ...item, channel: this.channel.name, back: () => void this.#ready.unshift(given) };
+    const given: Given = {
+      ...item,
+      channel: this.channel.name,
+      back: () => void this.#ready.unshift(given),
+    };
     this.#ready.push(given);
     this.onReady();
   }

@@ -1,6 +1,7 @@
 /**
- * The messages that a session was given and has not come back for. They come again to the next session, which may have handled
- * them or not; a note on disk lets it say so. It is a hint: a note that is lost costs nothing but the hint.
+ * The messages that a session was given and has not come back for. They come again to the next
+ * session, which may have handled them or not; a note on disk lets it say so. It is a hint: a note
+ * that is lost costs nothing but the hint.
  */
 import type { Files } from "../platform/platform.ts";
 import type { Given } from "./feed.ts";
@@ -32,7 +33,9 @@ export class GivenNotes {
   async forget(items: readonly Given[]): Promise<void> {
     const gone = new Set(items.filter(isMessage).map(keyOf));
     if (gone.size === 0) return;
-    await this.#inTurn(async () => await this.#write((await this.#read()).filter((each) => !gone.has(each))));
+    await this.#inTurn(async () =>
+      await this.#write((await this.#read()).filter((each) => !gone.has(each)))
+    );
   }
 
   /** Each call reads what the one before it has written. None of them rejects. */

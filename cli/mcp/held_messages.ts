@@ -1,4 +1,7 @@
-/** Messages that wait for a person, as files for their owner alone; released ones go to the next session that waits. */
+/**
+ * Messages that wait for a person, as files for their owner alone; released ones go to the next
+ * session that waits.
+ */
 import { decodeBase64, encodeBase64 } from "../texts/channel_texts.ts";
 import type { Files } from "../platform/platform.ts";
 import type { Given } from "./feed.ts";
@@ -9,9 +12,15 @@ export interface HeldMessage {
   readonly message: Said;
 }
 
-/** Sender and message: senders choose the ids of their messages, so the id alone could replace another sender's message. */
+/**
+ * Sender and message: senders choose the ids of their messages, so the id alone could replace
+ * another sender's message.
+ */
 const idForm = /^[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{22}$/;
-/** Beyond these, what would be held is dropped: a sender that nobody has allowed must not fill the disk. */
+/**
+ * Beyond these, what would be held is dropped: a sender that nobody has allowed must not fill the
+ * disk.
+ */
 const [maxHeld, maxHeldOfOne] = [1000, 100];
 
 export class HeldMessages {
@@ -31,7 +40,10 @@ export class HeldMessages {
     const name = `${heldId(message)}.json`;
     const ofOne = names.filter((each) => each.startsWith(`${message.sender.agentId}.`)).length;
     if (names.includes(name) || names.length >= maxHeld || ofOne >= maxHeldOfOne) return;
-    await this.#files.writePrivate(this.#files.join(this.#held, name), encode({ channel, message }));
+    await this.#files.writePrivate(
+      this.#files.join(this.#held, name),
+      encode({ channel, message }),
+    );
   }
 
   async list(): Promise<HeldMessage[]> {
@@ -44,7 +56,9 @@ export class HeldMessages {
 
   /** False when there is none of this id. */
   async release(id: string): Promise<boolean> {
-    const text = idForm.test(id) ? await this.#files.read(this.#files.join(this.#held, `${id}.json`)) : undefined;
+    const text = idForm.test(id)
+      ? await this.#files.read(this.#files.join(this.#held, `${id}.json`))
+      : undefined;
     if (text === undefined) return false;
     await this.#files.writePrivate(this.#files.join(this.#released, `${id}.json`), text);
     return await this.drop(id);
@@ -58,14 +72,20 @@ export class HeldMessages {
     return true;
   }
 
-  /** For a session, under the names that its senders have by now; it is gone when the session is done with it. */
+  /**
+   * For a session, under the names that its senders have by now; it is gone when the session is
+   * done with it.
+   */
   async released(names: () => Promise<ReadonlyMap<string, string>>): Promise<Given[]> {
     const messages = await this.#read(this.#released);
     if (messages.length === 0) return [];
     const known = await names();
     return messages.map(({ channel, message }) => ({
       channel,
-      message: { ...message, sender: { ...message.sender, knownAs: known.get(message.sender.agentId) } },
+      message: {
+        ...message,
+        sender: { ...message.sender, knownAs: known.get(message.sender.agentId) },
+      },
       ack: () => this.#files.remove(this.#files.join(this.#released, `${heldId(message)}.json`)),
       // Its file is still there.
       back: () => {},
@@ -88,9 +108,25 @@ export function heldId({ id, sender }: Said): string {
 }
 
 function encode({ channel, message }: HeldMessage): string {
-  const { id, sender: { agentId, identity, keyUnchanged }, timeMs, bytes, contentType, to, replyTo, conversation } =
-    message;
-  const said = { id, sender: { agentId, identity, keyUnchanged }, timeMs, contentType, to, replyTo, conversation };
+  const {
+    id,
+    sender: { agentId, identity, keyUnchanged },
+    timeMs,
+    bytes,
+    contentType,
+    to,
+    replyTo,
+    conversation,
+  } = message;
+  const said = {
+    id,
+    sender: { agentId, identity, keyUnchanged },
+    timeMs,
+    contentType,
+    to,
+    replyTo,
+    conversation,
+  };
   return `${JSON.stringify({ channel, message: { ...said, base64: encodeBase64(bytes) } })}\n`;
 }
 

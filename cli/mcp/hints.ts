@@ -1,13 +1,17 @@
 /**
- * Hints that something waits in a channel: its resource was updated, and nothing of what was said. A reader without a position
- * looks on, so a hint takes no message from anybody; one that is lost costs nothing, because `wait` has the messages.
+ * Hints that something waits in a channel: its resource was updated, and nothing of what was said.
+ * A reader without a position looks on, so a hint takes no message from anybody; one that is lost
+ * costs nothing, because `wait` has the messages.
  */
 import type { Channel, Envelope } from "../../sdk/mod.ts";
 
 export interface HintParts {
   readonly channel: (name: string) => Promise<Channel>;
   readonly agentId: () => Promise<string>;
-  /** Whether the policy lets this sender reach the model: one that is held or refused must not wake it. */
+  /**
+   * Whether the policy lets this sender reach the model: one that is held or refused must not wake
+   * it.
+   */
   readonly mayWake: (message: Envelope) => Promise<boolean>;
   readonly tell: (channel: string) => void;
   readonly deadline: (ms: number) => AbortSignal;
@@ -51,7 +55,10 @@ export class Hints {
     const told = new Quietly(() => this.#parts.tell(name), this.#parts.deadline, signal);
     for (let tries = 0; !signal.aborted; tries++) {
       try {
-        const [channel, agentId] = await Promise.all([this.#parts.channel(name), this.#parts.agentId()]);
+        const [channel, agentId] = await Promise.all([
+          this.#parts.channel(name),
+          this.#parts.agentId(),
+        ]);
         // Something may have come while nobody looked.
         if (tries > 0) told.tell();
         tries = 0;
@@ -61,7 +68,9 @@ export class Hints {
       } catch {
         // The tools say what is wrong; a hint is not the place.
       }
-      await passed(AbortSignal.any([signal, this.#parts.deadline(Math.min(maxRetryMs, retryMs * 2 ** tries))]));
+      await passed(
+        AbortSignal.any([signal, this.#parts.deadline(Math.min(maxRetryMs, retryMs * 2 ** tries))]),
+      );
     }
   }
 }

@@ -1,7 +1,8 @@
 /**
- * Messages for a model, in answers. A question acknowledges the answers that were sent before it was asked: the model that asks
- * again has them. An answer that its client cancels before that comes again, and so does one that no question came after, in the
- * next session. Between two questions nothing is asked of the host, so that a session that sleeps takes no message away from
+ * Messages for a model, in answers. A question acknowledges the answers that were sent before it
+ * was asked: the model that asks again has them. An answer that its client cancels before that
+ * comes again, and so does one that no question came after, in the next session. Between two
+ * questions nothing is asked of the host, so that a session that sleeps takes no message away from
  * another one on the same reader.
  */
 import { type Channel, type IncomingRequest, RemoteError, type Sendable } from "../../sdk/mod.ts";
@@ -58,7 +59,8 @@ export class Inbox {
 
   /** One question at a time; the next one waits for its turn. Throws the signal's reason. */
   wait(question: Question): Promise<Batch> {
-    // Those that are not sent yet are of questions that were asked at the same time: they prove nothing.
+    // Those that are not sent yet are of questions that were asked at the same time: they prove
+    // nothing.
     const read = [...this.#answers].filter(([, { isSent }]) => isSent);
     for (const [call] of read) this.#answers.delete(call);
     const asked = this.#turn.then(async () => {
@@ -75,7 +77,10 @@ export class Inbox {
     if (answer !== undefined) answer.isSent = true;
   }
 
-  /** The client has given up a call, and drops its answer if that is on its way: the next question gets it. */
+  /**
+   * The client has given up a call, and drops its answer if that is on its way: the next question
+   * gets it.
+   */
   givenUp(call: CallId): void {
     const items = this.#answers.get(call)?.items ?? [];
     this.#answers.delete(call);
@@ -93,7 +98,10 @@ export class Inbox {
   async #wait(question: Question): Promise<Batch> {
     const { channels: names, timeoutMs, maxMessages, signal } = question;
     signal.throwIfAborted();
-    const released = (await this.#parts.released()).filter((each) => !this.#isOut(each)).slice(0, maxMessages);
+    const released = (await this.#parts.released()).filter((each) => !this.#isOut(each)).slice(
+      0,
+      maxMessages,
+    );
     signal.throwIfAborted();
     if (released.length > 0) return await this.#give(question, released);
     const feeds = (await this.#parts.channels(names)).map((channel) => this.#feedOf(channel));
@@ -101,15 +109,24 @@ export class Inbox {
     for (const feed of feeds) feed.begin();
     try {
       await anyReady(feeds, over);
-      if (!over.aborted) await enoughReady(feeds, AbortSignal.any([over, this.#parts.deadline(lingerMs)]), maxMessages);
+      if (!over.aborted) {
+        await enoughReady(
+          feeds,
+          AbortSignal.any([over, this.#parts.deadline(lingerMs)]),
+          maxMessages,
+        );
+      }
     } finally {
       for (const feed of feeds) feed.rest();
     }
     // A client that has given up hears nothing of it: what came is given to the next question.
     signal.throwIfAborted();
-    const isWaiting = ({ message, request }: Given): boolean => request === undefined || this.#pending.has(message.id);
+    const isWaiting = ({ message, request }: Given): boolean =>
+      request === undefined || this.#pending.has(message.id);
     const items: Given[] = [];
-    for (const feed of feeds) items.push(...feed.take(maxMessages - items.length).filter(isWaiting));
+    for (const feed of feeds) {
+      items.push(...feed.take(maxMessages - items.length).filter(isWaiting));
+    }
     const problems = feeds.flatMap(({ channel, error, size }) =>
       error === undefined || size > 0 ? [] : [{ channel: channel.name, error }]
     );
@@ -117,7 +134,11 @@ export class Inbox {
     return await this.#give(question, items, problems);
   }
 
-  async #give({ call, signal }: Question, items: readonly Given[], problems: Batch["problems"] = []): Promise<Batch> {
+  async #give(
+    { call, signal }: Question,
+    items: readonly Given[],
+    problems: Batch["problems"] = [],
+  ): Promise<Batch> {
     if (items.length > 0) this.#answers.set(call, { items, isSent: false });
     const again = await this.#parts.notes.give(items);
     if (signal.aborted) this.givenUp(call);
@@ -148,17 +169,24 @@ export class Inbox {
     return feed;
   }
 
-  /** Settled by `reply`, or when its requester stops waiting. Throws at once when the sender has too many. */
+  /**
+   * Settled by `reply`, or when its requester stops waiting. Throws at once when the sender has too
+   * many.
+   */
   #ask(request: IncomingRequest): Promise<Sendable> {
     const { id, sender: { agentId }, signal } = request;
     const theirs = [...this.#pending.values()].filter(({ sender }) => sender === agentId).length;
     // Senders choose ids: with another one's id the reply would go astray.
     if (theirs >= maxPendingOfOne || this.#pending.has(id)) {
-      throw new RemoteError("Too many requests wait", { remoteCode: "overloaded", retryable: true });
+      throw new RemoteError("Too many requests wait", {
+        remoteCode: "overloaded",
+        retryable: true,
+      });
     }
     const settled = new AbortController();
     return new Promise<Sendable>((resolve, reject) => {
-      const settle = (value: Sendable | RemoteError): void => value instanceof Error ? reject(value) : resolve(value);
+      const settle = (value: Sendable | RemoteError): void =>
+        value instanceof Error ? reject(value) : resolve(value);
       this.#pending.set(id, { sender: agentId, settle });
       signal.addEventListener("abort", () => reject(signal.reason), { signal: settled.signal });
     }).finally(() => {
@@ -188,7 +216,11 @@ function enoughReady(feeds: readonly Feed[], over: AbortSignal, wanted: number):
   return until(feeds, over, () => feeds.reduce((sum, { size }) => sum + size, 0) >= wanted);
 }
 
-async function until(feeds: readonly Feed[], over: AbortSignal, isSo: () => boolean): Promise<void> {
+async function until(
+  feeds: readonly Feed[],
+  over: AbortSignal,
+  isSo: () => boolean,
+): Promise<void> {
   while (!isSo() && !over.aborted) {
     await new Promise<void>((resolve) => {
       const wake = (): void => {

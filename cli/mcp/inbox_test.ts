@@ -4,7 +4,8 @@ import type { Given } from "./feed.ts";
 import { GivenNotes } from "./given_notes.ts";
 import { Inbox, type InboxParts, type Question } from "./inbox.ts";
 
-const said = { id: "1", sender: { agentId: "alice" } } as Given["message"]; // cast: nothing else of it is read
+// cast: nothing else of it is read
+const said = { id: "1", sender: { agentId: "alice" } } as Given["message"];
 
 function createGiven(): Given & { backs: number } {
   const given = {
@@ -22,7 +23,14 @@ function createInbox(given: Given, notes: InboxParts["notes"]): Inbox {
     throw new Error("not in these tests");
   };
   const released = (): Promise<Given[]> => Promise.resolve([given]);
-  return new Inbox({ reader: "mcp", channels: unused, deadline: unused, judge: unused, released, notes });
+  return new Inbox({
+    reader: "mcp",
+    channels: unused,
+    deadline: unused,
+    judge: unused,
+    released,
+    notes,
+  });
 }
 
 function questionOf(call: number, signal = new AbortController().signal): Question {

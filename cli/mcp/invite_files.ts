@@ -1,4 +1,7 @@
-/** Invites that a model may use without seeing them: each is a file for its owner alone, and has a handle. */
+/**
+ * Invites that a model may use without seeing them: each is a file for its owner alone, and has a
+ * handle.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import type { Files } from "../platform/platform.ts";
@@ -33,13 +36,21 @@ export class InviteFiles {
 
   /** Undefined when there is none of this handle. */
   async read(handle: string): Promise<string | undefined> {
-    return handleForm.test(handle) ? (await this.#files.read(this.#pathOf(handle)))?.trim() : undefined;
+    return handleForm.test(handle)
+      ? (await this.#files.read(this.#pathOf(handle)))?.trim()
+      : undefined;
   }
 
-  /** Of a file that a person has named; it is kept like others. Throws when there is none in it, and never says what is in it. */
+  /**
+   * Of a file that a person has named; it is kept like others. Throws when there is none in it, and
+   * never says what is in it.
+   */
   async take(path: string): Promise<string> {
-    const text = (await this.#files.read(this.#files.absolute(path)).catch(() => undefined))?.trim();
-    if (text === undefined || !isInvite(text)) throw refused("There is no invite in the file that your user named");
+    const text = (await this.#files.read(this.#files.absolute(path)).catch(() => undefined))
+      ?.trim();
+    if (text === undefined || !isInvite(text)) {
+      throw refused("There is no invite in the file that your user named");
+    }
     await this.save(text);
     return text;
   }

@@ -9,15 +9,26 @@ export function createJudge(context: Context, fallback: Rule, held: HeldMessages
   return async (channel, message, isRequest) => {
     const rule = await ruleFor(context, message, fallback);
     if (rule === "accept") return "accept";
-    if (isRequest) throw new RemoteError(requestTexts[rule], { remoteCode: rule === "hold" ? "held" : "refused" });
+    if (isRequest) {
+      throw new RemoteError(requestTexts[rule], {
+        remoteCode: rule === "hold" ? "held" : "refused",
+      });
+    }
     // On disk before it is acknowledged.
     if (rule === "hold") await held.hold(channel.name, message);
     return "done";
   };
 }
 
-/** Whether what this sender says reaches the model; a policy that cannot be read lets nobody through. */
-export async function isAccepted(context: Context, fallback: Rule, message: Envelope): Promise<boolean> {
+/**
+ * Whether what this sender says reaches the model; a policy that cannot be read lets nobody
+ * through.
+ */
+export async function isAccepted(
+  context: Context,
+  fallback: Rule,
+  message: Envelope,
+): Promise<boolean> {
   return await ruleFor(context, message, fallback).catch(() => "hold") === "accept";
 }
 

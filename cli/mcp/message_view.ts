@@ -1,4 +1,7 @@
-/** A message as a model gets it: data, with the agent id of its sender, which the group authenticates, and who that is to the user. */
+/**
+ * A message as a model gets it: data, with the agent id of its sender, which the group
+ * authenticates, and who that is to the user.
+ */
 import { agentForModel } from "../../proto/mod.ts";
 import type { Envelope } from "../../sdk/mod.ts";
 import { shown } from "../../proto/mod.ts";
@@ -7,9 +10,11 @@ import { textOf } from "../texts/channel_texts.ts";
 import { seenText, seenValue } from "./screening.ts";
 
 /** The parts of a message that are shown. */
-export type Said = Pick<Envelope, "id" | "timeMs" | "bytes" | "contentType" | "to" | "replyTo" | "conversation"> & {
-  readonly sender: Pick<Envelope["sender"], "agentId" | "identity" | "keyUnchanged" | "knownAs">;
-};
+export type Said =
+  & Pick<Envelope, "id" | "timeMs" | "bytes" | "contentType" | "to" | "replyTo" | "conversation">
+  & {
+    readonly sender: Pick<Envelope["sender"], "agentId" | "identity" | "keyUnchanged" | "knownAs">;
+  };
 
 /** A request of another agent, which waits for its reply. */
 export interface Waiting {
@@ -31,7 +36,12 @@ export interface ViewOptions {
   readonly isAgain?: boolean;
 }
 
-export function viewOf(channel: string, message: Said, options: ViewOptions, request?: Waiting): object {
+export function viewOf(
+  channel: string,
+  message: Said,
+  options: ViewOptions,
+  request?: Waiting,
+): object {
   const { id, sender, timeMs, replyTo, conversation, to } = message;
   const name = (text: string): string => shown(text, { max: maxNameLength });
   return {
@@ -51,7 +61,8 @@ export function viewOf(channel: string, message: Said, options: ViewOptions, req
 
 /** A reply to a request of this agent. */
 export function replyView(channel: string, reply: Said, options: ViewOptions): object {
-  const { kind: _, ...rest } = viewOf(channel, reply, options) as Record<string, unknown>; // cast: an object of this file
+  // cast: an object of this file
+  const { kind: _, ...rest } = viewOf(channel, reply, options) as Record<string, unknown>;
   return rest;
 }
 
@@ -66,12 +77,17 @@ function contentOf({ bytes, contentType }: Said, maxLength: number): object {
       return { json: seen.value, ...escapedIn(seen.escaped) };
     }
   }
-  // No more is looked at than can be shown: escapes are longer than what they stand for, and a line break is two characters at most.
+  // No more is looked at than can be shown: escapes are longer than what they stand for, and a line
+  // break is two characters at most.
   const beginning = text.slice(0, 2 * maxLength);
   const seen = seenText(beginning);
   const isWhole = beginning.length === text.length && seen.text.length <= maxLength;
   const cut = isWhole ? {} : { cut_from_characters: text.length };
-  return { text: seen.text.slice(0, maxLength).replace(halves, ""), ...cut, ...escapedIn(seen.escaped) };
+  return {
+    text: seen.text.slice(0, maxLength).replace(halves, ""),
+    ...cut,
+    ...escapedIn(seen.escaped),
+  };
 }
 
 function escapedIn(escaped: number): object {

@@ -1,7 +1,8 @@
 /**
- * A person's decisions about senders: their messages reach the model, are held until the person has looked, or are
- * dropped. The rules are a file in the agent's folder and are read for each message, so a change counts at once.
- * Senders go by agent id, because any agent can call itself as it likes, and a person may change the own name for one.
+ * A person's decisions about senders: their messages reach the model, are held until the person has
+ * looked, or are dropped. The rules are a file in the agent's folder and are read for each message,
+ * so a change counts at once. Senders go by agent id, because any agent can call itself as it
+ * likes, and a person may change the own name for one.
  */
 import type { Context } from "../command.ts";
 import { agentName } from "../agent_record.ts";
@@ -40,7 +41,9 @@ export async function readPolicy(context: Context): Promise<Readonly<Record<stri
   const text = await context.platform.files.read(policyFile(context));
   if (text === undefined) return {};
   const parsed: unknown = parsedOrUndefined(text);
-  const entries = typeof parsed === "object" && parsed !== null ? Object.entries(parsed) : undefined;
+  const entries = typeof parsed === "object" && parsed !== null
+    ? Object.entries(parsed)
+    : undefined;
   const isRight = entries?.every(([, rule]) => parseRule(rule) !== undefined) === true;
   if (entries !== undefined && isRight) return Object.fromEntries(entries);
   const advice = "Correct it, or delete it and set the rules again with: {} mcp policy";
@@ -49,7 +52,10 @@ export async function readPolicy(context: Context): Promise<Readonly<Record<stri
 
 export async function writeRule(context: Context, sender: string, rule: Rule): Promise<void> {
   const policy = { ...await readPolicy(context), [sender]: rule };
-  await context.platform.files.writePrivate(policyFile(context), `${JSON.stringify(policy, undefined, 2)}\n`);
+  await context.platform.files.writePrivate(
+    policyFile(context),
+    `${JSON.stringify(policy, undefined, 2)}\n`,
+  );
 }
 
 function policyFile(context: Context): string {

@@ -6,6 +6,9 @@ Deno.test("the most exact rule about a sender counts; words of the language are 
   const known = { agentId, knownAs: "Alice" };
   assertEquals(ruleOf({ "*": "hold", "@named": "refuse", [agentId]: "accept" }, known), "accept");
   assertEquals(ruleOf({ "*": "hold", "@named": "refuse" }, known), "refuse");
-  assertEquals(ruleOf({ "*": "hold", "@named": "accept" }, { agentId, knownAs: undefined }), "hold");
+  assertEquals(
+    ruleOf({ "*": "hold", "@named": "accept" }, { agentId, knownAs: undefined }),
+    "hold",
+  );
   assertEquals(ruleOf({}, { agentId, knownAs: "constructor" }), undefined);
 });

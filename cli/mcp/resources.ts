@@ -1,6 +1,7 @@
 /**
- * Channels as resources, `static://channel/acme/ops/deploy`: what the tool `channels` tells about one, and updates of it as hints
- * that something waits. A resource has no messages in it: reading a resource acknowledges nothing, so they would come for ever.
+ * Channels as resources, `static://channel/acme/ops/deploy`: what the tool `channels` tells about
+ * one, and updates of it as hints that something waits. A resource has no messages in it: reading a
+ * resource acknowledges nothing, so they would come for ever.
  */
 import { type McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
 import type { AgentLink } from "./agent_link.ts";
@@ -33,14 +34,20 @@ export function channelOfUri(uri: string): string | undefined {
 /** The server's capabilities beside tools. */
 export const resourceCapabilities = { resources: { subscribe: true } } as const;
 
-export function registerResources(server: McpServer, { link, answering, hints, program }: ResourceParts): void {
+export function registerResources(
+  server: McpServer,
+  { link, answering, hints, program }: ResourceParts,
+): void {
   const template = new ResourceTemplate(`${scheme}{org}/{namespace}/{service}`, {
     list: async () => ({
-      resources: (await answered(answering, async () => (await link.agent()).channels)).map((name) => ({
+      resources: (await answered(answering, async () => (await link.agent()).channels)).map((
+        name,
+      ) => ({
         uri: channelUri(name),
         name,
         mimeType,
-        description: "A channel of this agent. An update of it means that messages are there: call wait.",
+        description:
+          "A channel of this agent. An update of it means that messages are there: call wait.",
       })),
     }),
   });
@@ -55,16 +62,22 @@ export function registerResources(server: McpServer, { link, answering, hints, p
       mimeType,
       text: answering.screened(
         JSON.stringify(
-          await answered(answering, async () => describeChannel(await link.channel(nameIn(href)), program)),
+          await answered(
+            answering,
+            async () => describeChannel(await link.channel(nameIn(href)), program),
+          ),
         ),
       ),
     }],
   }));
-  // The previous revision of the protocol; of the present one `serveStdio` answers, and `watchedBy` sees it.
+  // The previous revision of the protocol; of the present one `serveStdio` answers, and `watchedBy`
+  // sees it.
   server.server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
     const name = nameIn(uri);
     await answered(answering, () => link.channel(name));
-    if (!hints.watch(name)) throw refused("Too many channels are subscribed to; unsubscribe from one");
+    if (!hints.watch(name)) {
+      throw refused("Too many channels are subscribed to; unsubscribe from one");
+    }
     return {};
   });
   server.server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
@@ -73,7 +86,10 @@ export function registerResources(server: McpServer, { link, answering, hints, p
   });
 }
 
-/** The channels that a client of the present revision wants to hear of; none when the message says nothing about it. */
+/**
+ * The channels that a client of the present revision wants to hear of; none when the message says
+ * nothing about it.
+ */
 export function wantedBy(message: unknown): string[] {
   const method = field(message, "method");
   const uris = field(field(field(message, "params"), "notifications"), "resourceSubscriptions");

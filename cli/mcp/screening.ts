@@ -1,11 +1,14 @@
 /**
- * The filter between a model and the others: in text from others, characters that a person would not see are escaped, and
- * nothing that looks like a secret of ours passes in either direction. A model repeats what it reads, so a secret that
- * it never sees cannot be talked out of it.
+ * The filter between a model and the others: in text from others, characters that a person would
+ * not see are escaped, and nothing that looks like a secret of ours passes in either direction. A
+ * model repeats what it reads, so a secret that it never sees cannot be talked out of it.
  */
 import { shownLines } from "../../proto/mod.ts";
 
-/** API keys, live and for tests, and invites as tokens and as links, however their addresses are written. Their alphabet is that of base64url. */
+/**
+ * API keys, live and for tests, and invites as tokens and as links, however their addresses are
+ * written. Their alphabet is that of base64url.
+ */
 const apiKey = /\bsk_(?:live|test)_[A-Za-z0-9_-]{8,}/g;
 const invite = /(?:\binv_|\bstatic:\/\/join\/?#|\bhttps?:\/\/[^\s"<>#]+#)[A-Za-z0-9_-]{80,}/gi;
 
@@ -23,7 +26,10 @@ export interface Seen {
 const escapes = /\\u\{[0-9a-f]+\}/g;
 const countIn = (text: string): number => text.match(escapes)?.length ?? 0;
 
-/** Text of others, with escapes for what a person would not see. Escapes that the text had already are not counted. */
+/**
+ * Text of others, with escapes for what a person would not see. Escapes that the text had already
+ * are not counted.
+ */
 export function seenText(text: string): Seen {
   const seen = shownLines(text);
   return { text: seen, escaped: countIn(seen) - countIn(text) };
@@ -32,8 +38,13 @@ export function seenText(text: string): Seen {
 /** Deeper values are shown as text: they could not be looked into, nor written, without end. */
 const maxDepth = 64;
 
-/** The same for every text in a value of JSON, names included. Undefined for a value that is too deep, or has two fields of one name then. */
-export function seenValue(value: unknown): { readonly value: unknown; readonly escaped: number } | undefined {
+/**
+ * The same for every text in a value of JSON, names included. Undefined for a value that is too
+ * deep, or has two fields of one name then.
+ */
+export function seenValue(
+  value: unknown,
+): { readonly value: unknown; readonly escaped: number } | undefined {
   let escaped = 0;
   let isWhole = true;
   const look = (each: unknown, depth = 0): unknown => {
@@ -46,7 +57,9 @@ export function seenValue(value: unknown): { readonly value: unknown; readonly e
     }
     if (Array.isArray(each)) return each.map((inner) => look(inner, depth + 1));
     if (typeof each !== "object" || each === null) return each;
-    const fields = Object.entries(each).map(([name, inner]) => [String(look(name)), look(inner, depth + 1)] as const);
+    const fields = Object.entries(each).map(([name, inner]) =>
+      [String(look(name)), look(inner, depth + 1)] as const
+    );
     if (new Set(fields.map(([name]) => name)).size < fields.length) isWhole = false;
     return Object.fromEntries(fields);
   };
@@ -70,8 +83,15 @@ function asWritten(secrets: readonly string[]): string[] {
   return [...new Set([...all, ...all.map((secret) => JSON.stringify(secret).slice(1, -1))])];
 }
 
-/** The last look at whatever goes to the model. `onInvite` says what stands there instead of an invite. */
-export function withoutSecrets(text: string, own: readonly string[], onInvite: (token: string) => string): string {
+/**
+ * The last look at whatever goes to the model. `onInvite` says what stands there instead of an
+ * invite.
+ */
+export function withoutSecrets(
+  text: string,
+  own: readonly string[],
+  onInvite: (token: string) => string,
+): string {
   const known = asWritten(own.filter((secret) => secret.length >= minSecretLength));
   const shown = known.reduce((rest, secret) => rest.replaceAll(secret, "[secret removed]"), text);
   return shown.replace(apiKey, "[API key removed]").replace(invite, onInvite);

@@ -19,7 +19,20 @@ Deno.test("seenText() escapes what a person does not see, counts it, and keeps e
     "\ufe0f",
     "\u{e0100}",
   ];
-  for (const each of [...hidden, "\x1b", "\0", "\x7f", "\u3164", "\ue000", "\u061c", "\u180e", "\r", "\u2028"]) {
+  for (
+    const each of [
+      ...hidden,
+      "\x1b",
+      "\0",
+      "\x7f",
+      "\u3164",
+      "\ue000",
+      "\u061c",
+      "\u180e",
+      "\r",
+      "\u2028",
+    ]
+  ) {
     const code = each.codePointAt(0)?.toString(16);
     assertEquals(seenText(`a${each}b`), { text: `a\\u{${code}}b`, escaped: 1 }, code);
   }
@@ -46,14 +59,28 @@ Deno.test("seenValue() gives up on what is too deep, and on two fields that beco
 Deno.test("secrets are found as they are written in JSON", () => {
   const secret = 'two "words"\\';
   assertEquals(secretIn(JSON.stringify({ a: secret }), [secret]), "a secret of this agent");
-  assertEquals(withoutSecrets(JSON.stringify([secret]), [secret], () => ""), '["[secret removed]"]');
+  assertEquals(
+    withoutSecrets(JSON.stringify([secret]), [secret], () => ""),
+    '["[secret removed]"]',
+  );
 });
 
 Deno.test("secretIn() finds keys, invites and own secrets, also with invisible characters between", () => {
-  assertEquals(secretIn("an ordinary text about sk_live_ keys and inv_ tokens", ["horse battery"]), undefined);
-  const links = [`static://join/#${"x-Y9".repeat(30)}`, `https://api.example/console/join#${"x-Y9".repeat(30)}`];
+  assertEquals(
+    secretIn("an ordinary text about sk_live_ keys and inv_ tokens", ["horse battery"]),
+    undefined,
+  );
+  const links = [
+    `static://join/#${"x-Y9".repeat(30)}`,
+    `https://api.example/console/join#${"x-Y9".repeat(30)}`,
+  ];
   const invites = [token, ...links].map((each) => [each, "an invite"]);
-  for (const [text, what] of [[key, "an API key"], ...invites, ["horse battery", "a secret of this agent"]]) {
+  for (
+    const [text, what] of [[key, "an API key"], ...invites, [
+      "horse battery",
+      "a secret of this agent",
+    ]]
+  ) {
     assertEquals(secretIn(`see: ${text}.`, ["horse battery"]), what);
     assertEquals(secretIn(`${text?.slice(0, 6)}\u200b${text?.slice(6)}`, ["horse battery"]), what);
   }
@@ -62,5 +89,8 @@ Deno.test("secretIn() finds keys, invites and own secrets, also with invisible c
 Deno.test("withoutSecrets() replaces them, wherever they stand", () => {
   const text = JSON.stringify({ text: `${key} and "${token}"`, note: "horse battery" });
   const shown = withoutSecrets(text, ["horse battery", ""], () => "[invite]");
-  assertEquals(JSON.parse(shown), { text: '[API key removed] and "[invite]"', note: "[secret removed]" });
+  assertEquals(JSON.parse(shown), {
+    text: '[API key removed] and "[invite]"',
+    note: "[secret removed]",
+  });
 });

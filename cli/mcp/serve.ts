@@ -1,4 +1,7 @@
-/** One session of a model: an MCP server over standard input and output, in front of an agent that its host holds. */
+/**
+ * One session of a model: an MCP server over standard input and output, in front of an agent that
+ * its host holds.
+ */
 import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { failureInWords, shownLines, version } from "../../proto/mod.ts";
@@ -63,7 +66,8 @@ export async function serveMcp(context: Context, options: SessionOptions): Promi
     onFailure: async (error) => {
       await link.noteFailure(error);
       const said = failureInWords(error);
-      // The harness keeps what is written there: a person who looks for the reason finds more than the model was told.
+      // The harness keeps what is written there: a person who looks for the reason finds more than
+      // the model was told.
       if (said !== words.of(error)) await context.output.warn(answering.screened(shownLines(said)));
     },
   });
@@ -74,7 +78,9 @@ export async function serveMcp(context: Context, options: SessionOptions): Promi
     mayWake: (message) => isAccepted(context, policy, message),
     // A client that has gone needs no hint.
     tell: (name) =>
-      servers.forEach((each) => void each.server.sendResourceUpdated({ uri: channelUri(name) }).catch(() => {})),
+      servers.forEach((each) =>
+        void each.server.sendResourceUpdated({ uri: channelUri(name) }).catch(() => {})
+      ),
     deadline: (ms) => platform.deadline(ms),
   });
   const transport = new SessionTransport({
@@ -93,7 +99,15 @@ export async function serveMcp(context: Context, options: SessionOptions): Promi
   const handle = serveStdio(() => {
     const identity = { name: "static", title: "Static", version };
     const server = new McpServer(identity, { instructions, capabilities: resourceCapabilities });
-    registerTools(server, { link, inbox, answering, secrets, program, hideNames, countHeld: () => held.count() });
+    registerTools(server, {
+      link,
+      inbox,
+      answering,
+      secrets,
+      program,
+      hideNames,
+      countHeld: () => held.count(),
+    });
     registerAllowed(server, allowed, { link, answering, invites, hideNames });
     registerResources(server, { link, answering, hints, program });
     servers.push(server);

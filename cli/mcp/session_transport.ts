@@ -1,4 +1,7 @@
-/** Standard input and output of a session; tells what either side says, and when one of them has closed them. */
+/**
+ * Standard input and output of a session; tells what either side says, and when one of them has
+ * closed them.
+ */
 import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 

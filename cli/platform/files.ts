@@ -1,4 +1,7 @@
-/** Files of the user. Everything that the CLI writes is secret or private, so all of it is for its owner alone. */
+/**
+ * Files of the user. Everything that the CLI writes is secret or private, so all of it is for its
+ * owner alone.
+ */
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -41,7 +44,9 @@ export const files: Files = {
         size += piece.length;
       }
       if (size > maxFileBytes) {
-        throw new RangeError(`${path} has more than ${maxFileBytes} bytes, which is too much to be right`);
+        throw new RangeError(
+          `${path} has more than ${maxFileBytes} bytes, which is too much to be right`,
+        );
       }
       return Buffer.concat(pieces).toString("utf8");
     } catch (error) {
@@ -105,5 +110,6 @@ export const files: Files = {
 };
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && ["ENOENT", "ENOTDIR"].includes(String(Reflect.get(error, "code")));
+  return error instanceof Error &&
+    ["ENOENT", "ENOTDIR"].includes(String(Reflect.get(error, "code")));
 }

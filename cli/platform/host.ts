@@ -45,8 +45,8 @@ export function openHost(): Host {
 }
 
 /**
- * The first signal interrupts, a later one ends the program. Those of the first second are the same one: a Ctrl-C reaches every
- * process of a terminal, and `deno task` passes on what it is told.
+ * The first signal interrupts, a later one ends the program. Those of the first second are the same
+ * one: a Ctrl-C reaches every process of a terminal, and `deno task` passes on what it is told.
  */
 function listenForSignals(interrupt: () => void): void {
   let firstMs: number | undefined;
@@ -83,7 +83,8 @@ function variableNames(): readonly string[] {
 }
 
 /**
- * Deno tells its tasks where they were called, in `INIT_CWD`. Programs that npx has brought are not in the user's PATH.
+ * Deno tells its tasks where they were called, in `INIT_CWD`. Programs that npx has brought are not
+ * in the user's PATH.
  */
 function programName(): string {
   const named = variable("STATIC_PROGRAM");

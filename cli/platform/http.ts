@@ -1,4 +1,7 @@
-/** HTTP on `node:http` and `node:https`, because `fetch` takes certificates in Deno only, and each of the two in its own way. */
+/**
+ * HTTP on `node:http` and `node:https`, because `fetch` takes certificates in Deno only, and each
+ * of the two in its own way.
+ */
 import { type IncomingMessage, request as plainRequest } from "node:http";
 import { request as tlsRequest, type RequestOptions } from "node:https";
 import { isIP } from "node:net";
@@ -26,7 +29,9 @@ export function openHttp(caCerts: readonly string[]): HttpFetch {
     };
     return await new Promise((resolve, reject) => {
       const receive = (answer: IncomingMessage): void => resolve(responseOf(answer));
-      const call = isPlain ? plainRequest(url, options, receive) : tlsRequest(url, { ...options, ...trust }, receive);
+      const call = isPlain
+        ? plainRequest(url, options, receive)
+        : tlsRequest(url, { ...options, ...trust }, receive);
       call.on("error", reject);
       call.end(sent);
     });
@@ -36,11 +41,14 @@ export function openHttp(caCerts: readonly string[]): HttpFetch {
 function responseOf(answer: IncomingMessage): Awaited<ReturnType<HttpFetch>> {
   const headers = new Headers();
   for (const [name, value] of Object.entries(answer.headers)) headers.set(name, String(value));
-  const body = Readable.toWeb(answer) as ReadableStream<Uint8Array<ArrayBuffer>>; // cast: Node's own type for the same stream
+  // cast: Node's own type for the same stream
+  const body = Readable.toWeb(answer) as ReadableStream<Uint8Array<ArrayBuffer>>;
   return { status: answer.statusCode ?? 0, headers, body };
 }
 
-/** Reads the certificate without sending anything, so that the user learns what is wrong with it. */
+/**
+ * Reads the certificate without sending anything, so that the user learns what is wrong with it.
+ */
 export async function inspectCertificate(
   { host, port }: { readonly host: string; readonly port: number },
   caCerts: readonly string[],

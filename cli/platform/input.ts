@@ -17,8 +17,8 @@ const [endOfText, endOfFile, backspace, lineFeed, carriageReturn, killLine, esca
 ];
 
 /**
- * `interrupt` is told of a Ctrl-C that is typed while the terminal hands keys over unread. A caller that waits for input when
- * `interrupted` is aborted is told that there is none.
+ * `interrupt` is told of a Ctrl-C that is typed while the terminal hands keys over unread. A caller
+ * that waits for input when `interrupted` is aborted is told that there is none.
  */
 export function openInput(interrupt: () => void, interrupted: AbortSignal): Input {
   const { stdin } = process;
@@ -90,7 +90,10 @@ async function readLine(source: ByteSource): Promise<string | undefined> {
 }
 
 function tooLong(): Failure {
-  return new Failure("payload_too_large", `A line of the input has more than ${maxLineBytes} bytes`);
+  return new Failure(
+    "payload_too_large",
+    `A line of the input has more than ${maxLineBytes} bytes`,
+  );
 }
 
 /** Key by key, because the terminal does no editing in this mode. */

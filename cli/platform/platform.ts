@@ -1,6 +1,7 @@
 /**
- * Everything that the CLI needs from the machine. `host.ts` is the one implementation: it is written on `node:` modules, which
- * Node and Deno both have; tests bring their own terminal, folders and environment.
+ * Everything that the CLI needs from the machine. `host.ts` is the one implementation: it is
+ * written on `node:` modules, which Node and Deno both have; tests bring their own terminal,
+ * folders and environment.
  */
 import type { HttpFetch } from "../../proto/mod.ts";
 import type { CommandInput } from "./run_command.ts";
@@ -21,19 +22,28 @@ export interface Platform {
   readonly interrupted: AbortSignal;
   readonly folders: Folders;
   readonly files: Files;
-  /** `fetch` that trusts these certificates, in PEM form, beyond the runtime's own. Redirects are not followed. */
+  /**
+   * `fetch` that trusts these certificates, in PEM form, beyond the runtime's own. Redirects are
+   * not followed.
+   */
   openHttp(caCerts: readonly string[]): HttpFetch;
   /** A deadline that starts now. */
   deadline(ms: number): AbortSignal;
   /** Looks at the certificate behind an address without believing it. */
-  inspectCertificate(target: { readonly host: string; readonly port: number }, caCerts: readonly string[]): Promise<
+  inspectCertificate(
+    target: { readonly host: string; readonly port: number },
+    caCerts: readonly string[],
+  ): Promise<
     SeenCertificate
   >;
   nowMs(): number;
   /** Runs it again and again; returns a function to stop it. */
   every(ms: number, run: () => void): () => void;
   randomBytes(length: number): Uint8Array;
-  /** Runs a program that the user named. Resolves with its exit code, or undefined when a signal ended it. */
+  /**
+   * Runs a program that the user named. Resolves with its exit code, or undefined when a signal
+   * ended it.
+   */
   runCommand(argv: readonly string[], given: CommandInput): Promise<number | undefined>;
 }
 

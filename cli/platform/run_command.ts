@@ -8,8 +8,14 @@ export interface CommandInput {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** Resolves with its exit code; undefined when it was ended by a signal. Rejects when it cannot be started. */
-export function runCommand(argv: readonly string[], { input, variables }: CommandInput): Promise<number | undefined> {
+/**
+ * Resolves with its exit code; undefined when it was ended by a signal. Rejects when it cannot be
+ * started.
+ */
+export function runCommand(
+  argv: readonly string[],
+  { input, variables }: CommandInput,
+): Promise<number | undefined> {
   const [command = "", ...args] = argv;
   return new Promise((resolve, reject) => {
     // A group of its own: a Ctrl-C ends this program, which lets the command finish.

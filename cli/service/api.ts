@@ -1,5 +1,14 @@
-/** Calls of the HTTP API with the user's settings. Everything but success becomes a failure that says what to do. */
-import { type ApiAccess, type ApiOutcome, type ApiRefusal, createToken, readTokenClaims } from "../../proto/mod.ts";
+/**
+ * Calls of the HTTP API with the user's settings. Everything but success becomes a failure that
+ * says what to do.
+ */
+import {
+  type ApiAccess,
+  type ApiOutcome,
+  type ApiRefusal,
+  createToken,
+  readTokenClaims,
+} from "../../proto/mod.ts";
 import { Failure } from "../failure.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Settings } from "./settings.ts";
@@ -9,7 +18,10 @@ export type AskApi = <T>(call: (api: ApiAccess) => Promise<ApiOutcome<T>>) => Pr
 
 const timeoutMs = 20_000;
 
-export function openApi(platform: Platform, { apiUrl: url, caCerts }: Pick<Settings, "apiUrl" | "caCerts">): AskApi {
+export function openApi(
+  platform: Platform,
+  { apiUrl: url, caCerts }: Pick<Settings, "apiUrl" | "caCerts">,
+): AskApi {
   return async (call) => {
     const answer = await call(openAccess(platform, { url, caCerts, timeoutMs }));
     switch (answer.outcome) {
@@ -18,9 +30,13 @@ export function openApi(platform: Platform, { apiUrl: url, caCerts }: Pick<Setti
       case "refused":
         throw refusal(answer, url);
       case "unusable":
-        throw new Failure("connection_error", `${url} sent ${answer.problem}: it is not a Static API`, {
-          advice: addressAdvice,
-        });
+        throw new Failure(
+          "connection_error",
+          `${url} sent ${answer.problem}: it is not a Static API`,
+          {
+            advice: addressAdvice,
+          },
+        );
       case "unreachable":
         platform.interrupted.throwIfAborted();
         throw new Failure(
@@ -49,7 +65,10 @@ export interface IssuedToken {
 export async function issueToken(ask: AskApi, apiKey: string): Promise<IssuedToken> {
   const token = await ask((api) => createToken(api, apiKey));
   const { accountId, plan, issuedAtMs, expiresAtMs } = readTokenClaims(token);
-  if (accountId === undefined || plan === undefined || issuedAtMs === undefined || expiresAtMs === undefined) {
+  if (
+    accountId === undefined || plan === undefined || issuedAtMs === undefined ||
+    expiresAtMs === undefined
+  ) {
     throw new Failure("connection_error", "The API returned a token that cannot be read");
   }
   return { token, accountId, plan, issuedAtMs, expiresAtMs };
@@ -64,7 +83,11 @@ export function openAccess(
     readonly timeoutMs: number;
   },
 ): ApiAccess {
-  return { url, fetch: openHttp(caCerts), signal: AbortSignal.any([interrupted, deadline(timeoutMs)]) };
+  return {
+    url,
+    fetch: openHttp(caCerts),
+    signal: AbortSignal.any([interrupted, deadline(timeoutMs)]),
+  };
 }
 
 /** Instead of what the API tells programs to do. */
@@ -80,11 +103,15 @@ const advices: Readonly<Record<string, string>> = {
   email_taken: "Get a key for it with: {} login",
   auth_key_invalid: keyAdvice,
   account_suspended: "Ask the operator of the service. To see the account: {} account show",
-  not_allowed: "Set STATIC_API_KEY to a key with this right. To see the rights of keys: {} keys list --json",
+  not_allowed:
+    "Set STATIC_API_KEY to a key with this right. To see the rights of keys: {} keys list --json",
   key_limit_reached: "List the keys with: {} keys list; revoke one with: {} keys revoke",
 };
 
-function refusal({ status, code, requestId, retryAfterMs = 0, ...more }: ApiRefusal, url: string): Failure {
+function refusal(
+  { status, code, requestId, retryAfterMs = 0, ...more }: ApiRefusal,
+  url: string,
+): Failure {
   const text = texts[code ?? ""] ?? more.text;
   if (code === undefined || text === undefined) {
     return new Failure(
@@ -101,7 +128,10 @@ function refusal({ status, code, requestId, retryAfterMs = 0, ...more }: ApiRefu
   const problems = more.details.map(({ field, problem }) => `${field} ${problem}`).join("; ");
   const details = code === "invalid_request" && problems !== "" ? `: ${problems}` : "";
   const id = status >= 500 ? ` (request ${requestId ?? "unknown"})` : "";
-  return new Failure(code, `${text}${details}${id}`, { advice, ...(code === "internal" && { exit: "unavailable" }) });
+  return new Failure(code, `${text}${details}${id}`, {
+    advice,
+    ...(code === "internal" && { exit: "unavailable" }),
+  });
 }
 
 /** Where a certificate is shown, something runs. */
@@ -111,7 +141,9 @@ export const authorityAdvice =
 export function isUnknownAuthority(cause: unknown): boolean {
   if (!(cause instanceof Error)) return false;
   const words = `${cause.message} ${String(Reflect.get(cause, "code"))}`;
-  return /certificate|UnknownIssuer|unable to (get|verify)|self.signed|CERT|SIGNATURE/i.test(words) ||
+  return /certificate|UnknownIssuer|unable to (get|verify)|self.signed|CERT|SIGNATURE/i.test(
+    words,
+  ) ||
     isUnknownAuthority(cause.cause);
 }
 

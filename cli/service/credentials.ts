@@ -1,5 +1,13 @@
-/** The user's credentials file (`proto/api/credentials.ts`), on this machine and in the words of this program. */
-import { type Credentials, formatCredentials, parseCredentials, WireError } from "../../proto/mod.ts";
+/**
+ * The user's credentials file (`proto/api/credentials.ts`), on this machine and in the words of
+ * this program.
+ */
+import {
+  type Credentials,
+  formatCredentials,
+  parseCredentials,
+  WireError,
+} from "../../proto/mod.ts";
 import { diskCodeOf, reasonOf } from "../disk.ts";
 import { Failure } from "../failure.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -7,18 +15,27 @@ import type { Platform } from "../platform/platform.ts";
 export async function readCredentials({ files, folders }: Platform): Promise<Credentials> {
   const path = folders.credentialsFile;
   const text = await files.read(path).catch((cause) => {
-    throw new Failure(diskCodeOf(cause) ?? "auth_failed", `Cannot read ${path}: ${reasonOf(cause)}`, { cause });
+    throw new Failure(
+      diskCodeOf(cause) ?? "auth_failed",
+      `Cannot read ${path}: ${reasonOf(cause)}`,
+      { cause },
+    );
   });
   if (text === undefined) return {};
   try {
     return parseCredentials(text, path);
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
-    throw new Failure(error.code, error.message, { advice: "Delete it and sign in again with: {} login" });
+    throw new Failure(error.code, error.message, {
+      advice: "Delete it and sign in again with: {} login",
+    });
   }
 }
 
-export async function writeCredentials({ files, folders }: Platform, credentials: Credentials): Promise<void> {
+export async function writeCredentials(
+  { files, folders }: Platform,
+  credentials: Credentials,
+): Promise<void> {
   const path = folders.credentialsFile;
   try {
     await files.writePrivate(path, formatCredentials(credentials));
@@ -32,16 +49,23 @@ export async function writeCredentials({ files, folders }: Platform, credentials
 }
 
 /** The key is over; the addresses stay. */
-export async function forgetKey(platform: Platform, { api_key: _, ...rest }: Credentials): Promise<void> {
+export async function forgetKey(
+  platform: Platform,
+  { api_key: _, ...rest }: Credentials,
+): Promise<void> {
   await writeCredentials(platform, rest);
 }
 
 export async function removeCredentials({ files, folders }: Platform): Promise<void> {
   const path = folders.credentialsFile;
   await files.remove(path).catch((cause) => {
-    throw new Failure(diskCodeOf(cause) ?? "internal", `Cannot delete ${path}: ${reasonOf(cause)}`, {
-      exit: "unexpected",
-      cause,
-    });
+    throw new Failure(
+      diskCodeOf(cause) ?? "internal",
+      `Cannot delete ${path}: ${reasonOf(cause)}`,
+      {
+        exit: "unexpected",
+        cause,
+      },
+    );
   });
 }

@@ -19,7 +19,10 @@ export function tcpAddressesOf(relayUrl: string): readonly TcpAddress[] {
   return groupByRelay(relayUrl.split(",").map((part) => part.trim())).map(tcpAddressOf);
 }
 
-/** Returns the address that names the relay's TCP port; without one, the port that belongs to its QUIC port. */
+/**
+ * Returns the address that names the relay's TCP port; without one, the port that belongs to its
+ * QUIC port.
+ */
 function tcpAddressOf(texts: readonly string[]): TcpAddress {
   const addresses = texts.map(parse);
   const [first] = addresses;
@@ -30,7 +33,9 @@ function tcpAddressOf(texts: readonly string[]): TcpAddress {
   return { host: host.replace(/^\[|\]$/g, ""), port, url: `https://${host}:${port}`, guessed };
 }
 
-function parse(text: string): { readonly scheme: string; readonly host: string; readonly port: number } {
+function parse(
+  text: string,
+): { readonly scheme: string; readonly host: string; readonly port: number } {
   const [, scheme, host, digits] = form.exec(text) ?? [];
   if (scheme === undefined || host === undefined) {
     throw badInput(

@@ -1,5 +1,15 @@
-/** Which service, with which key: what stands on the command line, then the environment, then the file, then a local stack. */
-import { type Credentials, isLoopback, isSameApi, parseApiKey, parseApiUrl, savedKeyFor } from "../../proto/mod.ts";
+/**
+ * Which service, with which key: what stands on the command line, then the environment, then the
+ * file, then a local stack.
+ */
+import {
+  type Credentials,
+  isLoopback,
+  isSameApi,
+  parseApiKey,
+  parseApiUrl,
+  savedKeyFor,
+} from "../../proto/mod.ts";
 import type { TlsOptions } from "../../sdk/mod.ts";
 import type { Context } from "../command.ts";
 import { reasonOf } from "../disk.ts";
@@ -34,7 +44,9 @@ const localApi = "http://127.0.0.1:8080";
 /** The relay of a stack on this machine, if its API does not name one. */
 export const localRelay = "quic://localhost:4433";
 
-export async function readSettings({ given, platform }: Pick<Context, "given" | "platform">): Promise<Settings> {
+export async function readSettings(
+  { given, platform }: Pick<Context, "given" | "platform">,
+): Promise<Settings> {
   const saved = await readCredentials(platform);
   const [asked, named] = [given.value("api-url"), platform.variable("STATIC_API_URL")];
   const apiUrl = requireApiUrl(asked ?? named ?? saved.api_url ?? localApi);
@@ -43,7 +55,8 @@ export async function readSettings({ given, platform }: Pick<Context, "given" | 
   const { relay_url, ca_file, relay_ca_file, device }: Credentials =
     saved.api_url === undefined || isSameApi(apiUrl, saved.api_url) ? saved : {};
   const isNamedFor = asked === undefined || named === undefined || isSameApi(asked, named);
-  const variable = (name: string): string | undefined => isNamedFor ? platform.variable(name) : undefined;
+  const variable = (name: string): string | undefined =>
+    isNamedFor ? platform.variable(name) : undefined;
   const relayUrl = given.value("relay-url") ?? variable("STATIC_RELAY_URL") ?? relay_url;
   const caFile = given.value("ca-file") ?? variable("STATIC_CA_FILE") ?? ca_file ??
     (isLocal ? await findLocalAuthority(platform) : undefined);
@@ -67,15 +80,21 @@ export async function readSettings({ given, platform }: Pick<Context, "given" | 
 export function requireKey({ key, keyIsFor, saved, apiUrl }: Settings): string {
   if (key !== undefined) return checkKey(key.apiKey);
   if (keyIsFor !== undefined) {
-    const text = `STATIC_API_KEY is for ${keyIsFor}, as STATIC_API_URL says, not for ${apiUrl}; it is not sent there`;
+    const text =
+      `STATIC_API_KEY is for ${keyIsFor}, as STATIC_API_URL says, not for ${apiUrl}; it is not sent there`;
     throw new Failure("auth_failed", text, {
-      advice: `Set STATIC_API_URL and STATIC_API_KEY together, or sign in there with: {} login --api-url ${apiUrl}`,
+      advice:
+        `Set STATIC_API_URL and STATIC_API_KEY together, or sign in there with: {} login --api-url ${apiUrl}`,
     });
   }
   if (saved.api_key !== undefined) {
-    throw new Failure("auth_failed", `The saved key is for ${saved.api_url}, not for ${apiUrl}; it is not sent there`, {
-      advice: "Give a key for this address as STATIC_API_KEY, or sign in there with: {} login",
-    });
+    throw new Failure(
+      "auth_failed",
+      `The saved key is for ${saved.api_url}, not for ${apiUrl}; it is not sent there`,
+      {
+        advice: "Give a key for this address as STATIC_API_KEY, or sign in there with: {} login",
+      },
+    );
   }
   throw new Failure("auth_failed", "You are not signed in", {
     advice: "Create an account with: {} signup. If you have one: {} login, or set STATIC_API_KEY",
@@ -84,8 +103,11 @@ export function requireKey({ key, keyIsFor, saved, apiUrl }: Settings): string {
 
 export function checkKey(apiKey: string): string {
   if (parseApiKey(apiKey) !== undefined) return apiKey;
-  const text = "The API key is incomplete or mistyped: a key begins with sk_live_ or sk_test_ and ends in a checksum";
-  throw new Failure("auth_key_invalid", text, { advice: "Copy it again, or get a new one with: {} login" });
+  const text =
+    "The API key is incomplete or mistyped: a key begins with sk_live_ or sk_test_ and ends in a checksum";
+  throw new Failure("auth_key_invalid", text, {
+    advice: "Copy it again, or get a new one with: {} login",
+  });
 }
 
 /** For connections of the SDK. */
@@ -123,10 +145,16 @@ function requireApiUrl(text: string): string {
   );
 }
 
-/** The authority that `deno task start` creates in its data directory, for users in the same folder. */
-async function findLocalAuthority({ files, folders, variable }: Platform): Promise<string | undefined> {
+/**
+ * The authority that `deno task start` creates in its data directory, for users in the same folder.
+ */
+async function findLocalAuthority(
+  { files, folders, variable }: Platform,
+): Promise<string | undefined> {
   // Relative to where this was called, unless it is absolute.
-  const folder = files.absolute(variable("STATIC_DATA_DIR") ?? files.join(folders.current, ".static"));
+  const folder = files.absolute(
+    variable("STATIC_DATA_DIR") ?? files.join(folders.current, ".static"),
+  );
   const path = files.join(folder, "ca.pem");
   return await files.read(path).catch(() => undefined) === undefined ? undefined : path;
 }

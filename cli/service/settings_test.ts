@@ -3,7 +3,10 @@ import { Failure } from "../failure.ts";
 import type { Platform } from "../platform/platform.ts";
 import { readSettings, requireKey, type Settings } from "./settings.ts";
 
-/** With these flags, variables and credentials, on a machine where every other file is a certificate named after it. */
+/**
+ * With these flags, variables and credentials, on a machine where every other file is a certificate
+ * named after it.
+ */
 async function settingsOf(
   flags: Readonly<Record<string, string>>,
   variables: Readonly<Record<string, string>>,
@@ -53,7 +56,15 @@ Deno.test("the relay and the authority of variables are not used with --api-url 
   assertEquals(await settingsOf(same, named), { apiUrl: "https://variable", ...ofVariables });
   assertEquals(await settingsOf(flags, named), { apiUrl, relayUrl: undefined, caFile: undefined });
   const saved = { api_url: apiUrl, relay_url: "quic://saved", ca_file: "saved.pem" };
-  assertEquals(await settingsOf(flags, named, saved), { apiUrl, relayUrl: "quic://saved", caFile: "saved.pem" });
+  assertEquals(await settingsOf(flags, named, saved), {
+    apiUrl,
+    relayUrl: "quic://saved",
+    caFile: "saved.pem",
+  });
   const asked = { ...flags, "relay-url": "quic://flag", "ca-file": "flag.pem" };
-  assertEquals(await settingsOf(asked, named, saved), { apiUrl, relayUrl: "quic://flag", caFile: "flag.pem" });
+  assertEquals(await settingsOf(asked, named, saved), {
+    apiUrl,
+    relayUrl: "quic://flag",
+    caFile: "flag.pem",
+  });
 });

@@ -1,4 +1,7 @@
-/** A machine for tests: real files in a folder of its own, real network, and a terminal or pipes that the test holds. */
+/**
+ * A machine for tests: real files in a folder of its own, real network, and a terminal or pipes
+ * that the test holds.
+ */
 import { files } from "../platform/files.ts";
 import { inspectCertificate, openHttp } from "../platform/http.ts";
 import type { Platform, Sink } from "../platform/platform.ts";
@@ -9,7 +12,10 @@ export interface TestHostOptions {
   /** Credentials and agents are kept below it. */
   readonly folder: string;
   readonly variables?: Readonly<Record<string, string>>;
-  /** The input, as a pipe or, with `terminal`, as if it were typed; a function types a line when it is asked for one. */
+  /**
+   * The input, as a pipe or, with `terminal`, as if it were typed; a function types a line when it
+   * is asked for one.
+   */
   readonly input?: string | Uint8Array | (() => Promise<string>);
   readonly terminal?: boolean;
   /** Of the terminal; 80 when not given. */
@@ -34,7 +40,13 @@ export interface Running {
 
 /** The command runs in this process; what it prints can be watched. */
 export function startCli(argv: readonly string[], options: TestHostOptions): Running {
-  const { folder, variables = {}, input, terminal = false, interrupt = new AbortController().signal } = options;
+  const {
+    folder,
+    variables = {},
+    input,
+    terminal = false,
+    interrupt = new AbortController().signal,
+  } = options;
   const [stdout, stderr] = [createSink(options), createSink(options)];
   const platform: Platform = {
     program: "static",
@@ -63,7 +75,11 @@ export function startCli(argv: readonly string[], options: TestHostOptions): Run
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     runCommand,
   };
-  const done = run(argv, platform).then((code) => ({ code, stdout: stdout.text(), stderr: stderr.text() }));
+  const done = run(argv, platform).then((code) => ({
+    code,
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+  }));
   return { stdout: stdout.text, stderr: stderr.text, done };
 }
 
@@ -81,7 +97,10 @@ function createSink(
 
 const nothing = new Uint8Array(0);
 
-function createInput(input: NonNullable<TestHostOptions["input"]>, isTerminal: boolean): Platform["stdin"] {
+function createInput(
+  input: NonNullable<TestHostOptions["input"]>,
+  isTerminal: boolean,
+): Platform["stdin"] {
   const typing = typeof input === "function" ? input : undefined;
   let rest = typeof input === "string"
     ? new TextEncoder().encode(input)

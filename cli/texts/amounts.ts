@@ -1,7 +1,10 @@
 /** Numbers, sizes and times as people read them. */
 
 const grouping = new Intl.NumberFormat("en-US");
-const units = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1000]] as const;
+const units = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], [
+  "second",
+  1000,
+]] as const;
 
 /** 10,000 */
 export function grouped(count: number): string {

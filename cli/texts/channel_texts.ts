@@ -18,12 +18,16 @@ export function textOf(bytes: Uint8Array): string | undefined {
 }
 
 /** A payload for JSON: as text where it is text. */
-export function payloadFields(payload: Uint8Array): { readonly text: string } | { readonly base64: string } {
+export function payloadFields(
+  payload: Uint8Array,
+): { readonly text: string } | { readonly base64: string } {
   const text = textOf(payload);
   return text === undefined ? { base64: encodeBase64(payload) } : { text };
 }
 
-/** A payload for a terminal; further lines are indented, so that no message can pass for another. */
+/**
+ * A payload for a terminal; further lines are indented, so that no message can pass for another.
+ */
 export function payloadLines(payload: Uint8Array): string {
   const text = textOf(payload);
   if (text === undefined) return `(${grouped(payload.length)} bytes)`;
@@ -35,7 +39,9 @@ export function payloadLines(payload: Uint8Array): string {
 }
 
 /** An agent in JSON. Its identity is its own choice. */
-export function senderFields({ agentId, identity, keyUnchanged, knownAs }: Seen): Readonly<Record<string, unknown>> {
+export function senderFields(
+  { agentId, identity, keyUnchanged, knownAs }: Seen,
+): Readonly<Record<string, unknown>> {
   return { agent_id: agentId, identity, key_unchanged: keyUnchanged, known_as: knownAs };
 }
 
@@ -59,13 +65,19 @@ export function policyLines({ admission, posting }: ChannelPolicy): string[] {
   return [`May admit agents: ${who(admission)}`, `May post: ${who(posting)}`];
 }
 
-/** When this agent last heard of a member, and how far the member is known to be in the same group. */
+/**
+ * When this agent last heard of a member, and how far the member is known to be in the same group.
+ */
 export function heardText({ confirmedEpoch, lastHeardMs }: ChannelMember, nowMs: number): string {
   if (lastHeardMs === undefined) return "not yet";
-  return `${ago(lastHeardMs, nowMs)}${confirmedEpoch === undefined ? "" : `, epoch ${confirmedEpoch}`}`;
+  return `${ago(lastHeardMs, nowMs)}${
+    confirmedEpoch === undefined ? "" : `, epoch ${confirmedEpoch}`
+  }`;
 }
 
-export function memberRoles({ owner, guest, self, absent, lapsed, resembles }: ChannelMember): string {
+export function memberRoles(
+  { owner, guest, self, absent, lapsed, resembles }: ChannelMember,
+): string {
   const alike = resembles.length > 0 && `looks like ${resembles.join(" and ")}`;
   return [
     owner && "owner",

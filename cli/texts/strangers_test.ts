@@ -1,4 +1,5 @@
-// Every place at which a person or a model sees a name or a text of a stranger, with names that want to pass for something else.
+// Every place at which a person or a model sees a name or a text of a stranger, with names that
+// want to pass for something else.
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { isClean, quoted, shownJson, WireError } from "../../proto/mod.ts";
 import {
@@ -22,16 +23,31 @@ import { Output, table } from "../output.ts";
 import type { Platform } from "../platform/platform.ts";
 import { memberName, memberRoles } from "./channel_texts.ts";
 
-function terminal(): { readonly output: Output; readonly platform: Platform; readonly printed: () => string } {
+function terminal(): {
+  readonly output: Output;
+  readonly platform: Platform;
+  readonly printed: () => string;
+} {
   let text = "";
-  const sink = { isTerminal: true, columns: 500, write: (more: string) => Promise.resolve(void (text += more)) };
+  const sink = {
+    isTerminal: true,
+    columns: 500,
+    write: (more: string) => Promise.resolve(void (text += more)),
+  };
   const variable = (name: string): string | undefined => name === "NO_COLOR" ? "1" : undefined;
   // cast: printing needs nothing else
-  const platform = { stdout: sink, stderr: sink, program: "static", variable } as unknown as Platform;
+  const platform = {
+    stdout: sink,
+    stderr: sink,
+    program: "static",
+    variable,
+  } as unknown as Platform;
   return { platform, output: new Output(platform, { json: false }), printed: () => text };
 }
 
-async function linesOf(print: (on: ReturnType<typeof terminal>) => Promise<void>): Promise<string[]> {
+async function linesOf(
+  print: (on: ReturnType<typeof terminal>) => Promise<void>,
+): Promise<string[]> {
   const on = terminal();
   await print(on);
   return on.printed().split("\n").slice(0, -1);
@@ -56,7 +72,10 @@ Deno.test("errors and JSON quote no stranger who would be taken for somebody els
 Deno.test("the command prints strangers' names and texts on lines that are theirs", async () => {
   for (const [what, identity] of Object.entries(hostileNames)) {
     assertEquals(isClean(identity), false, what);
-    assertStringIncludes(memberName({ identity, agentId, knownAs: undefined, keyUnchanged: true }), agentId);
+    assertStringIncludes(
+      memberName({ identity, agentId, knownAs: undefined, keyUnchanged: true }),
+      agentId,
+    );
     // cast: printing needs nothing else
     const message = {
       bytes: new TextEncoder().encode(`hi\n${identity}`),
@@ -66,21 +85,34 @@ Deno.test("the command prints strangers' names and texts on lines that are their
     } as unknown as Envelope;
     const channel = { name } as Channel; // cast: as above
     const printed = {
-      listen: await linesOf(({ platform, output }) => printMessage({ platform, output } as never, channel, message)), // cast: as above
+      listen: await linesOf(({ platform, output }) =>
+        printMessage({ platform, output } as never, channel, message)
+      ), // cast: as above
       warning: await linesOf(({ output }) => output.warn(`Not sent: ${identity}`)),
-      error: await linesOf(({ output }) => output.failure(new Failure("not_found", identity, { advice: identity }))),
+      error: await linesOf(({ output }) =>
+        output.failure(new Failure("not_found", identity, { advice: identity }))
+      ),
       forgotten: await linesOf(({ output }) => output.result({}, [identity.replaceAll("\n", " ")])),
-      table: table([[memberName({ identity, agentId, knownAs: undefined, keyUnchanged: true }), "owner"]]),
+      table: table([[
+        memberName({ identity, agentId, knownAs: undefined, keyUnchanged: true }),
+        "owner",
+      ]]),
     };
     for (const [where, lines] of Object.entries(printed)) {
       for (const [index, line] of lines.entries()) {
         assertSafe(line, `${where} with ${what}`);
-        // Lines that only the stranger made are indented; advice of a failure begins a line of ours.
-        if (index > 0 && where !== "error") assert(line.startsWith("  "), `${where} with ${what}: ${line}`);
+        // Lines that only the stranger made are indented; advice of a failure begins a line of
+        // ours.
+        if (index > 0 && where !== "error") {
+          assert(line.startsWith("  "), `${where} with ${what}: ${line}`);
+        }
         assert(!line.startsWith(forged), `${where} with ${what}`);
       }
     }
-    const answering = new Answering({ secrets: [], words: new FailureWords({ program: "static", hideNames: false }) });
+    const answering = new Answering({
+      secrets: [],
+      words: new FailureWords({ program: "static", hideNames: false }),
+    });
     for (
       const text of [
         JSON.stringify(viewOf(name, message, { maxLength: 1000, hideNames: false })),
@@ -101,7 +133,9 @@ Deno.test("in a channel with impostors their names are escaped, marked and repor
   const stop = new AbortController();
   const watching = (async () => {
     for await (const event of channel.events({ signal: stop.signal })) {
-      if (event.type === "look_alike") events.push(`${event.member.agentId} ${event.resembles.agentId}`);
+      if (event.type === "look_alike") {
+        events.push(`${event.member.agentId} ${event.resembles.agentId}`);
+      }
     }
   })();
   const invisible = await stage.actor("alice\u200b");
@@ -111,7 +145,8 @@ Deno.test("in a channel with impostors their names are escaped, marked and repor
   for (const actor of [...impostors, liar]) {
     await actor.manager.joinWithToken(name, await alice.manager.invite(name));
   }
-  const memberOf = (id: string): ChannelMember | undefined => channel.members().find((each) => each.agentId === id);
+  const memberOf = (id: string): ChannelMember | undefined =>
+    channel.members().find((each) => each.agentId === id);
   await until("all are in", () => channel.members().length === 4);
   for (const { client } of impostors) {
     assertStringIncludes(memberOf(client.agentId)?.resembles.join(" ") ?? "", alice.client.agentId);
@@ -129,7 +164,9 @@ Deno.test("in a channel with impostors their names are escaped, marked and repor
   assertEquals(issues.length, 2);
   for (const { text } of issues) assertSafe(text, "health");
   assertSafe(JSON.stringify(describeChannel(channel, "static")), "a model's view of the channel");
-  const rows = table(channel.members().map((each) => [memberName(each), each.agentId, memberRoles(each)]));
+  const rows = table(
+    channel.members().map((each) => [memberName(each), each.agentId, memberRoles(each)]),
+  );
   assertEquals(rows.length, 4);
   for (const row of rows) assertSafe(row, "members");
   assertEquals(rows.filter((row) => row.includes(`looks like ${alice.client.agentId}`)).length, 2);
@@ -137,7 +174,9 @@ Deno.test("in a channel with impostors their names are escaped, marked and repor
   await (await liar.channel()).send(`one\n${forged}`);
   const [message] = await readEnvelopes(channel, 1);
   assert(message !== undefined);
-  const lines = await linesOf(({ platform, output }) => printMessage({ platform, output } as never, channel, message)); // cast: it needs nothing else
+  const lines = await linesOf(({ platform, output }) =>
+    printMessage({ platform, output } as never, channel, message)
+  ); // cast: it needs nothing else
   assertEquals(lines.length, 2);
   assertStringIncludes(
     lines[0] ?? "",

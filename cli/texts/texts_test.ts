@@ -33,7 +33,10 @@ Deno.test("advice names commands as this user can type them", () => {
     withBlanks(withCommands(advice, "npx -y deno@2.9.5 task static")),
     "Try npx -y deno@2.9.5 task start, then npx -y deno@2.9.5 task static doctor",
   );
-  assertEquals(withBlanks(withCommands(advice, "static")), "Try deno task start, then static doctor");
+  assertEquals(
+    withBlanks(withCommands(advice, "static")),
+    "Try deno task start, then static doctor",
+  );
 });
 
 Deno.test("amounts are grouped, and bytes told in the unit that fits", () => {
@@ -49,7 +52,10 @@ Deno.test("amounts are grouped, and bytes told in the unit that fits", () => {
 });
 
 Deno.test("table() fills columns up and ignores colours in their width", () => {
-  assertEquals(table([["a", "bbb"], ["\x1b[31mcc\x1b[0m", "d"]]), ["a   bbb", "\x1b[31mcc\x1b[0m  d"]);
+  assertEquals(table([["a", "bbb"], ["\x1b[31mcc\x1b[0m", "d"]]), [
+    "a   bbb",
+    "\x1b[31mcc\x1b[0m  d",
+  ]);
 });
 
 Deno.test("nearest() finds what was meant and does not guess wildly", () => {
@@ -58,17 +64,31 @@ Deno.test("nearest() finds what was meant and does not guess wildly", () => {
 });
 
 Deno.test("times are said as people say them", () => {
-  assertEquals([span(1_000), span(90 * 60_000), span(3 * 86_400_000)], ["1 second", "2 hours", "3 days"]);
-  assertEquals(ago(Date.parse("2026-11-15T00:00:00.000Z"), Date.parse("2026-11-15T00:05:00.000Z")), "5 minutes ago");
+  assertEquals([span(1_000), span(90 * 60_000), span(3 * 86_400_000)], [
+    "1 second",
+    "2 hours",
+    "3 days",
+  ]);
+  assertEquals(
+    ago(Date.parse("2026-11-15T00:00:00.000Z"), Date.parse("2026-11-15T00:05:00.000Z")),
+    "5 minutes ago",
+  );
   assertEquals(utc(Date.parse("2026-12-01T00:00:00.000Z")), "2026-12-01 00:00 UTC");
 });
 
 Deno.test("parseDurationMs() and parseCount() take numbers and refuse everything else", () => {
-  assertEquals(["90s", "10m", "2h", "7d"].map((text) => parseDurationMs("t", text)), [90e3, 600e3, 7200e3, 604800e3]);
+  assertEquals(["90s", "10m", "2h", "7d"].map((text) => parseDurationMs("t", text)), [
+    90e3,
+    600e3,
+    7200e3,
+    604800e3,
+  ]);
   for (const text of ["", "5", "0s", "-1s", "1w", "1.5h", "99999999999s"]) {
     assertThrows(() => parseDurationMs("t", text), Failure);
   }
-  for (const text of ["", "0", "-1", "1e3", "x"]) assertThrows(() => parseCount("n", text), Failure);
+  for (const text of ["", "0", "-1", "1e3", "x"]) {
+    assertThrows(() => parseCount("n", text), Failure);
+  }
 });
 
 Deno.test("tcpAddressesOf() finds the TCP port of each relay", () => {
@@ -78,9 +98,15 @@ Deno.test("tcpAddressesOf() finds the TCP port of each relay", () => {
   assertEquals(urls("quic://localhost:7001, https://localhost:7002"), ["https://localhost:7002"]);
   assertEquals(urls("grpc://[::1]:5000"), ["https://[::1]:5000"]);
   assertEquals(urls("quic://a,https://a:7,quic://b,https://c:8"), ["https://a:7", "https://c:8"]);
-  assertEquals(urls("quic://a,quic://b,https://c,https://d"), ["https://a:5000", "https://c:443", "https://d:443"]);
+  assertEquals(urls("quic://a,quic://b,https://c,https://d"), [
+    "https://a:5000",
+    "https://c:443",
+    "https://d:443",
+  ]);
   assertEquals(tcpAddressesOf("grpc://[::1]:5000")[0]?.host, "::1");
-  for (const text of ["", "localhost", "http://x", "quic://x/path"]) assertThrows(() => tcpAddressesOf(text), Failure);
+  for (const text of ["", "localhost", "http://x", "quic://x/path"]) {
+    assertThrows(() => tcpAddressesOf(text), Failure);
+  }
 });
 
 Deno.test("every error code of the wire contract ends the CLI in a documented way", () => {
@@ -92,14 +118,23 @@ Deno.test("every error code of the wire contract ends the CLI in a documented wa
 
 Deno.test("toFailure() puts anything into words", () => {
   assertEquals(toFailure("odd").exit, "unexpected");
-  assertEquals(toFailure(new TypeError("x is not a function")).message.includes("x is not a function"), true);
-  assertEquals(toFailure(Object.assign(new Error("down"), { code: "connection_error" })).exit, "unavailable");
+  assertEquals(
+    toFailure(new TypeError("x is not a function")).message.includes("x is not a function"),
+    true,
+  );
+  assertEquals(
+    toFailure(Object.assign(new Error("down"), { code: "connection_error" })).exit,
+    "unavailable",
+  );
   assertEquals(toFailure(Object.assign(new Error("odd"), { code: "ENOENT" })).exit, "unexpected");
 });
 
 Deno.test("wrap() breaks lines between words, further in, and leaves what is to be copied whole", () => {
   const line = "  channel send   send a message to all members of a channel";
-  assertEquals(wrap(line, 40), ["  channel send   send a message to all", "    members of a channel"]);
+  assertEquals(wrap(line, 40), [
+    "  channel send   send a message to all",
+    "    members of a channel",
+  ]);
   assertEquals(wrap("short", 40), ["short"]);
   const address = `See ${"x".repeat(60)} for more`;
   assertEquals(wrap(address, 40), ["See", `  ${"x".repeat(60)}`, "  for more"]);
@@ -118,19 +153,30 @@ const npxProgram = "npx -y deno@2.9.5 task static";
 Deno.test("wrap() breaks no command that is to be copied, however narrow the terminal is", () => {
   const command = `echo hello | ${npxProgram} channel send acme/ops/deploy --agent bob`;
   for (const columns of [40, 80]) {
-    assertEquals(wrap(`  \x1b[36m${kept(command)}\x1b[0m`, columns), [`  \x1b[36m${command}\x1b[0m`]);
-    assertEquals(wrap(`  ${kept(command)}   what it does`, columns), [`  ${command}`, "    what it does"]);
+    assertEquals(wrap(`  \x1b[36m${kept(command)}\x1b[0m`, columns), [
+      `  \x1b[36m${command}\x1b[0m`,
+    ]);
+    assertEquals(wrap(`  ${kept(command)}   what it does`, columns), [
+      `  ${command}`,
+      "    what it does",
+    ]);
   }
 });
 
 Deno.test("advice is broken around its commands, and never within one", () => {
   const advice =
     "See what is there (with {} keys list); revoke one with: {} keys revoke v1.2 --yes. Then {start}, or {} doctor";
-  const commands = ["keys list", "keys revoke v1.2 --yes", "doctor"].map((words) => `${npxProgram} ${words}`);
+  const commands = ["keys list", "keys revoke v1.2 --yes", "doctor"].map((words) =>
+    `${npxProgram} ${words}`
+  );
   for (const columns of [40, 80]) {
     const lines = wrap(withCommands(advice, npxProgram), columns);
     for (const command of [...commands, "npx -y deno@2.9.5 task start"]) {
-      assertEquals(lines.filter((line) => line.includes(command)).length, 1, `${command} in ${lines.join("\n")}`);
+      assertEquals(
+        lines.filter((line) => line.includes(command)).length,
+        1,
+        `${command} in ${lines.join("\n")}`,
+      );
     }
     const prose = lines.filter((line) => !line.includes("deno"));
     assertEquals(prose.every((line) => width(line) <= columns), true);

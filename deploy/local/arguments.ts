@@ -32,7 +32,9 @@ export function parseArguments(given: readonly string[]): StartArguments | strin
         break;
       case "--relays":
         relays = Number(/^\d$/.exec(rest.shift() ?? "")?.[0] ?? 0);
-        if (relays < 1 || relays > maxRelays) return `"--relays" takes a number from 1 to ${maxRelays}`;
+        if (relays < 1 || relays > maxRelays) {
+          return `"--relays" takes a number from 1 to ${maxRelays}`;
+        }
         break;
       default:
         return `"start" does not take "${argument}"`;

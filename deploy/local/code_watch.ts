@@ -1,4 +1,7 @@
-/** For `--watch`: which parts a change of the code concerns, told once for changes that come together. */
+/**
+ * For `--watch`: which parts a change of the code concerns, told once for changes that come
+ * together.
+ */
 import { fileURLToPath } from "node:url";
 
 export interface CodeWatchOptions<Name extends string> {
@@ -11,7 +14,9 @@ export interface CodeWatchOptions<Name extends string> {
 /** An editor saves several files at once, and one file in several steps. */
 const settleMs = 300;
 
-export function watchCode<Name extends string>({ root, folders, onChange }: CodeWatchOptions<Name>): Disposable {
+export function watchCode<Name extends string>(
+  { root, folders, onChange }: CodeWatchOptions<Name>,
+): Disposable {
   const names = Object.keys(folders) as Name[]; // cast: the record's own keys
   const all = [...new Set(names.flatMap((name) => folders[name]))];
   const pathOf = (folder: string): string => fileURLToPath(new URL(folder, root));
@@ -26,8 +31,12 @@ export function watchCode<Name extends string>({ root, folders, onChange }: Code
   void (async () => {
     for await (const { kind, paths } of watcher) {
       if (kind === "access") continue;
-      const sources = paths.filter((path) => /\.(ts|sql|css)$/.test(path) && !path.endsWith("_test.ts"));
-      const concerned = names.filter((name) => folders[name].some((folder) => sources.some(isIn(folder))));
+      const sources = paths.filter((path) =>
+        /\.(ts|sql|css)$/.test(path) && !path.endsWith("_test.ts")
+      );
+      const concerned = names.filter((name) =>
+        folders[name].some((folder) => sources.some(isIn(folder)))
+      );
       if (concerned.length === 0) continue;
       for (const name of concerned) changed.add(name);
       clearTimeout(timer);

@@ -1,20 +1,31 @@
-/** How each part is called: permissions as in its own task, ports that stay the same when it is started again. */
+/**
+ * How each part is called: permissions as in its own task, ports that stay the same when it is
+ * started again.
+ */
 import type { Config as ApiConfig } from "../../api/mod.ts";
 import type { RelayConfig } from "../../relay/mod.ts";
 import type { Listening } from "./part.ts";
 import type { PartCommand } from "./part_process.ts";
-import { keptFromApi, pathList, readableBy, type VariableOf, writableBy } from "./permitted_paths.ts";
+import {
+  keptFromApi,
+  pathList,
+  readableBy,
+  type VariableOf,
+  writableBy,
+} from "./permitted_paths.ts";
 
 /**
- * Bytes of code, about, that a function of WebAssembly runs before the engine compiles it again, for speed; by itself the engine
- * takes a hundredth of that. Nearly everything in the embedded database runs a little when it starts: compiling all of it again
- * took as long as the migrations themselves.
+ * Bytes of code, about, that a function of WebAssembly runs before the engine compiles it again,
+ * for speed; by itself the engine takes a hundredth of that. Nearly everything in the embedded
+ * database runs a little when it starts: compiling all of it again took as long as the migrations
+ * themselves.
  */
 const compileAgainAfter = 1_000_000_000;
 
 /**
- * A relay that is flooded makes much garbage, and the engine collects it in smaller steps: with silent sockets the relay grew by 70
- * MiB in place of 109, with KeyPackages by 113 in place of 156. A flood of resets is not bounded by it.
+ * A relay that is flooded makes much garbage, and the engine collects it in smaller steps: with
+ * silent sockets the relay grew by 70 MiB in place of 109, with KeyPackages by 113 in place of 156.
+ * A flood of resets is not bounded by it.
  */
 export const relayMemory = { DENO_V8_FLAGS: "--max-semi-space-size=8" } as const;
 
@@ -62,7 +73,10 @@ export function apiPermissions(variable: VariableOf): string[] {
   ];
 }
 
-/** Where the API beside it is, whatever clients are told to use. The relay is told when the API is up. */
+/**
+ * Where the API beside it is, whatever clients are told to use. The relay is told when the API is
+ * up.
+ */
 export function relayVariables(
   { apiUrl, apiInternalUrl }: Pick<RelayConfig, "apiUrl" | "apiInternalUrl">,
 ): Readonly<Record<string, string>> {
@@ -70,8 +84,8 @@ export function relayVariables(
 }
 
 /**
- * `place` has what differs between several relays. The database's address, the keys that sign tokens and the secrets of operators
- * and of the mail server are the API's alone.
+ * `place` has what differs between several relays. The database's address, the keys that sign
+ * tokens and the secrets of operators and of the mail server are the API's alone.
  */
 export function relayCommand(
   { dataDir, host, tls, admin, core }: RelayConfig,
@@ -98,7 +112,13 @@ export function relayCommand(
       ...portOf(last?.quic_url, "STATIC_RELAY_QUIC_PORT"),
       ...portOf(last?.admin_url, "STATIC_ADMIN_PORT"),
     },
-    withheld: ["DATABASE_URL", "STATIC_DATABASE_CA", "STATIC_JWT_KEYS", "STATIC_ADMIN_SECRET", "STATIC_SMTP_URL"],
+    withheld: [
+      "DATABASE_URL",
+      "STATIC_DATABASE_CA",
+      "STATIC_JWT_KEYS",
+      "STATIC_ADMIN_SECRET",
+      "STATIC_SMTP_URL",
+    ],
   };
 }
 

@@ -18,11 +18,20 @@ Deno.test("apiPermissions() names every file, folder and variable, and a comma i
     "--deny-read",
     "--deny-write",
   ]);
-  const [, environment = "", read = "", write = "", ...denied] = flags.map((flag) => flag.replace(/^[^=]*=?/, ""));
+  const [, environment = "", read = "", write = "", ...denied] = flags.map((flag) =>
+    flag.replace(/^[^=]*=?/, "")
+  );
   assert(environment.split(",").every((name) => name !== "" && name !== "*"), environment);
-  assertEquals(read.replaceAll(",,", "\0").split(",").slice(0, 3), ["/var/lib/api", "/etc/a\0b.pem", keys]);
+  assertEquals(read.replaceAll(",,", "\0").split(",").slice(0, 3), [
+    "/var/lib/api",
+    "/etc/a\0b.pem",
+    keys,
+  ]);
   assert(!read.split(",").some((path) => ["/", "."].includes(path)), read);
   assertEquals(write, "/var/lib/api");
   // Keys of the cluster's log.
-  assertEquals(denied, ["/var/lib/api/nats,/var/lib/api/relays", "/var/lib/api/nats,/var/lib/api/relays"]);
+  assertEquals(denied, [
+    "/var/lib/api/nats,/var/lib/api/relays",
+    "/var/lib/api/nats,/var/lib/api/relays",
+  ]);
 });

@@ -1,7 +1,13 @@
-/** One stack per data directory: the system gives the lock back when a process dies, however it dies. */
+/**
+ * One stack per data directory: the system gives the lock back when a process dies, however it
+ * dies.
+ */
 import { StartFailed } from "../../server/mod.ts";
 
-/** Makes the directory and its folder for logs. Throws `StartFailed` when another stack runs in it. Holds until the file is closed or the process ends. */
+/**
+ * Makes the directory and its folder for logs. Throws `StartFailed` when another stack runs in it.
+ * Holds until the file is closed or the process ends.
+ */
 export async function lockDirectory(dataDir: string): Promise<Disposable> {
   const path = `${dataDir}/start.lock`;
   const file = await openLock(dataDir, path);

@@ -1,6 +1,7 @@
 /**
- * Looks whether ports are free before anything is started: making the database takes long, and a user who has to change one port
- * wants to hear of all of them. A port that is taken a moment later is still told by the part itself, in the same words.
+ * Looks whether ports are free before anything is started: making the database takes long, and a
+ * user who has to change one port wants to hear of all of them. A port that is taken a moment later
+ * is still told by the part itself, in the same words.
  */
 import { addressesOf } from "../../server/http2/mod.ts";
 import { type ConfiguredPort, PortTaken } from "../../server/mod.ts";

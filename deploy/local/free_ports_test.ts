@@ -6,7 +6,11 @@ Deno.test("checkPorts() names every port that is taken with its variable, TCP an
   using tcp = Deno.listen({ hostname: "::", port: 0 });
   const udp = Deno.listenDatagram({ hostname: "::", port: 0, transport: "udp" });
   const [tcpPort, udpPort] = [tcp, udp].map(({ addr }) => "port" in addr ? addr.port : 0);
-  const wanted = (port: number | undefined, transport: "tcp" | "udp", variable: string): WantedPort => {
+  const wanted = (
+    port: number | undefined,
+    transport: "tcp" | "udp",
+    variable: string,
+  ): WantedPort => {
     return { hostname: "127.0.0.1", port: port ?? 0, transport, variable };
   };
   checkPorts([wanted(0, "tcp", "A"), wanted(0, "udp", "B")]);

@@ -13,13 +13,17 @@ export interface Greeting {
 }
 
 export function greetingOf({ api, relays, hasConsole, dataDir, deno }: Greeting): string {
-  const metrics = [api, ...relays].flatMap(({ admin_url: url }) => url === undefined ? [] : [`${url}/metrics`]);
+  const metrics = [api, ...relays].flatMap(({ admin_url: url }) =>
+    url === undefined ? [] : [`${url}/metrics`]
+  );
   const places = relays.map((relay) =>
     `Relay     ${relay.quic_url}   (native agents; browsers: the same port over WebTransport)
           ${relay.url}   (gRPC, gRPC-Web, Connect)`
   );
   const caFile = relays[0]?.ca_file;
-  const console = hasConsole ? `\nConsole   ${api.url}/console   (accounts, keys, usage: open it in a browser)` : "";
+  const console = hasConsole
+    ? `\nConsole   ${api.url}/console   (accounts, keys, usage: open it in a browser)`
+    : "";
   return `${console}
 API       ${api.url}   (documentation: ${api.url}/docs)
 ${places.join("\n")}
@@ -36,12 +40,20 @@ Next, in another terminal:${whereabouts(api, relays)}
 Ctrl-C stops it.`;
 }
 
-/** Variables for a CLI that would not find this stack by itself: it knows the default ports and directory. */
+/**
+ * Variables for a CLI that would not find this stack by itself: it knows the default ports and
+ * directory.
+ */
 function whereabouts(api: Listening, relays: readonly Listening[]): string {
-  const [apiUrl, relayUrl] = ["http://127.0.0.1:8080", "quic://localhost:4433,https://localhost:5000"];
+  const [apiUrl, relayUrl] = [
+    "http://127.0.0.1:8080",
+    "quic://localhost:4433,https://localhost:5000",
+  ];
   const relay = relays.map(({ quic_url, url }) => `${quic_url},${url}`).join(",");
   const actual = { api: api.url, relay, ca: relays[0]?.ca_file };
-  if (actual.api === apiUrl && actual.relay === relayUrl && actual.ca === ".static/ca.pem") return "";
+  if (actual.api === apiUrl && actual.relay === relayUrl && actual.ca === ".static/ca.pem") {
+    return "";
+  }
   const trust = actual.ca === undefined ? "" : ` STATIC_CA_FILE=${quoted(actual.ca)}`;
   return `\n  export STATIC_API_URL=${actual.api} STATIC_RELAY_URL=${actual.relay}${trust}`;
 }

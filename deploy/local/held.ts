@@ -1,7 +1,7 @@
 /**
- * A part of the stack lives for as long as its starter holds its standard input open. So it ends in order when it is
- * let go, it ends too when its supervisor is killed, and a Ctrl-C or the end of a terminal, which every process is told of, is
- * not its affair.
+ * A part of the stack lives for as long as its starter holds its standard input open. So it ends in
+ * order when it is let go, it ends too when its supervisor is killed, and a Ctrl-C or the end of a
+ * terminal, which every process is told of, is not its affair.
  */
 
 export async function untilLetGo(input: Input = Deno.stdin.readable.getReader()): Promise<void> {
@@ -13,10 +13,12 @@ export async function untilLetGo(input: Input = Deno.stdin.readable.getReader())
 export type Input = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
 
 /**
- * The first line: variables that were not known when the process was started, so that it loads its code meanwhile. Undefined when
- * it is let go before.
+ * The first line: variables that were not known when the process was started, so that it loads its
+ * code meanwhile. Undefined when it is let go before.
  */
-export async function readVariables(input: Input): Promise<Readonly<Record<string, string>> | undefined> {
+export async function readVariables(
+  input: Input,
+): Promise<Readonly<Record<string, string>> | undefined> {
   const decoder = new TextDecoder();
   for (let text = "";;) {
     const { done, value } = await input.read();

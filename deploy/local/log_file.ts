@@ -1,6 +1,7 @@
 /**
- * A part's log in the data directory, in two files so that it never grows without end: the present one and the one before. A
- * disk that takes no more costs lines of the log and nothing else: the parts go on.
+ * A part's log in the data directory, in two files so that it never grows without end: the present
+ * one and the one before. A disk that takes no more costs lines of the log and nothing else: the
+ * parts go on.
  */
 
 const maxBytes = 16 * 1024 * 1024;
@@ -27,9 +28,13 @@ export class LogFile {
     } catch (error) {
       if (this.#lostLines++ > 0) return;
       const why = error instanceof Error ? error.message : String(error);
-      return this.#say(`Cannot write to ${this.#path}: ${why}. Lines are lost until it can; is the disk full?`);
+      return this.#say(
+        `Cannot write to ${this.#path}: ${why}. Lines are lost until it can; is the disk full?`,
+      );
     }
-    if (this.#lostLines > 0) this.#say(`${this.#path} is written again; ${this.#lostLines} lines were lost`);
+    if (this.#lostLines > 0) {
+      this.#say(`${this.#path} is written again; ${this.#lostLines} lines were lost`);
+    }
     this.#lostLines = 0;
   }
 

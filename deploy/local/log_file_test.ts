@@ -13,7 +13,10 @@ Deno.test({
     log.write("two");
     log.close();
     assertEquals(said.length, 1);
-    assertMatch(said[0] ?? "", /^Cannot write to \/dev\/full: .*No space left.*is the disk full\?$/);
+    assertMatch(
+      said[0] ?? "",
+      /^Cannot write to \/dev\/full: .*No space left.*is the disk full\?$/,
+    );
   },
 });
 

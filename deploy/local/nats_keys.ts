@@ -1,4 +1,7 @@
-/** Keys of the nodes and relays on this machine: made with the first start, and kept, because the log belongs to its account. */
+/**
+ * Keys of the nodes and relays on this machine: made with the first start, and kept, because the
+ * log belongs to its account.
+ */
 import { StartFailed } from "../../server/mod.ts";
 import { writeNatsKeys } from "../nats/keys.ts";
 import { localNode } from "./nats_server.ts";

@@ -12,6 +12,10 @@ Deno.test("keys are made once and kept, and a log from before keys is left alone
   await keepLocalKeys(kept);
   assertEquals(await read(), first);
   await Deno.mkdir(`${old}/1/store`, { recursive: true });
-  await assertRejects(() => keepLocalKeys(old), StartFailed, `the log in ${old} was written without keys`);
+  await assertRejects(
+    () => keepLocalKeys(old),
+    StartFailed,
+    `the log in ${old} was written without keys`,
+  );
   await Deno.remove(folder, { recursive: true });
 });

@@ -1,14 +1,16 @@
 /**
- * A node of NATS as a part of the stack. It ends when its standard input does, as every part: a shell beside it sees that. Its
- * process group is its own, because a Ctrl-C of the terminal would end it before the relays have said goodbye.
+ * A node of NATS as a part of the stack. It ends when its standard input does, as every part: a
+ * shell beside it sees that. Its process group is its own, because a Ctrl-C of the terminal would
+ * end it before the relays have said goodbye.
  */
 import { waits } from "../../server/mod.ts";
 import { createMonitorClient, natsConfig, type NatsNode } from "./nats_server.ts";
 import type { PartProcess } from "./part.ts";
 
 /**
- * Arguments: the program and its arguments. The end of standard input asks the node to finish; SIGUSR1 ends it at once, and the
- * last line ends whatever of the group is left, this shell included.
+ * Arguments: the program and its arguments. The end of standard input asks the node to finish;
+ * SIGUSR1 ends it at once, and the last line ends whatever of the group is left, this shell
+ * included.
  */
 const script = `
 exec 3<&0
@@ -78,7 +80,9 @@ export function spawnNatsNode(
     }
   };
   void untilWell(node, over.signal, patience).then((state) => {
-    if (state === "well") say(JSON.stringify({ event: "listening", url: `tls://127.0.0.1:${node.clientPort}` }));
+    if (state === "well") {
+      say(JSON.stringify({ event: "listening", url: `tls://127.0.0.1:${node.clientPort}` }));
+    }
     if (state !== "silent") return;
     complaints += `\nThe node did not answer for ${patience.silenceMs / 1000} s, and was ended`;
     kill();
@@ -99,8 +103,9 @@ export function spawnNatsNode(
 }
 
 /**
- * A node of a cluster is well when it has the cluster's metadata, for which another node must be there. One that answers may take as
- * long as it likes: it reads its store, or gets what it has missed.
+ * A node of a cluster is well when it has the cluster's metadata, for which another node must be
+ * there. One that answers may take as long as it likes: it reads its store, or gets what it has
+ * missed.
  */
 async function untilWell(
   node: NatsNode,
@@ -112,7 +117,10 @@ async function untilWell(
   while (!over.aborted && performance.now() - heardMs < silenceMs) {
     try {
       const signal = AbortSignal.any([over, AbortSignal.timeout(questionMs)]);
-      const answer = await fetch(`https://127.0.0.1:${node.monitorPort}/healthz`, { signal, client });
+      const answer = await fetch(`https://127.0.0.1:${node.monitorPort}/healthz`, {
+        signal,
+        client,
+      });
       await answer.body?.cancel();
       if (answer.ok) return "well";
       heardMs = performance.now();

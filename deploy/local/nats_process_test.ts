@@ -1,5 +1,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { eventually, freePort, natsInstalled, natsProgram, testWhen } from "../../tests/support/mod.ts";
+import {
+  eventually,
+  freePort,
+  natsInstalled,
+  natsProgram,
+  testWhen,
+} from "../../tests/support/mod.ts";
 import { isLetIn, presentAt } from "../../tests/support/nats_stranger.ts";
 import { keepLocalKeys } from "./nats_keys.ts";
 import { createMonitorClient, type NatsNode, natsVersion } from "./nats_server.ts";
@@ -18,7 +24,10 @@ interface Stage {
 }
 
 async function createStage(): Promise<Stage> {
-  const [folder, program] = [await Deno.makeTempDir({ prefix: "static-nodes, o'clock " }), await natsProgram()];
+  const [folder, program] = [
+    await Deno.makeTempDir({ prefix: "static-nodes, o'clock " }),
+    await natsProgram(),
+  ];
   const nodes = placeNodes(freePort(), folder);
   await keepLocalKeys(`${folder}/nats`);
   const [said, lines]: [string[], string[]] = [[], []];
@@ -46,18 +55,28 @@ async function createStage(): Promise<Stage> {
 /** Of the program that was started for this folder. */
 async function pidOf(folder: string): Promise<number | undefined> {
   for await (const { name } of Deno.readDir("/proc")) {
-    const text = /^\d+$/.test(name) ? await Deno.readTextFile(`/proc/${name}/cmdline`).catch(() => "") : "";
-    if (/^[^\0]*nats-server\0/.test(text) && text.includes(`${folder}/nats.conf`)) return Number(name);
+    const text = /^\d+$/.test(name)
+      ? await Deno.readTextFile(`/proc/${name}/cmdline`).catch(() => "")
+      : "";
+    if (/^[^\0]*nats-server\0/.test(text) && text.includes(`${folder}/nats.conf`)) {
+      return Number(name);
+    }
   }
   return undefined;
 }
 
-/** Without their keys nobody is let in by nodes, and what they tell everybody on this machine has no secrets. */
+/**
+ * Without their keys nobody is let in by nodes, and what they tell everybody on this machine has no
+ * secrets.
+ */
 async function assertClosedToStrangers({ nodes, folder }: Stage): Promise<void> {
   const keys = `${folder}/nats/keys`;
   const ca = await Deno.readTextFile(`${keys}/node/ca.pem`);
   for (const { clientPort, routePort, monitorPort } of nodes) {
-    assertStringIncludes(await presentAt(clientPort, { at: "client", ca }), "Authorization Violation");
+    assertStringIncludes(
+      await presentAt(clientPort, { at: "client", ca }),
+      "Authorization Violation",
+    );
     const others = [
       await presentAt(clientPort, { at: "client" }),
       await presentAt(routePort, { at: "route" }),
@@ -70,11 +89,24 @@ async function assertClosedToStrangers({ nodes, folder }: Stage): Promise<void> 
   const [node] = nodes;
   assert(node !== undefined);
   using client = createMonitorClient(node);
-  const files = ["node/node.key", "relay/relay.creds"].map((path) => Deno.readTextFileSync(`${keys}/${path}`));
-  const secrets = files.flatMap((text) => text.split("\n").filter((line) => /^[\w+/=]{20,}$/.test(line)));
+  const files = ["node/node.key", "relay/relay.creds"].map((path) =>
+    Deno.readTextFileSync(`${keys}/${path}`)
+  );
+  const secrets = files.flatMap((text) =>
+    text.split("\n").filter((line) => /^[\w+/=]{20,}$/.test(line))
+  );
   assertEquals(secrets.length > 2, true);
-  for (const path of ["varz", "connz?auth=1&subs=1", "routez", "jsz?config=1&streams=1&consumers=1", "accountz"]) {
-    const text = await (await fetch(`https://127.0.0.1:${node.monitorPort}/${path}`, { client })).text();
+  for (
+    const path of [
+      "varz",
+      "connz?auth=1&subs=1",
+      "routez",
+      "jsz?config=1&streams=1&consumers=1",
+      "accountz",
+    ]
+  ) {
+    const text = await (await fetch(`https://127.0.0.1:${node.monitorPort}/${path}`, { client }))
+      .text();
     assertEquals(secrets.filter((secret) => text.includes(secret)), [], path);
   }
 }
@@ -93,7 +125,10 @@ testWhen(
       Deno.kill(second, "SIGKILL");
       await stage.until(/^NATS 2 ended with code .*starting it again in 0.5 s/);
       await stage.until(/^NATS 2 runs again/);
-      assert(stage.lines.some((line) => line.includes("Server is ready")), "what it logs is a part's log");
+      assert(
+        stage.lines.some((line) => line.includes("Server is ready")),
+        "what it logs is a part's log",
+      );
       await assertClosedToStrangers(stage);
     } finally {
       const [first, ...others] = parts;
@@ -124,27 +159,44 @@ testWhen(natsInstalled, "a node that cannot start tells why", async () => {
   await Deno.remove(folder, { recursive: true });
 });
 
-testWhen(natsInstalled, "a node that is frozen before it is well is ended, and told of", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "static-nodes-" });
-  await keepLocalKeys(`${folder}/nats`);
-  const nodes = placeNodes(freePort(), folder);
-  const [node] = nodes;
-  assert(node !== undefined);
-  // Alone it is never well: it knows of two others.
-  const process = spawnNatsNode(await natsProgram(), node, nodes, { questionMs: 500, silenceMs: 3_000 });
-  let over: string | undefined;
-  const ended = Promise.all([process.ended, Array.fromAsync(process.lines)]).then(([how]) => {
-    over = how;
-  });
-  const pid = await eventually({ what: "a node" }, () => pidOf(node.folder), (pid) => pid !== undefined);
-  assert(pid !== undefined);
-  Deno.kill(pid, "SIGSTOP");
-  try {
-    await eventually({ what: "its end" }, () => Promise.resolve(over), (how) => how !== undefined);
-    assertStringIncludes(process.complaints(), "did not answer for 3 s");
-  } finally {
-    if (over === undefined) process.kill();
-    await ended;
-    await Deno.remove(folder, { recursive: true });
-  }
-});
+testWhen(
+  natsInstalled,
+  "a node that is frozen before it is well is ended, and told of",
+  async () => {
+    const folder = await Deno.makeTempDir({ prefix: "static-nodes-" });
+    await keepLocalKeys(`${folder}/nats`);
+    const nodes = placeNodes(freePort(), folder);
+    const [node] = nodes;
+    assert(node !== undefined);
+    // Alone it is never well: it knows of two others.
+    const process = spawnNatsNode(await natsProgram(), node, nodes, {
+      questionMs: 500,
+      silenceMs: 3_000,
+    });
+    let over: string | undefined;
+    const ended = Promise.all([process.ended, Array.fromAsync(process.lines)]).then(([how]) => {
+      over = how;
+    });
+    const pid = await eventually(
+      { what: "a node" },
+      () => pidOf(node.folder),
+      (pid) => pid !== undefined,
+    );
+    assert(pid !== undefined);
+    Deno.kill(pid, "SIGSTOP");
+    try {
+      await eventually(
+        { what: "its end" },
+        () => Promise.resolve(over),
+        (how) => how !== undefined,
+      );
+      assertStringIncludes(process.complaints(), "did not answer for 3 s");
+    } finally {
+      if (over === undefined) {
+        process.kill();
+      }
+      await ended;
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+);

@@ -1,6 +1,6 @@
 /**
- * The program `nats-server` of this machine, and the configuration of nodes on loopback. Versions before 2.15 sync once for
- * each message instead of once for a group of them, so they are not used.
+ * The program `nats-server` of this machine, and the configuration of nodes on loopback. Versions
+ * before 2.15 sync once for each message instead of once for a group of them, so they are not used.
  */
 import { dirname } from "node:path";
 import { nodeFiles, type NodeNames } from "../nats/keys.ts";
@@ -25,14 +25,21 @@ export const oldestNats = "2.15";
 
 /** Entries of the log reach 4.75 MiB. */
 const maxPayload = "8MB";
-/** A machine that has much else to do takes longer than the two seconds that a node gives by itself. */
+/**
+ * A machine that has much else to do takes longer than the two seconds that a node gives by itself.
+ */
 const handshakeSeconds = 30;
 
-/** `named` is the value of `STATIC_NATS_SERVER`, and it alone is looked at when it is given; `path` is that of `PATH`. */
+/**
+ * `named` is the value of `STATIC_NATS_SERVER`, and it alone is looked at when it is given; `path`
+ * is that of `PATH`.
+ */
 export function findNatsServer(
   { named, path }: { readonly named: string | undefined; readonly path: string },
 ): NatsSearch {
-  const programs = named !== undefined ? [named] : path.split(":").map((folder) => `${folder}/nats-server`);
+  const programs = named !== undefined
+    ? [named]
+    : path.split(":").map((folder) => `${folder}/nats-server`);
   const old: string[] = [];
   for (const program of programs) {
     const version = natsVersion(program);
@@ -40,7 +47,9 @@ export function findNatsServer(
     if (isNewEnough(version)) return { outcome: "found", program, version };
     old.push(`${program} is ${version}`);
   }
-  const what = named !== undefined ? `STATIC_NATS_SERVER names ${named}` : "PATH has no nats-server";
+  const what = named !== undefined
+    ? `STATIC_NATS_SERVER names ${named}`
+    : "PATH has no nats-server";
   const why = old.length > 0
     ? `${old.join(", ")}, and at least ${oldestNats} is needed`
     : named !== undefined
@@ -52,9 +61,14 @@ export function findNatsServer(
 /** Undefined when the program cannot be run, or is another one. */
 export function natsVersion(program: string): string | undefined {
   try {
-    const { success, stdout } = new Deno.Command(program, { args: ["--version"], stdin: "null", stderr: "null" })
+    const { success, stdout } = new Deno.Command(program, {
+      args: ["--version"],
+      stdin: "null",
+      stderr: "null",
+    })
       .outputSync();
-    const [, version] = /^nats-server: v(\d+\.\d+\.\d+)/.exec(new TextDecoder().decode(stdout)) ?? [];
+    const [, version] = /^nats-server: v(\d+\.\d+\.\d+)/.exec(new TextDecoder().decode(stdout)) ??
+      [];
     return success ? version : undefined;
   } catch {
     return undefined;
@@ -77,9 +91,14 @@ export const localNode: NodeNames = ["node", "localhost", "127.0.0.1"];
 
 /** The configuration file of one of `nodes`. One node alone has no cluster. */
 export function natsConfig(node: NatsNode, nodes: readonly NatsNode[]): string {
-  const quoted = (name: string): string => JSON.stringify(`${keysBeside(node)}/${localNode[0]}/${name}`);
-  const keys = `cert_file: ${quoted(nodeFiles.cert)}, key_file: ${quoted(nodeFiles.key)}, timeout: ${handshakeSeconds}`;
-  const routes = nodes.filter((each) => each !== node).map(({ routePort }) => `"tls://127.0.0.1:${routePort}"`);
+  const quoted = (name: string): string =>
+    JSON.stringify(`${keysBeside(node)}/${localNode[0]}/${name}`);
+  const keys = `cert_file: ${quoted(nodeFiles.cert)}, key_file: ${
+    quoted(nodeFiles.key)
+  }, timeout: ${handshakeSeconds}`;
+  const routes = nodes.filter((each) => each !== node).map(({ routePort }) =>
+    `"tls://127.0.0.1:${routePort}"`
+  );
   const cluster = nodes.length === 1 ? "" : `
 cluster {
   name: static

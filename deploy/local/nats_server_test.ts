@@ -2,10 +2,15 @@ import { assert, assertEquals } from "@std/assert";
 import { findNatsServer, isNewEnough } from "./nats_server.ts";
 
 /** A folder with a program `nats-server` that prints this. */
-async function withProgram(prints: string, use: (folder: string) => void | Promise<void>): Promise<void> {
+async function withProgram(
+  prints: string,
+  use: (folder: string) => void | Promise<void>,
+): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "static-nats-" });
   try {
-    await Deno.writeTextFile(`${folder}/nats-server`, `#!/bin/sh\necho '${prints}'\n`, { mode: 0o755 });
+    await Deno.writeTextFile(`${folder}/nats-server`, `#!/bin/sh\necho '${prints}'\n`, {
+      mode: 0o755,
+    });
     await use(folder);
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -1,7 +1,7 @@
 /**
- * One part of the stack as a process that is kept running: when it dies it is started again, at first soon, then ever later,
- * and each of these is said. A part that cannot even start the first time is not tried again, because what is wrong then is
- * for the user to mend.
+ * One part of the stack as a process that is kept running: when it dies it is started again, at
+ * first soon, then ever later, and each of these is said. A part that cannot even start the first
+ * time is not tried again, because what is wrong then is for the user to mend.
  */
 import { StartFailed } from "../../server/mod.ts";
 
@@ -23,7 +23,9 @@ export interface PartProcess {
 
 export interface PartDeps {
   readonly name: string;
-  /** Starts a process; `last` is what the one before told, so that this one can take the same ports. */
+  /**
+   * Starts a process; `last` is what the one before told, so that this one can take the same ports.
+   */
   spawn(last: Listening | undefined): PartProcess;
   onLine(line: string): void;
   say(text: string): void;
@@ -56,11 +58,15 @@ export class Part {
 
   /** Resolves when it listens; rejects with what it complained of when it ends before. */
   async start(): Promise<Listening> {
-    if (this.#stopping) throw new PartFailed(`${this.#deps.name} was stopped before it was started`);
+    if (this.#stopping) {
+      throw new PartFailed(`${this.#deps.name} was stopped before it was started`);
+    }
     const listening = await this.#run();
     if (listening !== undefined) return listening;
     const complaints = this.#process?.complaints().trim() ?? "";
-    throw new PartFailed(complaints === "" ? `${this.#deps.name} ${await this.#process?.ended}` : complaints);
+    throw new PartFailed(
+      complaints === "" ? `${this.#deps.name} ${await this.#process?.ended}` : complaints,
+    );
   }
 
   /** With the code as it is now. */
@@ -122,12 +128,17 @@ export class Part {
 
   #died(process: PartProcess, { how, ranMs }: { how: string; ranMs: number }): void {
     // Before its first success the failure is told by `start`.
-    if (this.#stopping || this.#restarting || process !== this.#process || this.#listening === undefined) return;
+    if (
+      this.#stopping || this.#restarting || process !== this.#process ||
+      this.#listening === undefined
+    ) return;
     if (ranMs >= wellAfterMs) this.#delayMs = firstDelayMs;
     const { name, say, after } = this.#deps;
     const complaints = process.complaints().trim();
     say(
-      `${name} ${how}; starting it again in ${this.#delayMs / 1000} s${complaints === "" ? "" : `\n${complaints}`}`,
+      `${name} ${how}; starting it again in ${this.#delayMs / 1000} s${
+        complaints === "" ? "" : `\n${complaints}`
+      }`,
     );
     this.#cancelRetry = after(this.#delayMs, () => void this.#again());
     this.#delayMs = Math.min(this.#delayMs * 2, maxDelayMs);
@@ -136,7 +147,9 @@ export class Part {
   async #again(): Promise<void> {
     const startMs = this.#deps.nowMs();
     if (await this.#run() === undefined) return;
-    this.#deps.say(`${this.#deps.name} runs again after ${((this.#deps.nowMs() - startMs) / 1000).toFixed(1)} s`);
+    this.#deps.say(
+      `${this.#deps.name} runs again after ${((this.#deps.nowMs() - startMs) / 1000).toFixed(1)} s`,
+    );
   }
 }
 

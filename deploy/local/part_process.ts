@@ -1,4 +1,6 @@
-/** A part of the stack as a child process of Deno, with the permissions that its own task gives it. */
+/**
+ * A part of the stack as a child process of Deno, with the permissions that its own task gives it.
+ */
 import type { PartProcess } from "./part.ts";
 
 export interface PartCommand {
@@ -9,7 +11,10 @@ export interface PartCommand {
   readonly environment: Readonly<Record<string, string>>;
   /** Variables that the operator may have set otherwise. */
   readonly defaults?: Readonly<Record<string, string>>;
-  /** Variables of this process that are not for the part: a secret that it does not have cannot leave it. */
+  /**
+   * Variables of this process that are not for the part: a secret that it does not have cannot
+   * leave it.
+   */
   readonly withheld: readonly string[];
 }
 
@@ -27,7 +32,13 @@ export function spawnPart(
 ): PartProcess {
   const passed = Object.entries(inherited).filter(([name]) => !withheld.includes(name));
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-prompt", ...flags, new URL(`../../${entry}`, import.meta.url).href],
+    args: [
+      "run",
+      "--quiet",
+      "--no-prompt",
+      ...flags,
+      new URL(`../../${entry}`, import.meta.url).href,
+    ],
     clearEnv: true,
     env: { ...defaults, ...Object.fromEntries(passed), ...environment },
     stdin: "piped",
@@ -36,7 +47,8 @@ export function spawnPart(
   }).spawn();
   const input = child.stdin.getWriter();
   // A part that has ended, or is let go before, is told nothing.
-  late?.then((variables) => input.write(new TextEncoder().encode(`${JSON.stringify(variables)}\n`))).catch(() => {});
+  late?.then((variables) => input.write(new TextEncoder().encode(`${JSON.stringify(variables)}\n`)))
+    .catch(() => {});
   let complaints = "";
   const listened = (async () => {
     for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
@@ -60,7 +72,9 @@ export function spawnPart(
   };
 }
 
-async function* linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string, void, undefined> {
+async function* linesOf(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<string, void, undefined> {
   let rest = "";
   for await (const text of stream.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + text).split("\n");

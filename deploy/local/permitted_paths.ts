@@ -1,6 +1,7 @@
 /**
- * The files and folders that API and relay may read and write, as values of Deno's flags. `start` asks for them, and so do the tasks of
- * both parts (`permitted/main.ts`): a shell cannot look at what may be a key without telling it to every process.
+ * The files and folders that API and relay may read and write, as values of Deno's flags. `start`
+ * asks for them, and so do the tasks of both parts (`permitted/main.ts`): a shell cannot look at
+ * what may be a key without telling it to every process.
  */
 import { fileURLToPath } from "node:url";
 
@@ -19,7 +20,9 @@ const databasePackages = ["@electric-sql/pglite", "@electric-sql/pglite-prepopul
 
 /** The API reads its migrations, the code of its threads, and the console as it was built. */
 function apiCode(): string[] {
-  const own = ["api", "dist/console", "migrations"].map((name) => new URL(`../../${name}`, import.meta.url));
+  const own = ["api", "dist/console", "migrations"].map((name) =>
+    new URL(`../../${name}`, import.meta.url)
+  );
   const packages = databasePackages.map((name) => new URL("..", import.meta.resolve(name)));
   return [...own, ...packages].map((url) => fileURLToPath(url));
 }
@@ -48,7 +51,9 @@ export function writableBy(variable: VariableOf): string {
   return pathList([dataDirOf(variable)]);
 }
 
-/** In the data directory that the parts share: the keys and files of nodes and of several relays. */
+/**
+ * In the data directory that the parts share: the keys and files of nodes and of several relays.
+ */
 export function keptFromApi(variable: VariableOf): string {
   return pathList(["nats", "relays"].map((name) => `${dataDirOf(variable)}/${name}`));
 }

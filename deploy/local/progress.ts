@@ -1,4 +1,7 @@
-/** Says what is being waited for, with seconds that count on a terminal, so that nobody wonders whether it hangs. */
+/**
+ * Says what is being waited for, with seconds that count on a terminal, so that nobody wonders
+ * whether it hangs.
+ */
 
 const tickMs = 200;
 /** Where the terminal does not tell its width. */

@@ -1,7 +1,8 @@
 /**
- * Where the parts of a stack with several relays are: three NATS nodes and the relays, on ports that follow from the first
- * relay's in steps of ten. Each relay has a folder of its own, so that the file of a stack with one relay stays as it is, with
- * copies of what all of them must have alike: authority, certificate, the secret for the API, and the key for the nodes.
+ * Where the parts of a stack with several relays are: three NATS nodes and the relays, on ports
+ * that follow from the first relay's in steps of ten. Each relay has a folder of its own, so that
+ * the file of a stack with one relay stays as it is, with copies of what all of them must have
+ * alike: authority, certificate, the secret for the API, and the key for the nodes.
  */
 import type { WantedPort } from "./free_ports.ts";
 import { relayFiles } from "../nats/keys.ts";
@@ -74,28 +75,43 @@ export function prepareFolder({ folder }: RelayPlace, dataDir: string): void {
   }
 }
 
-/** Variables of every relay on these nodes, without the files of its key, which are in its own folder. */
+/**
+ * Variables of every relay on these nodes, without the files of its key, which are in its own
+ * folder.
+ */
 export function clusterVariables(nodes: readonly NatsNode[]): Readonly<Record<string, string>> {
   return {
     STATIC_RELAY_ENGINE: "jetstream",
     STATIC_NATS_URLS: nodes.map(({ clientPort }) => `tls://127.0.0.1:${clientPort}`).join(","),
-    STATIC_NATS_MONITOR_URLS: nodes.map(({ monitorPort }) => `https://127.0.0.1:${monitorPort}`).join(","),
+    STATIC_NATS_MONITOR_URLS: nodes.map(({ monitorPort }) => `https://127.0.0.1:${monitorPort}`)
+      .join(","),
   };
 }
 
-/** Three on loopback: for clients at `port`, `port` + 10 and `port` + 20, with two more ports behind each. */
+/**
+ * Three on loopback: for clients at `port`, `port` + 10 and `port` + 20, with two more ports behind
+ * each.
+ */
 export function placeNodes(port: number, dataDir: string): readonly NatsNode[] {
   return Array.from({ length: nodeCount }, (_, index) => {
     const clientPort = port + step * index;
     const folder = `${dataDir}/nats/${index + 1}`;
-    return { number: index + 1, clientPort, monitorPort: clientPort + 1, routePort: clientPort + 2, folder };
+    return {
+      number: index + 1,
+      clientPort,
+      monitorPort: clientPort + 1,
+      routePort: clientPort + 2,
+      folder,
+    };
   });
 }
 
 /** Addresses of every relay for clients, as far as ports are known. */
 export function relayUrlsOf(places: readonly RelayPlace[]): readonly string[] {
   return places.flatMap(({ quicPort, grpcPort }) =>
-    quicPort === 0 || grpcPort === 0 ? [] : [`quic://localhost:${quicPort}`, `https://localhost:${grpcPort}`]
+    quicPort === 0 || grpcPort === 0
+      ? []
+      : [`quic://localhost:${quicPort}`, `https://localhost:${grpcPort}`]
   );
 }
 
@@ -107,9 +123,14 @@ export function wantedPorts(
   const relays = places.flatMap(({ grpcPort, quicPort, adminPort }): WantedPort[] => [
     { hostname: host, port: grpcPort, transport: "tcp", variable: "STATIC_RELAY_GRPC_PORT" },
     { hostname: host, port: quicPort, transport: "udp", variable: "STATIC_RELAY_QUIC_PORT" },
-    ...(adminPort === undefined || adminHost === undefined
-      ? []
-      : [{ hostname: adminHost, port: adminPort, transport: "tcp", variable: "STATIC_ADMIN_PORT" } as const]),
+    ...(adminPort === undefined || adminHost === undefined ? [] : [
+      {
+        hostname: adminHost,
+        port: adminPort,
+        transport: "tcp",
+        variable: "STATIC_ADMIN_PORT",
+      } as const,
+    ]),
   ]);
   const ofNodes = nodes.flatMap(({ clientPort, monitorPort, routePort }) =>
     [clientPort, monitorPort, routePort].map((port): WantedPort => {

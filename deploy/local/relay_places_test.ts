@@ -1,6 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { keepLocalKeys } from "./nats_keys.ts";
-import { placeNodes, placeRelays, prepareFolder, relayUrlsOf, wantedPorts } from "./relay_places.ts";
+import {
+  placeNodes,
+  placeRelays,
+  prepareFolder,
+  relayUrlsOf,
+  wantedPorts,
+} from "./relay_places.ts";
 
 const nodes = placeNodes(4222, ".static");
 
@@ -20,7 +26,10 @@ Deno.test("relays are ten ports apart, have an id each, and are told of every no
   assertEquals(ids, ["relay-1", "relay-2", "relay-3"]);
   for (const { environment } of places) {
     assertEquals(environment["STATIC_RELAY_ENGINE"], "jetstream");
-    assertEquals(environment["STATIC_NATS_URLS"], "tls://127.0.0.1:4222,tls://127.0.0.1:4232,tls://127.0.0.1:4242");
+    assertEquals(
+      environment["STATIC_NATS_URLS"],
+      "tls://127.0.0.1:4222,tls://127.0.0.1:4232,tls://127.0.0.1:4242",
+    );
   }
   assertEquals(relayUrlsOf(places).slice(0, 3), [
     "quic://localhost:4433",
@@ -28,11 +37,18 @@ Deno.test("relays are ten ports apart, have an id each, and are told of every no
     "quic://localhost:4443",
   ]);
   const wanted = wantedPorts(places, nodes, { host: "::", adminHost: "127.0.0.1" });
-  assertEquals(new Set(wanted.map(({ port, transport }) => `${transport} ${port}`)).size, 3 * 3 + 3 * 3);
+  assertEquals(
+    new Set(wanted.map(({ port, transport }) => `${transport} ${port}`)).size,
+    3 * 3 + 3 * 3,
+  );
 });
 
 Deno.test("ports that the system chooses stay its choice, and clients are told of none that is not known", () => {
-  const places = placeRelays(2, { dataDir: ".static", grpcPort: 0, quicPort: 0, admin: undefined }, nodes);
+  const places = placeRelays(
+    2,
+    { dataDir: ".static", grpcPort: 0, quicPort: 0, admin: undefined },
+    nodes,
+  );
   assert(places.every(({ environment }) => environment["STATIC_RELAY_GRPC_PORT"] === "0"));
   assert(places.every(({ environment }) => environment["STATIC_ADMIN_PORT"] === "off"));
   assertEquals(relayUrlsOf(places), []);
@@ -51,9 +67,18 @@ Deno.test("a relay's folder has the stack's authority, certificate and secret an
   const names = (await Array.fromAsync(Deno.readDir(place.folder))).map(({ name }) => name).sort();
   assertEquals(names, ["ca_key.pem", "nats_ca.pem", "relay.creds", "relay_secret"]);
   for (const variable of ["STATIC_NATS_CA", "STATIC_NATS_CREDENTIALS"]) {
-    assert(names.some((name) => place.environment[variable] === `${place.folder}/${name}`), variable);
+    assert(
+      names.some((name) => place.environment[variable] === `${place.folder}/${name}`),
+      variable,
+    );
   }
   const modes = names.map((name) => (Deno.statSync(`${place.folder}/${name}`).mode ?? 0) & 0o777);
-  assertEquals([...modes, (Deno.statSync(place.folder).mode ?? 0) & 0o777], [0o600, 0o600, 0o600, 0o600, 0o700]);
+  assertEquals([...modes, (Deno.statSync(place.folder).mode ?? 0) & 0o777], [
+    0o600,
+    0o600,
+    0o600,
+    0o600,
+    0o700,
+  ]);
   await Deno.remove(dataDir, { recursive: true });
 });

@@ -1,4 +1,7 @@
-/** Makes the keys of a cluster's nodes and relays: `deno task nats:keys FOLDER NODE…`, and more of them later. */
+/**
+ * Makes the keys of a cluster's nodes and relays: `deno task nats:keys FOLDER NODE…`, and more of
+ * them later.
+ */
 import { parseArgs } from "node:util";
 import { addNatsKeys, type NodeNames, problemWith, writeNatsKeys } from "./keys.ts";
 
@@ -17,8 +20,15 @@ function end(code: number, why: string): never {
   Deno.exit(code);
 }
 
-function readArguments(): { values: { authority?: string; revoke?: boolean; help?: boolean }; positionals: string[] } {
-  const options = { authority: { type: "string" }, revoke: { type: "boolean" }, help: { type: "boolean" } } as const;
+function readArguments(): {
+  values: { authority?: string; revoke?: boolean; help?: boolean };
+  positionals: string[];
+} {
+  const options = {
+    authority: { type: "string" },
+    revoke: { type: "boolean" },
+    help: { type: "boolean" },
+  } as const;
   try {
     return parseArgs({ args: Deno.args, options, allowPositionals: true });
   } catch (error) {
@@ -26,12 +36,15 @@ function readArguments(): { values: { authority?: string; revoke?: boolean; help
   }
 }
 
-const { values: { authority, revoke = false, help = false }, positionals: [folder, ...nodes] } = readArguments();
+const { values: { authority, revoke = false, help = false }, positionals: [folder, ...nodes] } =
+  readArguments();
 const names = nodes.map((node): NodeNames => {
   const [first = "", ...others] = node.split(",");
   return [first, ...others];
 });
-if (help || folder === undefined || (authority === undefined && (names.length === 0 || revoke))) end(2, usage);
+if (help || folder === undefined || (authority === undefined && (names.length === 0 || revoke))) {
+  end(2, usage);
+}
 const problem = problemWith(names);
 if (problem !== undefined) end(2, `${problem}\n\n${usage}`);
 try {
@@ -39,12 +52,20 @@ try {
   else await addNatsKeys(folder, names, { authority, revoke }, Date.now());
 } catch (error) {
   if (error instanceof Deno.errors.AlreadyExists) {
-    end(1, `Cannot make keys: ${folder} is there already, and running nodes may use its keys. Name another folder`);
+    end(
+      1,
+      `Cannot make keys: ${folder} is there already, and running nodes may use its keys. Name another folder`,
+    );
   }
   if (!(error instanceof Deno.errors.NotFound) || authority === undefined) throw error;
-  end(1, `Cannot make keys: ${authority} is no folder authority that deno task nats:keys has made: ${error.message}`);
+  end(
+    1,
+    `Cannot make keys: ${authority} is no folder authority that deno task nats:keys has made: ${error.message}`,
+  );
 }
 console.log(`${folder}/<node> is for each node, ${folder}/relay for every relay.`);
 if (authority === undefined) {
-  console.log(`Keep ${folder}/authority offline: only with it can a lost node be replaced. Remove the rest from here.`);
+  console.log(
+    `Keep ${folder}/authority offline: only with it can a lost node be replaced. Remove the rest from here.`,
+  );
 }

@@ -1,12 +1,16 @@
-/** A folder of secrets that is there whole or not at all, also after a crash, and of which a crash leaves nothing for long. */
+/**
+ * A folder of secrets that is there whole or not at all, also after a crash, and of which a crash
+ * leaves nothing for long.
+ */
 import { basename, dirname, resolve } from "node:path";
 
 /** Files by their names, by the names of folders. */
 type Folders = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /**
- * Makes it, so that only this user may read it. Throws `Deno.errors.AlreadyExists` when something is there. `beforehand` runs when
- * nothing but the name is missing. The remains of an interrupted call are removed by the next one.
+ * Makes it, so that only this user may read it. Throws `Deno.errors.AlreadyExists` when something
+ * is there. `beforehand` runs when nothing but the name is missing. The remains of an interrupted
+ * call are removed by the next one.
  */
 export async function makeFolderAtOnce(
   place: string,
@@ -19,7 +23,9 @@ export async function makeFolderAtOnce(
   await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
   try {
     await Deno.mkdir(making, { mode: 0o700 });
-    for (const [name, files] of Object.entries(folders)) await writeFolder(`${making}/${name}`, files);
+    for (const [name, files] of Object.entries(folders)) {
+      await writeFolder(`${making}/${name}`, files);
+    }
     await sync(making);
     await beforehand();
     await Deno.rename(making, path);
@@ -41,7 +47,10 @@ async function writeFolder(path: string, files: Readonly<Record<string, string>>
   await sync(path);
 }
 
-/** A call that is under way beside this one loses its folder, and fails: it would have found this one. */
+/**
+ * A call that is under way beside this one loses its folder, and fails: it would have found this
+ * one.
+ */
 async function removeLeftOver(path: string): Promise<void> {
   const [parent, own] = [dirname(path), `${basename(path)}.`];
   for await (const { name } of Deno.readDir(parent)) {

@@ -3,12 +3,21 @@
 import { ChannelManager } from "static-sdk";
 
 const room = "acme/incidents/triage";
-const [state, join, invitation, list, say, text] = ["state", "join", "invitation", "said", "say", "text"]
+const [state, join, invitation, list, say, text] = [
+  "state",
+  "join",
+  "invitation",
+  "said",
+  "say",
+  "text",
+]
   .map((id) => document.getElementById(id));
 
 function wordsOf(envelope) {
   if (envelope.kind === "request") return `please look at: ${envelope.json().incident}`;
-  if (envelope.contentType === "application/json") return `all ${envelope.json().decided.length} incidents are decided`;
+  if (envelope.contentType === "application/json") {
+    return `all ${envelope.json().decided.length} incidents are decided`;
+  }
   return envelope.text();
 }
 
@@ -24,7 +33,11 @@ async function enter(token) {
   state.textContent = "Joining …";
   // What the little server of this page knows of the service; a real application has accounts of its own.
   const settings = await (await fetch("/settings.json")).json();
-  const manager = await ChannelManager.connect({ ...settings, dataDir: "person", identity: "person" });
+  const manager = await ChannelManager.connect({
+    ...settings,
+    dataDir: "person",
+    identity: "person",
+  });
   const channel = await manager.joinOrOpen(room, token);
   join.hidden = true;
   say.hidden = false;
@@ -49,7 +62,9 @@ async function describe(channel, transport) {
 
 /** Everything, also what the agents ask each other. */
 async function listen(channel) {
-  for await (const envelope of channel.envelopes({ all: true })) show(envelope.sender.identity, wordsOf(envelope));
+  for await (const envelope of channel.envelopes({ all: true })) {
+    show(envelope.sender.identity, wordsOf(envelope));
+  }
 }
 
 async function speak(channel, note) {

@@ -1,6 +1,6 @@
 /**
- * Serves the page on loopback, bundled for browsers, together with the addresses and the key of this user: for trying it out,
- * not for the public.
+ * Serves the page on loopback, bundled for browsers, together with the addresses and the key of
+ * this user: for trying it out, not for the public.
  *
  *   deno run -A examples/page/serve.ts
  */
@@ -10,7 +10,9 @@ const port = Number(Deno.args[0] ?? 8000);
 
 /** The project's own imports, with the browser's platform. */
 async function bundlePage(): Promise<Uint8Array<ArrayBuffer>> {
-  const config: { imports: Record<string, string> } = JSON.parse(await Deno.readTextFile(new URL("deno.json", root)));
+  const config: { imports: Record<string, string> } = JSON.parse(
+    await Deno.readTextFile(new URL("deno.json", root)),
+  );
   const ours = { "#platform": "./sdk/platform/browser.ts", "#hosts": "./sdk/host/no_hosts.ts" };
   const imports = Object.entries({ ...config.imports, ...ours }).flatMap((
     [name, target],
@@ -59,7 +61,11 @@ const listen = {
 };
 Deno.serve(listen, async (request) => {
   const { pathname } = new URL(request.url);
-  if (pathname === "/page.mjs") return new Response(code, { headers: { "content-type": "text/javascript" } });
+  if (pathname === "/page.mjs") {
+    return new Response(code, { headers: { "content-type": "text/javascript" } });
+  }
   if (pathname === "/settings.json") return Response.json(await settings());
-  return new Response(pathname === "/" ? html : "", { headers: { "content-type": "text/html; charset=utf-8" } });
+  return new Response(pathname === "/" ? html : "", {
+    headers: { "content-type": "text/html; charset=utf-8" },
+  });
 });

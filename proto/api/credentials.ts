@@ -1,6 +1,7 @@
 /**
- * The per-user file that `static signup` and `static login` write and that the SDK reads. It holds one API key with the
- * addresses at which it is good, because a key must never be sent anywhere else. Reading and writing is the caller's part.
+ * The per-user file that `static signup` and `static login` write and that the SDK reads. It holds
+ * one API key with the addresses at which it is good, because a key must never be sent anywhere
+ * else. Reading and writing is the caller's part.
  */
 import { WireError } from "../base/errors.ts";
 import { isSameApi } from "./http_call.ts";
@@ -20,7 +21,15 @@ export interface Credentials {
   readonly device?: string | undefined;
 }
 
-const fields = ["api_key", "api_url", "relay_url", "ca_file", "relay_ca_file", "email", "device"] as const;
+const fields = [
+  "api_key",
+  "api_url",
+  "relay_url",
+  "ca_file",
+  "relay_ca_file",
+  "email",
+  "device",
+] as const;
 
 /** The parts of the system that tell where a user's files are. */
 export interface UserPlaces {
@@ -37,16 +46,23 @@ export function credentialsPath(places: UserPlaces): string {
 }
 
 export function userFile(name: string, { system, variable, home, join }: UserPlaces): string {
-  const named = variable("XDG_CONFIG_HOME") ?? (system === "win32" ? variable("APPDATA") : undefined);
+  const named = variable("XDG_CONFIG_HOME") ??
+    (system === "win32" ? variable("APPDATA") : undefined);
   const usual = system === "darwin" ? ["Library", "Application Support"] : [".config"];
   return join(named ?? join(home(), ...usual), "static", name);
 }
 
-/** Throws `auth_failed` for what is no JSON object. The error does not quote the text, which holds a key. */
+/**
+ * Throws `auth_failed` for what is no JSON object. The error does not quote the text, which holds a
+ * key.
+ */
 export function parseCredentials(text: string, path: string): Credentials {
   const parsed = parseJson(text);
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
-    throw new WireError("auth_failed", `Cannot use the credentials file ${path}: it is not a JSON object`);
+    throw new WireError(
+      "auth_failed",
+      `Cannot use the credentials file ${path}: it is not a JSON object`,
+    );
   }
   const known = fields.flatMap((name) => {
     const value: unknown = Reflect.get(parsed, name);

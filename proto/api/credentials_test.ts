@@ -1,5 +1,10 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { credentialsPath, formatCredentials, parseCredentials, savedKeyFor } from "./credentials.ts";
+import {
+  credentialsPath,
+  formatCredentials,
+  parseCredentials,
+  savedKeyFor,
+} from "./credentials.ts";
 import { WireError } from "../base/errors.ts";
 
 const path = "/home/x/.config/static/credentials.json";
@@ -18,7 +23,13 @@ Deno.test("credentials come back as they were saved", () => {
 });
 
 Deno.test("parseCredentials() ignores fields that it does not know, that are empty, or of another type", () => {
-  const text = JSON.stringify({ api_key: "k", api_url: "", relay_url: 5, ca_file: null, other: "x" });
+  const text = JSON.stringify({
+    api_key: "k",
+    api_url: "",
+    relay_url: 5,
+    ca_file: null,
+    other: "x",
+  });
   assertEquals(parseCredentials(text, path), { api_key: "k" });
 });
 
@@ -32,8 +43,20 @@ for (const text of ["", "{", "null", "5", '"text"', "[]", '{"api_key":"canary"',
 
 Deno.test("savedKeyFor() returns the key for its own address only", () => {
   const saved = { api_key: "k", api_url: "https://api.test/" };
-  const urls = ["https://api.test", "https://api.test/", "https://api.test:444", "http://localhost", "nonsense"];
-  assertEquals(urls.map((url) => savedKeyFor(url, saved)), ["k", "k", undefined, undefined, undefined]);
+  const urls = [
+    "https://api.test",
+    "https://api.test/",
+    "https://api.test:444",
+    "http://localhost",
+    "nonsense",
+  ];
+  assertEquals(urls.map((url) => savedKeyFor(url, saved)), [
+    "k",
+    "k",
+    undefined,
+    undefined,
+    undefined,
+  ]);
   assertEquals(savedKeyFor("nonsense", { api_key: "k", api_url: "other nonsense" }), undefined);
   assertEquals(savedKeyFor("https://api.test", { api_key: "k" }), "k");
 });
@@ -47,7 +70,10 @@ Deno.test("credentialsPath() is where each system keeps a user's configuration",
       join: (...parts) => parts.join("/"),
     });
   assertEquals(at("linux"), path);
-  assertEquals(at("linux", { APPDATA: "/app", XDG_CONFIG_HOME: "/cfg" }), "/cfg/static/credentials.json");
+  assertEquals(
+    at("linux", { APPDATA: "/app", XDG_CONFIG_HOME: "/cfg" }),
+    "/cfg/static/credentials.json",
+  );
   assertEquals(at("darwin"), "/home/x/Library/Application Support/static/credentials.json");
   assertEquals(at("win32", { APPDATA: "/app" }), "/app/static/credentials.json");
 });

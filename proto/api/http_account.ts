@@ -1,4 +1,7 @@
-/** The HTTP API's operations on an account and on keys that are more than plain, for the CLI. See `docs/accounts.md`. */
+/**
+ * The HTTP API's operations on an account and on keys that are more than plain, for the CLI. See
+ * `docs/accounts.md`.
+ */
 import {
   type CreatedAccount,
   createdAccountOf,
@@ -45,13 +48,23 @@ export function changeAddress(
   api: ApiAccess,
   { apiKey, email, password }: ByKey & Login,
 ): Promise<ApiOutcome<OwnAccount>> {
-  const call = { path: "/v1/account", credential: apiKey, body: { email, password }, secrets: [password] };
+  const call = {
+    path: "/v1/account",
+    credential: apiKey,
+    body: { email, password },
+    secrets: [password],
+  };
   return callApi(api, { method: "PATCH", ...call, parse: accountOf });
 }
 
 /** `POST /v1/account/verification`: a code goes to the account's address. */
 export function askVerification(api: ApiAccess, apiKey: string): Promise<ApiOutcome<void>> {
-  return callApi(api, { method: "POST", path: "/v1/account/verification", credential: apiKey, parse: () => {} });
+  return callApi(api, {
+    method: "POST",
+    path: "/v1/account/verification",
+    credential: apiKey,
+    parse: () => {},
+  });
 }
 
 /** `POST /v1/account/verification/confirm`: of the account's address, or of the one that waits. */
@@ -60,7 +73,12 @@ export function confirmAddress(
   { apiKey, code, revokeKeys }: ByKey & { readonly code: string; readonly revokeKeys: boolean },
 ): Promise<ApiOutcome<OwnAccount>> {
   const body = { code, revoke_keys: revokeKeys };
-  const call = { path: "/v1/account/verification/confirm", credential: apiKey, body, secrets: [code] };
+  const call = {
+    path: "/v1/account/verification/confirm",
+    credential: apiKey,
+    body,
+    secrets: [code],
+  };
   return callApi(api, { method: "POST", ...call, parse: accountOf });
 }
 
@@ -74,7 +92,12 @@ export function changePassword(
   },
 ): Promise<ApiOutcome<Endings & KnownPlace>> {
   const body = { password, new_password: newPassword, revoke_keys: revokeKeys };
-  const call = { path: "/v1/account/password", credential: apiKey, body, secrets: [password, newPassword] };
+  const call = {
+    path: "/v1/account/password",
+    credential: apiKey,
+    body,
+    secrets: [password, newPassword],
+  };
   return callApi(api, { method: "POST", ...call, parse: endingsOf });
 }
 
@@ -87,12 +110,20 @@ export function deleteAccount(
   return callApi(api, { method: "DELETE", ...call, parse: () => {} });
 }
 
-/** `POST /v1/accounts/reset` and `POST /v1/accounts/claim`: a code goes to the address, if it is the right thing to do. */
+/**
+ * `POST /v1/accounts/reset` and `POST /v1/accounts/claim`: a code goes to the address, if it is the
+ * right thing to do.
+ */
 export function askForCode(
   api: ApiAccess,
   { purpose, email }: { readonly purpose: "reset" | "claim"; readonly email: string },
 ): Promise<ApiOutcome<void>> {
-  return callApi(api, { method: "POST", path: `/v1/accounts/${purpose}`, body: { email }, parse: () => {} });
+  return callApi(api, {
+    method: "POST",
+    path: `/v1/accounts/${purpose}`,
+    body: { email },
+    parse: () => {},
+  });
 }
 
 /** `POST /v1/accounts/reset/confirm`: a new password. */
@@ -115,7 +146,11 @@ export function claimAddress(
   api: ApiAccess,
   { email, code, password }: Login & { readonly code: string },
 ): Promise<ApiOutcome<CreatedAccount>> {
-  const call = { path: "/v1/accounts/claim/confirm", body: { email, code, password }, secrets: [code, password] };
+  const call = {
+    path: "/v1/accounts/claim/confirm",
+    body: { email, code, password },
+    secrets: [code, password],
+  };
   return callApi(api, { method: "POST", ...call, parse: createdAccountOf });
 }
 
@@ -142,7 +177,9 @@ export function rotateApiKey(
 }
 
 function accountOf(json: unknown): OwnAccount {
-  const [email, pending, notices] = ["email", "pending_email", "notices"].map((name) => fieldOf(json, name));
+  const [email, pending, notices] = ["email", "pending_email", "notices"].map((name) =>
+    fieldOf(json, name)
+  );
   if (!Array.isArray(notices)) throw missingField("notices");
   return {
     accountId: textOf(json, "id"),

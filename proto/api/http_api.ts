@@ -1,6 +1,7 @@
 /**
- * The HTTP API, one function per operation, for the CLI, the relay and the SDK. Functions and not a class, so that a browser's
- * bundle holds only those that it calls. The calls about leases are in `lease.ts`, because their schemas need zod.
+ * The HTTP API, one function per operation, for the CLI, the relay and the SDK. Functions and not a
+ * class, so that a browser's bundle holds only those that it calls. The calls about leases are in
+ * `lease.ts`, because their schemas need zod.
  */
 import { decodeBase64url } from "../base/base64url.ts";
 import { type ApiAccess, type ApiOutcome, callApi, fieldOf, UnusableAnswer } from "./http_call.ts";
@@ -11,7 +12,10 @@ export interface Login {
   readonly password: string;
 }
 
-/** The place at which a password was good: with its token the next attempt does not count as a stranger's. */
+/**
+ * The place at which a password was good: with its token the next attempt does not count as a
+ * stranger's.
+ */
 export interface KnownPlace {
   readonly device?: string | undefined;
 }
@@ -45,7 +49,9 @@ export interface ApiKeyTraits {
   readonly kind?: string | undefined;
   readonly expires_at?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
-  readonly channels?: readonly { readonly pattern: string; readonly allow: readonly string[] }[] | undefined;
+  readonly channels?:
+    | readonly { readonly pattern: string; readonly allow: readonly string[] }[]
+    | undefined;
   readonly channel_id?: string | undefined;
   readonly message_limit?: number | undefined;
 }
@@ -54,7 +60,11 @@ export interface Usage {
   readonly plan: string;
   readonly period: { readonly startMs: number; readonly endMs: number };
   /** Null: without a limit. */
-  readonly messages: { readonly used: number; readonly limit: number | null; readonly remaining: number | null };
+  readonly messages: {
+    readonly used: number;
+    readonly limit: number | null;
+    readonly remaining: number | null;
+  };
   readonly bytes: { readonly payload: number; readonly padding: number; readonly cover: number };
 }
 
@@ -70,7 +80,10 @@ export interface TokenClaims {
 const maxTokenAnswerLength = 32 * 1024;
 
 /** `POST /v1/accounts`: an account and its first key. */
-export function createAccount(api: ApiAccess, { email, password }: Login): Promise<ApiOutcome<CreatedAccount>> {
+export function createAccount(
+  api: ApiAccess,
+  { email, password }: Login,
+): Promise<ApiOutcome<CreatedAccount>> {
   return callApi(api, {
     method: "POST",
     path: "/v1/accounts",
@@ -135,7 +148,9 @@ export function listApiKeys(api: ApiAccess, apiKey: string): Promise<ApiOutcome<
         id: textOf(each, "id"),
         prefix: textOf(each, "key_prefix"),
         name: textOf(each, "name"),
-        lastUsedAtMs: fieldOf(each, "last_used_at") === null ? undefined : timeOf(each, "last_used_at"),
+        lastUsedAtMs: fieldOf(each, "last_used_at") === null
+          ? undefined
+          : timeOf(each, "last_used_at"),
         createdAtMs: timeOf(each, "created_at"),
         traits: traitsOf(each),
       }));
@@ -168,7 +183,10 @@ export function readUsage(api: ApiAccess, apiKey: string): Promise<ApiOutcome<Us
   return callApi(api, { method: "GET", path: "/v1/usage", credential: apiKey, parse: usageOf });
 }
 
-/** `GET /health`, of the API and of the relay: the word that it has for itself, "ok" when it is well. */
+/**
+ * `GET /health`, of the API and of the relay: the word that it has for itself, "ok" when it is
+ * well.
+ */
 export function readHealth(api: ApiAccess): Promise<ApiOutcome<string>> {
   return callApi(api, { method: "GET", path: "/health", parse: (json) => textOf(json, "status") });
 }
@@ -181,7 +199,9 @@ export function readTokenKeys(api: ApiAccess): Promise<ApiOutcome<unknown>> {
 /** The claims of a token from the API; of anything else, none. */
 export function readTokenClaims(token: string): TokenClaims {
   const json = decodeClaims(token);
-  const [accountId, plan, iat, exp] = ["sub", "plan", "iat", "exp"].map((name) => fieldOf(json, name));
+  const [accountId, plan, iat, exp] = ["sub", "plan", "iat", "exp"].map((name) =>
+    fieldOf(json, name)
+  );
   return {
     accountId: typeof accountId === "string" ? accountId : undefined,
     plan: typeof plan === "string" ? plan : undefined,
@@ -190,7 +210,10 @@ export function readTokenClaims(token: string): TokenClaims {
   };
 }
 
-/** Whether the bearer of a token may know of a channel. True of a token that cannot be read: the relay decides. */
+/**
+ * Whether the bearer of a token may know of a channel. True of a token that cannot be read: the
+ * relay decides.
+ */
 export function tokenCovers(token: string, channel: Parameters<typeof rightsIn>[1]): boolean {
   const grant = parseTokenGrant(fieldOf(decodeClaims(token), "static"));
   return grant === undefined || rightsIn(grant.scopes, channel).size > 0;
@@ -205,7 +228,9 @@ function decodeClaims(token: string): unknown {
 }
 
 function usageOf(json: unknown): Usage {
-  const [period, messages, bytes] = ["period", "messages", "bytes"].map((name) => fieldOf(json, name));
+  const [period, messages, bytes] = ["period", "messages", "bytes"].map((name) =>
+    fieldOf(json, name)
+  );
   return {
     plan: textOf(json, "plan"),
     period: { startMs: timeOf(period, "start"), endMs: timeOf(period, "end") },
@@ -214,12 +239,21 @@ function usageOf(json: unknown): Usage {
       limit: fieldOf(messages, "limit") === null ? null : countOf(messages, "limit"),
       remaining: fieldOf(messages, "remaining") === null ? null : countOf(messages, "remaining"),
     },
-    bytes: { payload: countOf(bytes, "payload"), padding: countOf(bytes, "padding"), cover: countOf(bytes, "cover") },
+    bytes: {
+      payload: countOf(bytes, "payload"),
+      padding: countOf(bytes, "padding"),
+      cover: countOf(bytes, "cover"),
+    },
   };
 }
 
 export function createdKeyOf(json: unknown, apiKey: string): CreatedKey {
-  return { id: textOf(json, "id"), prefix: textOf(json, "key_prefix"), name: textOf(json, "name"), apiKey };
+  return {
+    id: textOf(json, "id"),
+    prefix: textOf(json, "key_prefix"),
+    name: textOf(json, "name"),
+    apiKey,
+  };
 }
 
 function traitsOf(json: unknown): ApiKeyTraits {
@@ -261,7 +295,9 @@ export function readDiscovery(api: ApiAccess): Promise<ApiOutcome<ServiceDiscove
 }
 
 function textsOf(value: unknown): string[] {
-  if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) throw missingField("a list");
+  if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) {
+    throw missingField("a list");
+  }
   return value;
 }
 
@@ -273,7 +309,9 @@ export function textOf(json: unknown, name: string): string {
 
 function countOf(json: unknown, name: string): number {
   const value = fieldOf(json, name);
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) throw missingField(name);
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
+    throw missingField(name);
+  }
   return value;
 }
 

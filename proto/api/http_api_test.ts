@@ -49,7 +49,10 @@ interface Operation {
   readonly value: unknown;
 }
 
-const leases = (api: ApiAccess): ApiAccess & { relaySecret: string } => ({ ...api, relaySecret: "relay" });
+const leases = (api: ApiAccess): ApiAccess & { relaySecret: string } => ({
+  ...api,
+  relaySecret: "relay",
+});
 
 const operations: Readonly<Record<string, Operation>> = {
   createAccount: {
@@ -139,7 +142,9 @@ async function run(
       const authorization = new Headers(init.headers).get("authorization");
       request = [init.method, url, ...(authorization === null ? [] : [authorization])].join(" ");
       body = typeof init.body === "string" ? JSON.parse(init.body) : undefined;
-      return Promise.resolve(answer === undefined ? new Response(null, { status: 204 }) : Response.json(answer));
+      return Promise.resolve(
+        answer === undefined ? new Response(null, { status: 204 }) : Response.json(answer),
+      );
     },
   });
   return { request, body, outcome };
@@ -175,7 +180,10 @@ for (const [name, operation] of Object.entries(operations)) {
 }
 
 Deno.test("revokeApiKey() needs no body in the answer, and an id cannot leave its place in the path", async () => {
-  const { request, outcome } = await run((api) => revokeApiKey(api, { apiKey, id: "../accounts?x" }), undefined);
+  const { request, outcome } = await run(
+    (api) => revokeApiKey(api, { apiKey, id: "../accounts?x" }),
+    undefined,
+  );
   assertEquals(request, "DELETE /v1/keys/..%2Faccounts%3Fx Bearer sk_test_key");
   assertEquals(outcome, { outcome: "done", value: undefined });
 });
@@ -189,25 +197,42 @@ Deno.test("readTokenKeys() returns the key set as it came", async () => {
 Deno.test("tokenCovers() tells the channels of a narrow token from others, and takes any other token for one of all", () => {
   const encode = (claims: unknown): string =>
     `e30.${encodeBase64url(new TextEncoder().encode(JSON.stringify(claims)))}.signature`;
-  const channel = { name: parseChannelName("acme/ops/deploy"), channelId: parseChannelId("A".repeat(22)) };
+  const channel = {
+    name: parseChannelName("acme/ops/deploy"),
+    channelId: parseChannelId("A".repeat(22)),
+  };
   const pass = encode({ static: { key: null, scopes: [`#${channel.channelId}:send,receive`] } });
   assertEquals(tokenCovers(pass, channel), true);
-  assertEquals(tokenCovers(pass, { ...channel, channelId: parseChannelId("B".repeat(21) + "A") }), false);
+  assertEquals(
+    tokenCovers(pass, { ...channel, channelId: parseChannelId("B".repeat(21) + "A") }),
+    false,
+  );
   const scoped = encode({ static: { key: null, scopes: ["acme/ops/*:receive"] } });
   assertEquals(tokenCovers(scoped, channel), true);
-  assertEquals(tokenCovers(scoped, { ...channel, name: parseChannelName("acme/other/deploy") }), false);
+  assertEquals(
+    tokenCovers(scoped, { ...channel, name: parseChannelName("acme/other/deploy") }),
+    false,
+  );
   for (const token of ["", "opaque", encode({ sub: accountId }), encode({ static: "other" })]) {
     assertEquals(tokenCovers(token, channel), true, token);
   }
 });
 
 Deno.test("readTokenClaims() returns the claims of the interface, and none of what is no token", () => {
-  const encode = (claims: unknown): string => encodeBase64url(new TextEncoder().encode(JSON.stringify(claims)));
+  const encode = (claims: unknown): string =>
+    encodeBase64url(new TextEncoder().encode(JSON.stringify(claims)));
   const claims = { sub: accountId, plan: "dev", iss: "static-api", iat: 1000, exp: 4600 };
   const read = { accountId, plan: "dev", issuedAtMs: 1_000_000, expiresAtMs: 4_600_000 };
   assertEquals(readTokenClaims(`e30.${encode(claims)}.signature`), read);
-  const none = { accountId: undefined, plan: undefined, issuedAtMs: undefined, expiresAtMs: undefined };
-  for (const token of ["", "opaque", "a.b.c", `a.${encode(null)}.c`, `a.${encode({ exp: "1" })}.c`]) {
+  const none = {
+    accountId: undefined,
+    plan: undefined,
+    issuedAtMs: undefined,
+    expiresAtMs: undefined,
+  };
+  for (
+    const token of ["", "opaque", "a.b.c", `a.${encode(null)}.c`, `a.${encode({ exp: "1" })}.c`]
+  ) {
     assertEquals(readTokenClaims(token), none, token);
   }
 });

@@ -1,10 +1,13 @@
 /**
- * One call of the HTTP API over a `fetch` that the caller brings, with its outcome as a value. An answer is read up to a limit,
- * a redirect is never followed, because it would take a credential to an address that nobody configured, and no outcome
- * contains a secret that was sent, even if the other side repeats it.
+ * One call of the HTTP API over a `fetch` that the caller brings, with its outcome as a value. An
+ * answer is read up to a limit, a redirect is never followed, because it would take a credential to
+ * an address that nobody configured, and no outcome contains a secret that was sent, even if the
+ * other side repeats it.
  */
 
-/** The standard `fetch`, as far as it is used. Certificates and connections are its owner's matter. */
+/**
+ * The standard `fetch`, as far as it is used. Certificates and connections are its owner's matter.
+ */
 export type HttpFetch = (
   url: string,
   init: RequestInit,
@@ -21,7 +24,10 @@ export interface ApiAccess {
 export type ApiOutcome<T> =
   | { readonly outcome: "done"; readonly value: T }
   | ApiRefusal
-  /** A success whose body is not what the API sends: something else answers at this address. `problem` ends a sentence. */
+  /**
+   * A success whose body is not what the API sends: something else answers at this address.
+   * `problem` ends a sentence.
+   */
   | { readonly outcome: "unusable"; readonly status: number; readonly problem: string }
   /** No answer: no connection, an end in the middle, or the signal. */
   | { readonly outcome: "unreachable"; readonly cause: unknown };
@@ -50,7 +56,10 @@ export interface ApiCall<T> {
   /** The token of a known place, with a password. */
   readonly device?: string | undefined;
   readonly maxAnswerLength?: number;
-  /** Takes the answer's JSON, undefined when it is none, and the token that makes this place a known one. Throws `UnusableAnswer`. */
+  /**
+   * Takes the answer's JSON, undefined when it is none, and the token that makes this place a known
+   * one. Throws `UnusableAnswer`.
+   */
   readonly parse: (json: unknown, device: string | undefined) => T;
 }
 
@@ -68,16 +77,22 @@ export class UnusableAnswer extends Error {
   override readonly name = "UnusableAnswer";
 }
 
-/** Only `https:`, or `http:` to this machine: a credential must not travel in clear. Without a slash at its end. */
+/**
+ * Only `https:`, or `http:` to this machine: a credential must not travel in clear. Without a slash
+ * at its end.
+ */
 export function parseApiUrl(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== "https:" && !(url?.protocol === "http:" && isLoopback(url.href))) return undefined;
+  if (url?.protocol !== "https:" && !(url?.protocol === "http:" && isLoopback(url.href))) {
+    return undefined;
+  }
   return (url.origin + url.pathname).replace(/\/+$/, "");
 }
 
 /**
- * Whether a key that is good at one of these addresses may be sent to the other. Addresses of the same API may be written in
- * several ways; one that cannot be used at all is the same only letter by letter.
+ * Whether a key that is good at one of these addresses may be sent to the other. Addresses of the
+ * same API may be written in several ways; one that cannot be used at all is the same only letter
+ * by letter.
  */
 export function isSameApi(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return false;
@@ -91,11 +106,19 @@ export function isLoopback(url: string): boolean {
   return loopback.test(new URL(url).hostname);
 }
 
-/** Never rejects because of the other side. Throws `TypeError` for a credential that no header can carry. */
-export async function callApi<T>({ url, fetch: send, signal }: ApiAccess, call: ApiCall<T>): Promise<ApiOutcome<T>> {
+/**
+ * Never rejects because of the other side. Throws `TypeError` for a credential that no header can
+ * carry.
+ */
+export async function callApi<T>(
+  { url, fetch: send, signal }: ApiAccess,
+  call: ApiCall<T>,
+): Promise<ApiOutcome<T>> {
   const { credential, body, device, parse } = call;
   if (credential !== undefined && !headerValue.test(credential)) {
-    throw new TypeError("Cannot call the API: the credential has characters that a header cannot carry");
+    throw new TypeError(
+      "Cannot call the API: the credential has characters that a header cannot carry",
+    );
   }
   let answer: Answer;
   try {
@@ -125,7 +148,10 @@ export async function callApi<T>({ url, fetch: send, signal }: ApiAccess, call: 
   try {
     if (answer.text === undefined) throw new UnusableAnswer("an answer that is too long");
     const given = answer.headers.get(deviceHeader);
-    return { outcome: "done", value: parse(parseJson(answer.text), isDevice(given) ? given : undefined) };
+    return {
+      outcome: "done",
+      value: parse(parseJson(answer.text), isDevice(given) ? given : undefined),
+    };
   } catch (error) {
     if (!(error instanceof UnusableAnswer)) throw error;
     return { outcome: "unusable", status: answer.status, problem: error.message };
@@ -148,7 +174,10 @@ function refusalOf({ status, headers, text = "" }: Answer, secrets: readonly str
   const body = parseJson(text);
   const clean = (value: unknown): string | undefined => {
     if (typeof value !== "string") return undefined;
-    return secrets.reduce((rest, secret) => secret === "" ? rest : rest.replaceAll(secret, "[secret]"), value).slice(
+    return secrets.reduce(
+      (rest, secret) => secret === "" ? rest : rest.replaceAll(secret, "[secret]"),
+      value,
+    ).slice(
       0,
       maxTextLength,
     );
@@ -170,7 +199,10 @@ function refusalOf({ status, headers, text = "" }: Answer, secrets: readonly str
   };
 }
 
-/** Undefined when the body is longer than that: then it is not what was asked for, and the rest is not read. */
+/**
+ * Undefined when the body is longer than that: then it is not what was asked for, and the rest is
+ * not read.
+ */
 export async function readBoundedText(
   { body }: Pick<Response, "body">,
   maxLength: number,

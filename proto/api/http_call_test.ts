@@ -18,13 +18,18 @@ interface Sent {
 }
 
 /** An API that answers everything in one way, and what it was sent. */
-function apiThat(answer: (init: RequestInit) => Response | Promise<Response>): { access: ApiAccess; sent: Sent[] } {
+function apiThat(
+  answer: (init: RequestInit) => Response | Promise<Response>,
+): { access: ApiAccess; sent: Sent[] } {
   const sent: Sent[] = [];
   const fetchIt: ApiAccess["fetch"] = async (url, init) => {
     sent.push({ url, init });
     return await answer(init);
   };
-  return { access: { url: "https://api.test", fetch: fetchIt, signal: new AbortController().signal }, sent };
+  return {
+    access: { url: "https://api.test", fetch: fetchIt, signal: new AbortController().signal },
+    sent,
+  };
 }
 
 const call: ApiCall<unknown> = {
@@ -49,13 +54,20 @@ Deno.test("callApi() sends the credential in one header, follows no redirect and
     "content-type": "application/json",
   });
   const body = JSON.stringify({ password });
-  assertEquals(init, { method: "POST", body, redirect: "error", credentials: "omit", cache: "no-store" });
+  assertEquals(init, {
+    method: "POST",
+    body,
+    redirect: "error",
+    credentials: "omit",
+    cache: "no-store",
+  });
   assertEquals(signal, access.signal);
 });
 
 Deno.test("callApi() shows the token of a known place and hands over the one that it gets, if a header can carry them", async () => {
   const device = "canary-device_0123456789";
-  const given = (token: string): Response => Response.json({}, { headers: { "static-device": token } });
+  const given = (token: string): Response =>
+    Response.json({}, { headers: { "static-device": token } });
   const parse: ApiCall<string | undefined>["parse"] = (_, token) => token;
   const tokens = [["x-1", "x-1"], ["two words", undefined], ["x".repeat(513), undefined]] as const;
   for (const [token, value] of tokens) {
@@ -76,7 +88,9 @@ Deno.test("callApi() returns a refusal with status, code, text, request id, wait
     request_id: "r-1",
     details: [{ field: "name", problem: "is too long" }],
   };
-  const { access } = apiThat(() => Response.json(body, { status: 400, headers: { "retry-after": "7" } }));
+  const { access } = apiThat(() =>
+    Response.json(body, { status: 400, headers: { "retry-after": "7" } })
+  );
   assertEquals(await callApi(access, call), {
     outcome: "refused",
     status: 400,
@@ -91,24 +105,45 @@ Deno.test("callApi() returns a refusal with status, code, text, request id, wait
 const foreign: readonly [what: string, response: () => Response][] = [
   ["a page", () => new Response("<html>", { status: 502 })],
   ["nothing", () => new Response(null, { status: 502 })],
-  ["other types", () => Response.json({ error: 1, code: [], request_id: {}, details: "x" }, { status: 502 })],
+  [
+    "other types",
+    () => Response.json({ error: 1, code: [], request_id: {}, details: "x" }, { status: 502 }),
+  ],
   [
     "a date to wait for",
-    () => new Response("", { status: 502, headers: { "retry-after": "Sun, 15 Nov 2026 00:00:00 GMT" } }),
+    () =>
+      new Response("", {
+        status: 502,
+        headers: { "retry-after": "Sun, 15 Nov 2026 00:00:00 GMT" },
+      }),
   ],
-  ["more than the limit", () => new Response(JSON.stringify({ code: "x".repeat(2_000_000) }), { status: 502 })],
+  [
+    "more than the limit",
+    () => new Response(JSON.stringify({ code: "x".repeat(2_000_000) }), { status: 502 }),
+  ],
 ];
 for (const [what, response] of foreign) {
   Deno.test(`callApi() returns a refusal without a code for a status of somebody else with ${what}`, async () => {
     const { access } = apiThat(response);
-    const none = { code: undefined, text: undefined, requestId: undefined, retryAfterMs: undefined, details: [] };
+    const none = {
+      code: undefined,
+      text: undefined,
+      requestId: undefined,
+      retryAfterMs: undefined,
+      details: [],
+    };
     assertEquals(await callApi(access, call), { outcome: "refused", status: 502, ...none });
   });
 }
 
 Deno.test("callApi() returns no secret, even when the other side repeats it", async () => {
   const echo = `${credential} ${password} ${credential}`;
-  const body = { error: echo, code: echo, request_id: echo, details: [{ field: echo, problem: echo }] };
+  const body = {
+    error: echo,
+    code: echo,
+    request_id: echo,
+    details: [{ field: echo, problem: echo }],
+  };
   const { access } = apiThat(() => Response.json(body, { status: 400 }));
   const answer = await callApi(access, call);
   assert(answer.outcome === "refused");
@@ -119,7 +154,11 @@ Deno.test("callApi() returns no secret, even when the other side repeats it", as
 Deno.test("callApi() keeps a credential that no header can carry out of its error", async () => {
   const { access, sent } = apiThat(() => Response.json({}));
   for (const bad of ["canary\nx: y", "canary\u20ac", ""]) {
-    const error = await assertRejects(() => callApi(access, { ...call, credential: bad }), TypeError, "characters");
+    const error = await assertRejects(
+      () => callApi(access, { ...call, credential: bad }),
+      TypeError,
+      "characters",
+    );
     assert(!error.message.includes("canary"));
   }
   assertEquals(sent, []);
@@ -143,7 +182,11 @@ Deno.test("callApi() returns what a parser says of a success that is not the API
     throw new UnusableAnswer(`an answer of type ${typeof json}`);
   };
   const problem = "an answer of type undefined";
-  assertEquals(await callApi(access, { ...call, parse }), { outcome: "unusable", status: 200, problem });
+  assertEquals(await callApi(access, { ...call, parse }), {
+    outcome: "unusable",
+    status: 200,
+    problem,
+  });
 });
 
 Deno.test("callApi() returns why there was no answer: no connection, an end in the middle, the signal", async () => {
@@ -154,7 +197,8 @@ Deno.test("callApi() returns why there was no answer: no connection, an end in t
   });
 
   const cut = new TypeError("connection reset");
-  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => controller.error(cut);
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void =>
+    controller.error(cut);
   const { access } = apiThat(() => new Response(new ReadableStream({ start })));
   assertEquals(await callApi(access, call), { outcome: "unreachable", cause: cut });
 
@@ -169,7 +213,12 @@ Deno.test("callApi() returns why there was no answer: no connection, an end in t
 });
 
 Deno.test("parseApiUrl() returns the address without slash, user, query or fragment", () => {
-  const urls = ["https://api.test", "https://api.test/", "https://u:p@api.test/?a#b", "https://api.test/static//"];
+  const urls = [
+    "https://api.test",
+    "https://api.test/",
+    "https://u:p@api.test/?a#b",
+    "https://api.test/static//",
+  ];
   assertEquals(urls.map(parseApiUrl), [
     "https://api.test",
     "https://api.test",
@@ -179,7 +228,12 @@ Deno.test("parseApiUrl() returns the address without slash, user, query or fragm
 });
 
 Deno.test("parseApiUrl() accepts plain HTTP only for this machine", () => {
-  const here = ["http://localhost:8080", "http://127.0.0.1:8080", "http://127.9.9.9", "http://[::1]:8080"];
+  const here = [
+    "http://localhost:8080",
+    "http://127.0.0.1:8080",
+    "http://127.9.9.9",
+    "http://[::1]:8080",
+  ];
   assertEquals(here.map(parseApiUrl), here);
   const elsewhere = [
     "http://api.test",
@@ -194,8 +248,15 @@ Deno.test("parseApiUrl() accepts plain HTTP only for this machine", () => {
 });
 
 Deno.test("isSameApi() compares addresses, not texts, and takes one that cannot be used for no other", () => {
-  const same = ["https://api.test", "https://api.test/", "https://API.test:443/", "https://api.test/?a"];
-  for (const one of same) for (const other of same) assertEquals(isSameApi(one, other), true, `${one} ${other}`);
+  const same = [
+    "https://api.test",
+    "https://api.test/",
+    "https://API.test:443/",
+    "https://api.test/?a",
+  ];
+  for (const one of same) {
+    for (const other of same) assertEquals(isSameApi(one, other), true, `${one} ${other}`);
+  }
   const others = [
     "https://api.test:444",
     "https://api.test/a",
@@ -205,5 +266,9 @@ Deno.test("isSameApi() compares addresses, not texts, and takes one that cannot 
     undefined,
   ];
   for (const other of others) assertEquals(isSameApi("https://api.test", other), false, other);
-  assertEquals([isSameApi("x", "x"), isSameApi("x", "y"), isSameApi(undefined, undefined)], [true, false, false]);
+  assertEquals([isSameApi("x", "x"), isSameApi("x", "y"), isSameApi(undefined, undefined)], [
+    true,
+    false,
+    false,
+  ]);
 });

@@ -3,7 +3,13 @@ import { leaseReportBatch, leaseRequest, leaseResponse } from "./lease.ts";
 
 const uuid = "0b9f0a4e-7c1d-4c55-9d0e-1f6f2a9d3c11";
 const request = { nonce: uuid, relay_id: "relay-1", account_id: uuid, messages: 1000 };
-const report = { lease_id: uuid, fence: 1, consumed: 2, bytes: { payload: 3, padding: 4, cover: 5 }, close: false };
+const report = {
+  lease_id: uuid,
+  fence: 1,
+  consumed: 2,
+  bytes: { payload: 3, padding: 4, cover: 5 },
+  close: false,
+};
 
 Deno.test("leaseRequest accepts what a relay sends, also without messages", () => {
   assertEquals(leaseRequest.parse(request), request);
@@ -30,10 +36,14 @@ Deno.test("leaseRequest refuses wrong types, ranges and unknown fields", () => {
 });
 
 Deno.test("leaseReportBatch takes 1 to 100 reports with whole, non-negative counts", () => {
-  const batch = (reports: unknown[]): boolean => leaseReportBatch.safeParse({ relay_id: "r", reports }).success;
+  const batch = (reports: unknown[]): boolean =>
+    leaseReportBatch.safeParse({ relay_id: "r", reports }).success;
   assert(batch([report]) && batch(new Array(100).fill(report)));
   assert(!batch([]) && !batch(new Array(101).fill(report)));
-  assert(!batch([{ ...report, consumed: -1 }]) && !batch([{ ...report, bytes: { payload: 1, padding: 1 } }]));
+  assert(
+    !batch([{ ...report, consumed: -1 }]) &&
+      !batch([{ ...report, bytes: { payload: 1, padding: 1 } }]),
+  );
 });
 
 Deno.test("leaseResponse lets a newer API add fields", () => {
@@ -46,5 +56,8 @@ Deno.test("leaseResponse lets a newer API add fields", () => {
     expires_at: "2026-11-15T00:05:00.000Z",
   };
   const period = { start: "2026-11-01T00:00:00.000Z", end: "2026-12-01T00:00:00.000Z" };
-  assert(leaseResponse.safeParse({ lease: { ...lease, added: true }, plan: "free", period, added: 1 }).success);
+  assert(
+    leaseResponse.safeParse({ lease: { ...lease, added: true }, plan: "free", period, added: 1 })
+      .success,
+  );
 });

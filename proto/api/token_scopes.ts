@@ -1,7 +1,8 @@
 /**
- * The claim `static` of a token: under which key its messages are counted, and what its bearer may do in which channels. The
- * API writes it, relays enforce it. A scope is one text, `acme/ops/*:send,receive` or `#<channel id>:send`, so that 32 of them
- * fit into a token. A claim that cannot be read to its last letter is no claim: its token is refused.
+ * The claim `static` of a token: under which key its messages are counted, and what its bearer may
+ * do in which channels. The API writes it, relays enforce it. A scope is one text,
+ * `acme/ops/*:send,receive` or `#<channel id>:send`, so that 32 of them fit into a token. A claim
+ * that cannot be read to its last letter is no claim: its token is refused.
  */
 import {
   type ChannelId,
@@ -39,7 +40,9 @@ export function isChannelPattern(text: string): boolean {
   if (text === everyChannel) return true;
   try {
     // A star is no name; in a component's place it stands for any.
-    parseChannelName(text.split("/").map((component) => component === "*" ? "x" : component).join("/"));
+    parseChannelName(
+      text.split("/").map((component) => component === "*" ? "x" : component).join("/"),
+    );
     return true;
   } catch {
     return false;
@@ -48,11 +51,17 @@ export function isChannelPattern(text: string): boolean {
 
 /** Whether every channel that `inner` matches is matched by `outer`. */
 export function coversPattern(outer: string, inner: string): boolean {
-  const [wide, narrow] = [outer, inner].map((each) => (each === everyChannel ? "*/*/*" : each).split("/"));
-  return wide !== undefined && wide.every((component, index) => component === "*" || component === narrow?.[index]);
+  const [wide, narrow] = [outer, inner].map((each) =>
+    (each === everyChannel ? "*/*/*" : each).split("/")
+  );
+  return wide !== undefined &&
+    wide.every((component, index) => component === "*" || component === narrow?.[index]);
 }
 
-/** In the header of a token with the claim, as critical: a relay that does not know it refuses the token. */
+/**
+ * In the header of a token with the claim, as critical: a relay that does not know it refuses the
+ * token.
+ */
 export const narrowTokenHeader = "static";
 
 /** All rights that the scopes give in a channel. */
@@ -61,7 +70,9 @@ export function rightsIn(
   channel: { readonly name: ChannelName; readonly channelId?: ChannelId },
 ): ReadonlySet<ChannelRight> {
   const matching = scopes.filter((scope) =>
-    "pattern" in scope ? coversPattern(scope.pattern, channel.name) : scope.channelId === channel.channelId
+    "pattern" in scope
+      ? coversPattern(scope.pattern, channel.name)
+      : scope.channelId === channel.channelId
   );
   return new Set(matching.flatMap(({ allow }) => allow));
 }
@@ -75,27 +86,36 @@ export interface GrantClaim {
 export function formatTokenGrant({ key, scopes, isPublic }: TokenGrant): GrantClaim {
   return {
     key,
-    scopes: scopes.map((scope) => `${"pattern" in scope ? scope.pattern : `#${scope.channelId}`}:${scope.allow}`),
+    scopes: scopes.map((scope) =>
+      `${"pattern" in scope ? scope.pattern : `#${scope.channelId}`}:${scope.allow}`
+    ),
     ...(isPublic && { public: true }),
   };
 }
 
 /** Undefined for anything that `formatTokenGrant` does not make. */
 export function parseTokenGrant(claim: unknown): TokenGrant | undefined {
-  const [key, texts, isPublic] = [fieldOf(claim, "key"), fieldOf(claim, "scopes"), fieldOf(claim, "public") === true];
+  const [key, texts, isPublic] = [
+    fieldOf(claim, "key"),
+    fieldOf(claim, "scopes"),
+    fieldOf(claim, "public") === true,
+  ];
   if (!Array.isArray(texts) || texts.length > maxTokenScopes) return undefined;
   if (Object.keys(claim ?? {}).length !== (isPublic ? 3 : 2)) return undefined;
   try {
     const scopes = texts.map(parseScope);
     if (key === null) return isPublic ? undefined : { key, scopes };
-    return typeof key === "string" ? { key: parseKeyId(key), scopes, ...(isPublic && { isPublic }) } : undefined;
+    return typeof key === "string"
+      ? { key: parseKeyId(key), scopes, ...(isPublic && { isPublic }) }
+      : undefined;
   } catch {
     return undefined;
   }
 }
 
 function parseScope(text: unknown): ChannelScope {
-  const [, id, pattern = "", rights = ""] = /^(?:#([\w-]{22})|([^:#]+)):([a-z,]+)$/.exec(String(text)) ?? [];
+  const [, id, pattern = "", rights = ""] =
+    /^(?:#([\w-]{22})|([^:#]+)):([a-z,]+)$/.exec(String(text)) ?? [];
   const allow = rights.split(",").map((right) => channelRights.find((known) => known === right));
   if (!allow.every((right) => right !== undefined)) throw new RangeError("unknown right");
   if (id !== undefined) return { channelId: parseChannelId(id), allow };

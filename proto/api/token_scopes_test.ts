@@ -40,12 +40,24 @@ Deno.test("parseTokenGrant() refuses everything else", () => {
     null,
     "*:send ",
   ];
-  for (const scope of wrong) assertEquals(parseTokenGrant({ key, scopes: [scope] }), undefined, String(scope));
+  for (const scope of wrong) {
+    assertEquals(parseTokenGrant({ key, scopes: [scope] }), undefined, String(scope));
+  }
   for (
-    const claim of [null, undefined, "x", [], {}, { key }, { scopes: [] }, { key: "x", scopes: [] }, {
-      key,
-      scopes: "",
-    }]
+    const claim of [
+      null,
+      undefined,
+      "x",
+      [],
+      {},
+      { key },
+      { scopes: [] },
+      { key: "x", scopes: [] },
+      {
+        key,
+        scopes: "",
+      },
+    ]
   ) {
     assertEquals(parseTokenGrant(claim), undefined);
   }
@@ -59,17 +71,41 @@ Deno.test("parseTokenGrant() refuses everything else", () => {
 });
 
 Deno.test("a pattern is three components, each a name or a star, or one star", () => {
-  for (const text of ["*", "acme/ops/*", "*/*/*", "acme/*/deploy", "a/b/c"]) assert(isChannelPattern(text), text);
-  for (const text of ["", "acme", "acme/*", "acme/ops/dep*", "Acme/*/*", "a/b/c/d", "a//c", "**", "*/*"]) {
+  for (const text of ["*", "acme/ops/*", "*/*/*", "acme/*/deploy", "a/b/c"]) {
+    assert(isChannelPattern(text), text);
+  }
+  for (
+    const text of [
+      "",
+      "acme",
+      "acme/*",
+      "acme/ops/dep*",
+      "Acme/*/*",
+      "a/b/c/d",
+      "a//c",
+      "**",
+      "*/*",
+    ]
+  ) {
     assert(!isChannelPattern(text), text);
   }
 });
 
 Deno.test("coversPattern() holds exactly where every channel of the inner pattern matches the outer", () => {
-  for (const [outer, inner] of [["*", "a/b/c"], ["*", "*"], ["*/*/*", "*"], ["a/*/*", "a/b/*"], ["a/b/c", "a/b/c"]]) {
+  for (
+    const [outer, inner] of [["*", "a/b/c"], ["*", "*"], ["*/*/*", "*"], ["a/*/*", "a/b/*"], [
+      "a/b/c",
+      "a/b/c",
+    ]]
+  ) {
     assert(coversPattern(outer ?? "", inner ?? ""), `${outer} ${inner}`);
   }
-  for (const [outer, inner] of [["a/b/c", "a/b/*"], ["a/b/*", "*"], ["a/*/c", "a/b/d"], ["a/b/*", "a/c/*"]]) {
+  for (
+    const [outer, inner] of [["a/b/c", "a/b/*"], ["a/b/*", "*"], ["a/*/c", "a/b/d"], [
+      "a/b/*",
+      "a/c/*",
+    ]]
+  ) {
     assert(!coversPattern(outer ?? "", inner ?? ""), `${outer} ${inner}`);
   }
 });

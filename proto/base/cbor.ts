@@ -1,7 +1,8 @@
 /**
- * Deterministic CBOR (RFC 8949 section 4.2.1): a value has exactly one encoding, and everything else is refused. cborg encodes.
- * Decoding is our own: the contract forbids most of CBOR, so every byte of an input must be judged anyway, and the pass that
- * judges also builds the value. Depth and number of items are bounded, so that small input cannot become a large value.
+ * Deterministic CBOR (RFC 8949 section 4.2.1): a value has exactly one encoding, and everything
+ * else is refused. cborg encodes. Decoding is our own: the contract forbids most of CBOR, so every
+ * byte of an input must be judged anyway, and the pass that judges also builds the value. Depth and
+ * number of items are bounded, so that small input cannot become a large value.
  */
 import { encode } from "cborg";
 import { WireError } from "./errors.ts";
@@ -17,19 +18,28 @@ const [falseByte, trueByte, nullByte] = [0xf4, 0xf5, 0xf6];
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * cborg's default key order (shortest first) is the deterministic one for keys of one type, which is all we use; its option
- * for the general case costs three times as much. Decoding refuses any other order, so a mistake here cannot go unseen.
+ * cborg's default key order (shortest first) is the deterministic one for keys of one type, which
+ * is all we use; its option for the general case costs three times as much. Decoding refuses any
+ * other order, so a mistake here cannot go unseen.
  */
 export function encodeCbor(value: CborValue): Uint8Array<ArrayBuffer> {
   return plain(encode(value));
 }
 
-/** Where there is Node's Buffer, cborg answers one: its `slice` shares memory, and parts of it would be Buffers too. */
+/**
+ * Where there is Node's Buffer, cborg answers one: its `slice` shares memory, and parts of it would
+ * be Buffers too.
+ */
 function plain<Memory extends ArrayBufferLike>(bytes: Uint8Array<Memory>): Uint8Array<Memory> {
-  return bytes.constructor === Uint8Array ? bytes : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+  return bytes.constructor === Uint8Array
+    ? bytes
+    : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Refuses with `payload_too_large` above `maxBytes` and with `protocol_error` for everything that is not our CBOR. */
+/**
+ * Refuses with `payload_too_large` above `maxBytes` and with `protocol_error` for everything that
+ * is not our CBOR.
+ */
 export function decodeCbor(bytes: Uint8Array, maxBytes: number = limits.envelopeBytes): CborValue {
   if (bytes.length > maxBytes) {
     throw new WireError(
@@ -40,7 +50,10 @@ export function decodeCbor(bytes: Uint8Array, maxBytes: number = limits.envelope
   return decodeWhole(bytes, limits.cborItems);
 }
 
-/** The same of a record that the caller wrote itself and has authenticated: it is no bomb, and may have as many items as bytes. */
+/**
+ * The same of a record that the caller wrote itself and has authenticated: it is no bomb, and may
+ * have as many items as bytes.
+ */
 export function decodeOwnCbor(bytes: Uint8Array): CborValue {
   return decodeWhole(bytes, bytes.length);
 }
@@ -52,7 +65,10 @@ function decodeWhole(bytes: Uint8Array, maxItems: number): CborValue {
   return value;
 }
 
-/** The first value of these bytes and how many it takes, at most `maxBytes`: for a value that others follow. */
+/**
+ * The first value of these bytes and how many it takes, at most `maxBytes`: for a value that others
+ * follow.
+ */
 export function decodeFirstCbor(
   bytes: Uint8Array,
   maxBytes: number,
@@ -111,7 +127,9 @@ class Reader {
       const start = this.at;
       const key = this.read(depth);
       const encoded = this.#bytes.subarray(start, this.at);
-      if (previous !== undefined && compare(previous, encoded) >= 0) refuse("map keys are repeated or out of order");
+      if (previous !== undefined && compare(previous, encoded) >= 0) {
+        refuse("map keys are repeated or out of order");
+      }
       previous = encoded;
       items.set(key, this.read(depth));
     }
@@ -125,7 +143,9 @@ class Reader {
     const length = 1 << (additional - 24);
     let argument = 0;
     for (let i = 0; i < length; i++) argument = argument * 256 + this.#next();
-    if (argument < (length === 1 ? 24 : 2 ** (4 * length))) refuse("an integer or length is not in its shortest form");
+    if (argument < (length === 1 ? 24 : 2 ** (4 * length))) {
+      refuse("an integer or length is not in its shortest form");
+    }
     return argument <= Number.MAX_SAFE_INTEGER ? argument : tooBig();
   }
 

@@ -73,12 +73,19 @@ for (const [why, text] of refused) {
 Deno.test("integers and lengths have their shortest head on both sides of every step", () => {
   const steps = [[24, 1, 2], [2 ** 8, 2, 3], [2 ** 16, 3, 5], [2 ** 32, 5, 9]] as const;
   for (const [step, below, from] of steps) {
-    for (const [value, size] of [[step - 1, below], [-step, below], [step, from], [-step - 1, from]] as const) {
+    for (
+      const [value, size] of [[step - 1, below], [-step, below], [step, from], [
+        -step - 1,
+        from,
+      ]] as const
+    ) {
       assertEquals([encodeCbor(value).length, decodeCbor(encodeCbor(value))], [size, value]);
     }
     if (step > 2 ** 16) continue;
     for (const [length, size] of [[step - 1, below], [step, from]] as const) {
-      for (const value of [new Uint8Array(length), "x".repeat(length), "é".repeat(length / 2 | 0)]) {
+      for (
+        const value of [new Uint8Array(length), "x".repeat(length), "é".repeat(length / 2 | 0)]
+      ) {
         const bytes = encodeCbor(value);
         assertEquals(decodeCbor(bytes), value);
         if (value.length === length) assertEquals(bytes.length, size + length);
@@ -107,10 +114,14 @@ Deno.test("decodeCbor() accepts the allowed depth and refuses one more", () => {
 });
 
 Deno.test("decodeCbor() refuses more items than any envelope has, before it builds them", () => {
-  const list = (count: number): Uint8Array => Uint8Array.of(0x99, count >> 8, count, ...new Uint8Array(count));
+  const list = (count: number): Uint8Array =>
+    Uint8Array.of(0x99, count >> 8, count, ...new Uint8Array(count));
   assert(Array.isArray(decodeCbor(list(limits.cborItems - 1))));
   assertThrows(() => decodeCbor(list(limits.cborItems)), WireError, "items");
-  assert(Array.isArray(decodeOwnCbor(list(limits.cborItems))), "in a record of our own there may be more");
+  assert(
+    Array.isArray(decodeOwnCbor(list(limits.cborItems))),
+    "in a record of our own there may be more",
+  );
   const bomb = new Uint8Array(2_000_000).fill(0xa0);
   bomb.set([0x9a, 0, 0x1e, 0x84, 0x7b]);
   assertThrows(() => decodeCbor(bomb), WireError, "items");
@@ -128,7 +139,10 @@ interface AppendixCase {
   readonly decoded?: unknown;
 }
 
-/** The contract has no floats, tags, undefined or other simple values, and no integers beyond 2^53 - 1. */
+/**
+ * The contract has no floats, tags, undefined or other simple values, and no integers beyond 2^53 -
+ * 1.
+ */
 function allowedByRule({ hex: text, roundtrip }: AppendixCase): boolean {
   const [first = 0, second = 0, third = 0] = hex(text);
   const [major, additional] = [first >> 5, first & 0x1f];
@@ -137,25 +151,38 @@ function allowedByRule({ hex: text, roundtrip }: AppendixCase): boolean {
   return roundtrip && major !== 6 && !big;
 }
 
-testWhen(vectors("cbor/appendix_a.json"), "RFC 8949 appendix A decodes or is refused by rule", () => {
-  const cases = readVectors("cbor/appendix_a.json") as AppendixCase[];
-  const allowed = cases.filter(allowedByRule);
-  assert(allowed.length === 35 && cases.length === 82, `${allowed.length} of ${cases.length} are allowed`);
-  for (const test of cases) {
-    const bytes = hex(test.hex);
-    if (allowed.includes(test)) {
-      const value = decodeCbor(bytes);
-      assertEquals(encodeCbor(value), bytes, test.hex);
-      if (test.decoded !== undefined) assertEquals(plain(value), test.decoded, test.hex);
-    } else {
-      assertEquals(assertThrows(() => decodeCbor(bytes), WireError).code, "protocol_error", test.hex);
+testWhen(
+  vectors("cbor/appendix_a.json"),
+  "RFC 8949 appendix A decodes or is refused by rule",
+  () => {
+    const cases = readVectors("cbor/appendix_a.json") as AppendixCase[];
+    const allowed = cases.filter(allowedByRule);
+    assert(
+      allowed.length === 35 && cases.length === 82,
+      `${allowed.length} of ${cases.length} are allowed`,
+    );
+    for (const test of cases) {
+      const bytes = hex(test.hex);
+      if (allowed.includes(test)) {
+        const value = decodeCbor(bytes);
+        assertEquals(encodeCbor(value), bytes, test.hex);
+        if (test.decoded !== undefined) assertEquals(plain(value), test.decoded, test.hex);
+      } else {
+        assertEquals(
+          assertThrows(() => decodeCbor(bytes), WireError).code,
+          "protocol_error",
+          test.hex,
+        );
+      }
     }
-  }
-});
+  },
+);
 
 /** Maps as objects, as the JSON of the vectors has them. */
 function plain(value: CborValue): unknown {
-  if (value instanceof Map) return Object.fromEntries(Array.from(value, ([key, item]) => [String(key), plain(item)]));
+  if (value instanceof Map) {
+    return Object.fromEntries(Array.from(value, ([key, item]) => [String(key), plain(item)]));
+  }
   if (Array.isArray(value)) return value.map(plain);
   return value;
 }

@@ -1,10 +1,13 @@
 /**
- * Formats before the first release. Format 1 of every store is what is stored when 0.1.0 is tagged. Until then a draft number
- * stands beside it, which rises with each change of a stored record. Data of another draft is refused before anything is
- * written. From 0.1.0 on every format migrates.
+ * Formats before the first release. Format 1 of every store is what is stored when 0.1.0 is tagged.
+ * Until then a draft number stands beside it, which rises with each change of a stored record. Data
+ * of another draft is refused before anything is written. From 0.1.0 on every format migrates.
  */
 export const drafts = {
-  /** The relay's file, its backups, and the file that `relay:import` reads: the last byte of `PRAGMA application_id`. */
+  /**
+   * The relay's file, its backups, and the file that `relay:import` reads: the last byte of `PRAGMA
+   * application_id`.
+   */
   relayFile: 2,
   /** The logs of a cluster: in the metadata of their streams. */
   clusterLog: 2,

@@ -1,4 +1,7 @@
-/** The one comparison of byte strings, for tags, secrets and everything else: its time depends on the lengths only. */
+/**
+ * The one comparison of byte strings, for tags, secrets and everything else: its time depends on
+ * the lengths only.
+ */
 
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;

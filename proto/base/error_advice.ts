@@ -1,6 +1,7 @@
 /**
- * The meaning of every error code in one sentence, and what to do about it, with links as in `docs/`. The page of errors and
- * the API's own documentation are made from it. A module of its own, because no client needs it.
+ * The meaning of every error code in one sentence, and what to do about it, with links as in
+ * `docs/`. The page of errors and the API's own documentation are made from it. A module of its
+ * own, because no client needs it.
  */
 import type { ErrorCode } from "./errors.ts";
 
@@ -25,7 +26,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   transport_error: {
     meaning: "The connection to the relay was lost.",
-    action: "Nothing: the SDK reconnects. If it lasts, see [debug a connection](howto_debug_connection.md).",
+    action:
+      "Nothing: the SDK reconnects. If it lasts, see [debug a connection](howto_debug_connection.md).",
   },
   connection_error: {
     meaning: "A connection could never be made.",
@@ -41,11 +43,13 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   quota_exceeded: {
     meaning: "The plan's messages of this month, or a key's own limit, are used up.",
-    action: "Wait for the next month, or ask the operator for another plan. `static usage` shows the numbers.",
+    action:
+      "Wait for the next month, or ask the operator for another plan. `static usage` shows the numbers.",
   },
   mls_error: {
     meaning: "The agent's MLS state does not match the channel's.",
-    action: "Look at `channel.health()`. The agent rejoins by itself; if it cannot, it needs a new invite.",
+    action:
+      "Look at `channel.health()`. The agent rejoins by itself; if it cannot, it needs a new invite.",
   },
   invalid_request: {
     meaning: "A value breaks a rule of the interface.",
@@ -53,7 +57,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   not_found: {
     meaning: "It does not exist, or this agent or account may not know of it.",
-    action: "Check name, id and account. Non-members get the same error as for a channel that does not exist.",
+    action:
+      "Check name, id and account. Non-members get the same error as for a channel that does not exist.",
   },
   method_not_allowed: {
     meaning: "The path exists, but not with this HTTP method.",
@@ -77,7 +82,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   overloaded: {
     meaning: "The service is too busy, or a part that it needs is away.",
-    action: "Try again after `Retry-After`. The request may have taken effect: repeat it only if that is safe.",
+    action:
+      "Try again after `Retry-After`. The request may have taken effect: repeat it only if that is safe.",
   },
   email_taken: {
     meaning: "An account with this e-mail address exists.",
@@ -133,7 +139,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   certificate_changed: {
     meaning: "The service has another certificate authority than before, or than the link says.",
-    action: "Compare both fingerprints with the operator. Then log in again, or ask for a new link.",
+    action:
+      "Compare both fingerprints with the operator. Then log in again, or ask for a new link.",
   },
   name_taken: {
     meaning: "The account has a channel of this name.",
@@ -146,7 +153,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   state_conflict: {
     meaning: "The agent's keys are not those of the channel's group.",
-    action: "Nothing: the agent rejoins. If it cannot, `health()` says so, and it needs a new invite.",
+    action:
+      "Nothing: the agent rejoins. If it cannot, `health()` says so, and it needs a new invite.",
   },
   not_allowed: {
     meaning: "The agent or key may not do this.",
@@ -161,7 +169,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     action: "Open the channel with `channel(name)`.",
   },
   identity_present: {
-    meaning: "A member of the channel has this identity under another key. The text names its agent id.",
+    meaning:
+      "A member of the channel has this identity under another key. The text names its agent id.",
     action:
       "Use another identity. If that member's keys are lost, an owner invites with `replaces` and the agent id that its own `members()` shows.",
   },
@@ -210,8 +219,10 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     action: "Promote a member first, or leave with a successor.",
   },
   choice_needed: {
-    meaning: "A recovery would leave out many members, or those of one door: an owner must say who goes.",
-    action: "Look at `previewRecovery()`. `recover({ without: [] })` always works and leaves out one agent; with " +
+    meaning:
+      "A recovery would leave out many members, or those of one door: an owner must say who goes.",
+    action:
+      "Look at `previewRecovery()`. `recover({ without: [] })` always works and leaves out one agent; with " +
       "`error.members` it ends an attack, and may put out honest members of one door.",
   },
   content_invalid: {
@@ -220,7 +231,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   request_timeout: {
     meaning: "No reply came before the request's deadline.",
-    action: "Check that the other member serves. Ask again with the same `key` to avoid double work.",
+    action:
+      "Check that the other member serves. Ask again with the same `key` to avoid double work.",
   },
   remote_error: {
     meaning: "The other member's handler failed.",
@@ -235,11 +247,13 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     action: "Run `static agent verify`, then `static agent repair`; see [store](store.md).",
   },
   store_full: {
-    meaning: "The disk of the data directory is full, or the browser has no more room for the site.",
+    meaning:
+      "The disk of the data directory is full, or the browser has no more room for the site.",
     action: "Free space, then connect again. Nothing that was acknowledged is lost.",
   },
   store_failed: {
-    meaning: "The disk refused a read or write: read-only, not permitted, or broken. The text says which.",
+    meaning:
+      "The disk refused a read or write: read-only, not permitted, or broken. The text says which.",
     action: "Do what the text says, then connect again.",
   },
   passphrase_wrong: {

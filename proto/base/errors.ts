@@ -1,10 +1,14 @@
 /**
- * The one closed list of error codes. Codes are stable: new ones may be added, none renamed or removed. The public text of
- * an error says what failed and what to do; nothing internal and no secret is ever part of it.
+ * The one closed list of error codes. Codes are stable: new ones may be added, none renamed or
+ * removed. The public text of an error says what failed and what to do; nothing internal and no
+ * secret is ever part of it.
  */
 import { shownSentence } from "./shown_text.ts";
 
-/** Classes of the client library's errors: those of the interface, and those that tell what else to do. */
+/**
+ * Classes of the client library's errors: those of the interface, and those that tell what else to
+ * do.
+ */
 export type ErrorClass =
   | "TransportError"
   | "AuthError"
@@ -90,7 +94,10 @@ export interface ErrorMapping {
   readonly http: number;
   /** Status code of gRPC, as its number on the wire. */
   readonly grpc: number;
-  /** Application error code with which a QUIC connection or WebTransport session closes for this reason. */
+  /**
+   * Application error code with which a QUIC connection or WebTransport session closes for this
+   * reason.
+   */
   readonly close: number;
   readonly errorClass: ErrorClass;
   /** Whether the same call may succeed later, with nothing changed. */
@@ -122,7 +129,10 @@ const map = (http: number, grpc: number, close: number, errorClass: ErrorClass):
 });
 
 /** Like `map`, for what passes. */
-const passing = (...mapping: Parameters<typeof map>): ErrorMapping => ({ ...map(...mapping), retryable: true });
+const passing = (...mapping: Parameters<typeof map>): ErrorMapping => ({
+  ...map(...mapping),
+  retryable: true,
+});
 
 /** Where each code leads, on every way out. */
 export const errorCodes: Readonly<Record<ErrorCode, ErrorMapping>> = {
@@ -209,20 +219,30 @@ export function errorCodeOfClose(close: number): ErrorCode | undefined {
 }
 
 const closeCodes: ReadonlyMap<number, ErrorCode> = new Map(
-  Object.entries(errorCodes).flatMap(([code, { close }]) => isErrorCode(code) ? [[close, code]] : []),
+  Object.entries(errorCodes).flatMap(([code, { close }]) =>
+    isErrorCode(code) ? [[close, code]] : []
+  ),
 );
 
 /**
- * Bytes or values from outside that break the contract. The only exception that decoders and parsers of this package throw.
- * `requestId` is set when the envelope was readable enough to answer the request instead of ending the session.
+ * Bytes or values from outside that break the contract. The only exception that decoders and
+ * parsers of this package throw. `requestId` is set when the envelope was readable enough to answer
+ * the request instead of ending the session.
  */
 export class WireError extends Error {
   override readonly name = "WireError";
   readonly code: ErrorCode;
   readonly requestId: number | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; requestId?: number } = {}) {
-    super(shownSentence(message), options.cause === undefined ? undefined : { cause: options.cause });
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; requestId?: number } = {},
+  ) {
+    super(
+      shownSentence(message),
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.code = code;
     this.requestId = options.requestId;
   }

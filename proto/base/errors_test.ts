@@ -49,7 +49,9 @@ Deno.test("every HTTP code has its status", () => {
 });
 
 Deno.test("close codes are unique and lead back to their code", () => {
-  for (const [code, { close }] of Object.entries(errorCodes)) assertEquals(errorCodeOfClose(close), code as never);
+  for (const [code, { close }] of Object.entries(errorCodes)) {
+    assertEquals(errorCodeOfClose(close), code as never);
+  }
   assertEquals(errorCodeOfClose(0), undefined);
 });
 
@@ -67,5 +69,10 @@ Deno.test("only own names are codes", () => {
 Deno.test("WireError carries code, request id and cause", () => {
   const cause = new Error("inner");
   const error = new WireError("protocol_error", "text", { cause, requestId: 5 });
-  assertEquals([error.code, error.requestId, error.cause, error.name], ["protocol_error", 5, cause, "WireError"]);
+  assertEquals([error.code, error.requestId, error.cause, error.name], [
+    "protocol_error",
+    5,
+    cause,
+    "WireError",
+  ]);
 });

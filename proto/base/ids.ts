@@ -1,6 +1,7 @@
 /**
- * Branded identifiers. A branded value exists only after its parser accepted it, so code that holds one never checks again.
- * Sixteen-byte ids are base64url text in memory (good map keys) and bytes on the wire.
+ * Branded identifiers. A branded value exists only after its parser accepted it, so code that holds
+ * one never checks again. Sixteen-byte ids are base64url text in memory (good map keys) and bytes
+ * on the wire.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
@@ -8,8 +9,8 @@ import { WireError } from "./errors.ts";
 import { limits } from "./limits.ts";
 
 /**
- * Text that the parser of this kind of id has accepted. `__kind` exists for the compiler only, so that one kind is not taken
- * for another; to a program it is a string like any other.
+ * Text that the parser of this kind of id has accepted. `__kind` exists for the compiler only, so
+ * that one kind is not taken for another; to a program it is a string like any other.
  */
 export type Branded<Name extends string> = string & { readonly __kind: Name };
 
@@ -25,7 +26,10 @@ export type ChannelId = Branded<"ChannelId">;
 export type ChannelName = Branded<"ChannelName">;
 /** Chosen by the sender, the same for every retry: 16 bytes. */
 export type MessageId = Branded<"MessageId">;
-/** Derived from an invite's secret, so that the relay can recognise an invite without being able to use it: 16 bytes. */
+/**
+ * Derived from an invite's secret, so that the relay can recognise an invite without being able to
+ * use it: 16 bytes.
+ */
 export type InviteId = Branded<"InviteId">;
 /** A join or rejoin request that waits for a member's answer: 16 bytes. */
 export type JoinRequestId = Branded<"JoinRequestId">;
@@ -49,7 +53,10 @@ export function parseKeyId(text: string): KeyId {
 
 export function parseAgentId(text: string): AgentId {
   if (isAgentId(text)) return text;
-  throw new WireError("invalid_request", `Not an agent id: expected ${agentIdLength} base64url characters`);
+  throw new WireError(
+    "invalid_request",
+    `Not an agent id: expected ${agentIdLength} base64url characters`,
+  );
 }
 
 export function isAgentId(text: string): text is AgentId {
@@ -59,7 +66,8 @@ export function isAgentId(text: string): text is AgentId {
 /** Anyone who holds a KeyPackage can compute this; nobody can take it without the private key. */
 export function agentIdOf(publicKey: Uint8Array, identity: Uint8Array): AgentId {
   const digest = sha256.create().update(publicKey).update(identity).digest();
-  return encodeBase64url(digest).slice(0, agentIdLength) as AgentId; // cast: right length and alphabet by construction
+  // cast: right length and alphabet by construction
+  return encodeBase64url(digest).slice(0, agentIdLength) as AgentId;
 }
 
 export function parseChannelId(text: string): ChannelId {
@@ -69,14 +77,20 @@ export function parseChannelId(text: string): ChannelId {
 export function parseBinaryId<Id extends BinaryId>(text: string): Id {
   const bytes = text.length === 22 ? decodeBase64url(text) : undefined;
   if (bytes === undefined) {
-    throw new WireError("invalid_request", "Not an id: expected 22 base64url characters for 16 bytes");
+    throw new WireError(
+      "invalid_request",
+      "Not an id: expected 22 base64url characters for 16 bytes",
+    );
   }
   return text as Id; // cast: decodes to 16 bytes
 }
 
 export function binaryIdFromBytes<Id extends BinaryId>(bytes: Uint8Array): Id {
   if (bytes.length !== binaryIdBytes) {
-    throw new WireError("invalid_request", `Not an id: ${bytes.length} bytes instead of ${binaryIdBytes}`);
+    throw new WireError(
+      "invalid_request",
+      `Not an id: ${bytes.length} bytes instead of ${binaryIdBytes}`,
+    );
   }
   return encodeBase64url(bytes) as Id; // cast: sixteen bytes, checked above
 }
@@ -87,7 +101,10 @@ export function binaryIdToBytes(id: BinaryId): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Exactly three components of lowercase letters, digits and hyphens. Length is checked before the pattern is. */
+/**
+ * Exactly three components of lowercase letters, digits and hyphens. Length is checked before the
+ * pattern is.
+ */
 export function parseChannelName(text: string): ChannelName {
   const refuse = (why: string): never => {
     throw new WireError(
@@ -95,7 +112,9 @@ export function parseChannelName(text: string): ChannelName {
       `Invalid channel name: ${why}. Use org/namespace/service with lowercase letters, digits and hyphens`,
     );
   };
-  if (text.length > limits.channelNameBytes) refuse(`it is longer than ${limits.channelNameBytes} characters`);
+  if (text.length > limits.channelNameBytes) {
+    refuse(`it is longer than ${limits.channelNameBytes} characters`);
+  }
   const components = text.split("/");
   if (components.length !== 3) refuse(`it has ${components.length} component(s) instead of 3`);
   for (const component of components) {
@@ -103,14 +122,19 @@ export function parseChannelName(text: string): ChannelName {
     if (component.length > limits.nameComponentBytes) {
       refuse(`a component is longer than ${limits.nameComponentBytes} characters`);
     }
-    if (!nameComponent.test(component)) refuse(`component ${JSON.stringify(component)} has other characters`);
+    if (!nameComponent.test(component)) {
+      refuse(`component ${JSON.stringify(component)} has other characters`);
+    }
   }
   return text as ChannelName; // cast: checked above
 }
 
 function parseUuid(text: string, what: string): string {
   if (text.length !== 36 || !uuid.test(text)) {
-    throw new WireError("invalid_request", `Not ${what === "account id" ? "an" : "a"} ${what}: expected a UUID`);
+    throw new WireError(
+      "invalid_request",
+      `Not ${what === "account id" ? "an" : "a"} ${what}: expected a UUID`,
+    );
   }
   return text;
 }

@@ -1,6 +1,7 @@
 /**
- * Every limit of the wire contract, each with its unit in its name. Decoders check them before they allocate; a relay may
- * be configured below the values marked "ceiling" and tells clients what it uses, never above them.
+ * Every limit of the wire contract, each with its unit in its name. Decoders check them before they
+ * allocate; a relay may be configured below the values marked "ceiling" and tells clients what it
+ * uses, never above them.
  */
 
 const KiB = 1024;
@@ -19,7 +20,10 @@ export const limits = Object.freeze({
   keyPackageBytes: 16 * KiB,
   commitBytes: 256 * KiB,
   welcomeBytes: 2 * MiB,
-  /** A thousand leaves, with the parents above them, stay far below what an agent's store holds in one record. */
+  /**
+   * A thousand leaves, with the parents above them, stay far below what an agent's store holds in
+   * one record.
+   */
   leafNodeBytes: 4 * KiB,
   /** Public parameters that CreateChannel returns. */
   creatorWelcomeBytes: 1 * KiB,
@@ -30,7 +34,10 @@ export const limits = Object.freeze({
   handshakeEnvelopeBytes: 16 * KiB,
   /** Nesting of CBOR arrays and maps: envelope, body, list, record, list, and one to spare. */
   cborDepth: 6,
-  /** Items of one CBOR value: more than any envelope has (16 Welcomes for 1,000 members), too few to build a bomb of. */
+  /**
+   * Items of one CBOR value: more than any envelope has (16 Welcomes for 1,000 members), too few to
+   * build a bomb of.
+   */
   cborItems: 32_768,
 
   membersPerChannel: 1000,
@@ -38,20 +45,38 @@ export const limits = Object.freeze({
   keyPackagesPerUpload: 100,
   channelsPerPage: 500,
   answersPerCommit: 1000,
-  /** Members that one commit removes because they left; and those that it lets in again because they asked. */
+  /**
+   * Members that one commit removes because they left; and those that it lets in again because they
+   * asked.
+   */
   proofsPerCommit: 128,
   ownersPerChannel: 64,
-  /** Changes of a channel's owners that its members keep, and that a Welcome carries: more, and a returning member needs an invite. */
+  /**
+   * Changes of a channel's owners that its members keep, and that a Welcome carries: more, and a
+   * returning member needs an invite.
+   */
   ownersChanges: 64,
   /** One change of the owners: 64 ids, an identity, hashes and a signature. */
   ownersChangeBytes: 2 * KiB,
-  /** Admissions by which a member came in, the latest of them: more, and a returning member may need an invite. */
+  /**
+   * Admissions by which a member came in, the latest of them: more, and a returning member may need
+   * an invite.
+   */
   admissions: 16,
-  /** KeyPackages that an owner claims at once for a new generation: the largest of them fit one reply. */
+  /**
+   * KeyPackages that an owner claims at once for a new generation: the largest of them fit one
+   * reply.
+   */
   claimsForFounding: 100,
-  /** Members' confirmations of an epoch that are told at once: with all around them they fit the smallest cell. */
+  /**
+   * Members' confirmations of an epoch that are told at once: with all around them they fit the
+   * smallest cell.
+   */
   confirmationsPerPage: 10,
-  /** Members that are told at once to be connected without having confirmed: these fit the smallest cell too. */
+  /**
+   * Members that are told at once to be connected without having confirmed: these fit the smallest
+   * cell too.
+   */
   unconfirmedPerPage: 40,
   featuresPerSession: 64,
 

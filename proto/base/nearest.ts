@@ -7,12 +7,17 @@ export interface Near {
 
 /** The nearest first. */
 export function byNearness(mistyped: string, words: readonly string[]): readonly Near[] {
-  return words.map((word) => ({ word, distance: distance(mistyped, word) })).sort((a, b) => a.distance - b.distance);
+  return words.map((word) => ({ word, distance: distance(mistyped, word) })).sort((a, b) =>
+    a.distance - b.distance
+  );
 }
 
 /** Letters to insert, delete, replace or swap with their neighbour (optimal string alignment). */
 function distance(from: string, to: string): number {
-  const rows = Array.from({ length: from.length + 1 }, (_, i) => [i, ...new Array<number>(to.length).fill(0)]);
+  const rows = Array.from(
+    { length: from.length + 1 },
+    (_, i) => [i, ...new Array<number>(to.length).fill(0)],
+  );
   const at = (i: number, j: number): number => rows[i]?.[j] ?? 0;
   const [first] = rows;
   if (first !== undefined) { for (let j = 0; j <= to.length; j++) first[j] = j; }

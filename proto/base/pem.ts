@@ -1,4 +1,7 @@
-/** Certificates between their two forms: PEM, as files and the API have them, and DER, as they are hashed and put into links. */
+/**
+ * Certificates between their two forms: PEM, as files and the API have them, and DER, as they are
+ * hashed and put into links.
+ */
 import { decodeBase64url } from "./base64url.ts";
 
 const lineLength = 64;
@@ -14,11 +17,13 @@ export function certificateOfPem(pem: string): Uint8Array<ArrayBuffer> | undefin
 export function certificatesOfPem(pem: string): (Uint8Array<ArrayBuffer> | undefined)[] {
   return Array.from(
     pem.matchAll(form),
-    ([, text = ""]) => decodeBase64url(text.replaceAll(/[\s=]/g, "").replaceAll("+", "-").replaceAll("/", "_")),
+    ([, text = ""]) =>
+      decodeBase64url(text.replaceAll(/[\s=]/g, "").replaceAll("+", "-").replaceAll("/", "_")),
   );
 }
 
 export function pemOfCertificate(der: Uint8Array): string {
-  const lines = btoa(String.fromCharCode(...der)).match(new RegExp(`.{1,${lineLength}}`, "g")) ?? [];
+  const lines = btoa(String.fromCharCode(...der)).match(new RegExp(`.{1,${lineLength}}`, "g")) ??
+    [];
   return ["-----BEGIN CERTIFICATE-----", ...lines, "-----END CERTIFICATE-----", ""].join("\n");
 }

@@ -1,7 +1,8 @@
 /**
- * A map in the order of last use, for whatever forgets the one that was unused for longest. A plain `Map` gives the same order
- * when a key is deleted and set again, but its engine keeps the deleted places in the key's chain until the table is rebuilt:
- * one busy key among 10,000 then costs 70 µs a time. Here a busy key keeps its place in the table and changes its neighbours.
+ * A map in the order of last use, for whatever forgets the one that was unused for longest. A plain
+ * `Map` gives the same order when a key is deleted and set again, but its engine keeps the deleted
+ * places in the key's chain until the table is rebuilt: one busy key among 10,000 then costs 70 µs
+ * a time. Here a busy key keeps its place in the table and changes its neighbours.
  */
 
 interface Link<Key, Value> {
@@ -52,7 +53,10 @@ export class RecentMap<Key, Value> {
     return true;
   }
 
-  /** The longest unused first. Keys may be deleted meanwhile, also the one that was given last; none may be set. */
+  /**
+   * The longest unused first. Keys may be deleted meanwhile, also the one that was given last; none
+   * may be set.
+   */
   *keys(): IteratorObject<Key, undefined> {
     // One that is deleted meanwhile still knows the next, which may be deleted too.
     for (let link = this.#oldest; link !== undefined; link = link.newer) {

@@ -14,7 +14,11 @@ Deno.test("a recent map does what a plain map does whose keys are deleted and se
       plain.delete(key);
       plain.set(key, step);
     }
-    assertEquals([ours.size, ours.has(key), ours.get(key)], [plain.size, plain.has(key), plain.get(key)]);
+    assertEquals([ours.size, ours.has(key), ours.get(key)], [
+      plain.size,
+      plain.has(key),
+      plain.get(key),
+    ]);
     assertEquals([...ours.keys()], [...plain.keys()], `seed ${random.seed}, step ${step}`);
   }
 });

@@ -1,7 +1,7 @@
 /**
- * A small schema language for envelope bodies. One declaration gives the TypeScript type, the parser from CBOR and the
- * encoder to it. Keys are the field numbers of the message of the same name in `relay.proto`, so one number means one field
- * in both forms.
+ * A small schema language for envelope bodies. One declaration gives the TypeScript type, the
+ * parser from CBOR and the encoder to it. Keys are the field numbers of the message of the same
+ * name in `relay.proto`, so one number means one field in both forms.
  */
 import type { CborMap, CborValue } from "./cbor.ts";
 import { WireError } from "./errors.ts";
@@ -87,7 +87,8 @@ export function struct<const S extends Shape>(shape: S, gone: readonly number[] 
     for (const { name, key, field } of fields) {
       const item = source[name];
       if (item === undefined && field.optional === true) continue;
-      map.set(key, field.encode(item as never)); // cast: the shape ties the name to this field's type
+      // cast: the shape ties the name to this field's type
+      map.set(key, field.encode(item as never));
     }
     return map;
   };
@@ -114,7 +115,8 @@ export function uint(max: number = Number.MAX_SAFE_INTEGER, min = 0): Field<numb
 export function bool(): Field<boolean> {
   return {
     type: { kind: "bool" },
-    parse: (value, where) => typeof value === "boolean" ? value : refuse(where, "is not true or false"),
+    parse: (value, where) =>
+      typeof value === "boolean" ? value : refuse(where, "is not true or false"),
     encode: (value) => value,
   };
 }
@@ -124,9 +126,13 @@ export function bytes(max: number, min = 0): Field<Uint8Array> {
     type: { kind: "bytes", min, max },
     parse: (value, where) => {
       if (!(value instanceof Uint8Array)) return refuse(where, "is not a byte string");
-      if (min === max && value.length !== max) return refuse(where, `has ${value.length} bytes instead of ${max}`);
+      if (min === max && value.length !== max) {
+        return refuse(where, `has ${value.length} bytes instead of ${max}`);
+      }
       if (value.length > max) return tooLarge(where, `${value.length} bytes`, max);
-      return value.length >= min ? value : refuse(where, `has ${value.length} bytes, at least ${min} are needed`);
+      return value.length >= min
+        ? value
+        : refuse(where, `has ${value.length} bytes, at least ${min} are needed`);
     },
     encode: (value) => value,
   };
@@ -164,7 +170,9 @@ export function parsedText<T extends string>(
       try {
         return parseText(parsed);
       } catch (cause) {
-        if (cause instanceof WireError) throw new WireError(cause.code, `${where}: ${cause.message}`, { cause });
+        if (cause instanceof WireError) {
+          throw new WireError(cause.code, `${where}: ${cause.message}`, { cause });
+        }
         throw cause;
       }
     },
@@ -199,7 +207,9 @@ export function list<T>(item: Field<T>, max: number, min = 0): Field<readonly T[
     parse: (value, where) => {
       if (!Array.isArray(value)) return refuse(where, "is not a list");
       if (value.length > max) return tooLarge(where, `${value.length} items`, max);
-      if (value.length < min) return refuse(where, `has ${value.length} items, at least ${min} are needed`);
+      if (value.length < min) {
+        return refuse(where, `has ${value.length} items, at least ${min} are needed`);
+      }
       return value.map((element, index) => item.parse(element, `${where}[${index}]`));
     },
     encode: (value) => value.map(item.encode),

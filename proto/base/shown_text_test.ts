@@ -1,15 +1,69 @@
 import { assert, assertEquals } from "@std/assert";
 import { isClean, quoted, shown, shownJson, shownLines, shownSentence } from "../mod.ts";
 
-const esc = (...codes: readonly number[]): string => codes.map((code) => `\\u{${code.toString(16)}}`).join("");
+const esc = (...codes: readonly number[]): string =>
+  codes.map((code) => `\\u{${code.toString(16)}}`).join("");
 const unescape = (text: string): string =>
-  text.replace(/\\u\{([0-9a-f]+)\}/g, (_, code: string) => String.fromCodePoint(parseInt(code, 16)));
+  text.replace(
+    /\\u\{([0-9a-f]+)\}/g,
+    (_, code: string) => String.fromCodePoint(parseInt(code, 16)),
+  );
 
-/** Characters that are not seen, end a line, steer a terminal or turn the direction of what follows. */
+/**
+ * Characters that are not seen, end a line, steer a terminal or turn the direction of what follows.
+ */
 const unseen = [
-  ...[0x00, 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x1b, 0x7f, 0x85, 0x9b, 0xa0, 0xad, 0x34f, 0x61c, 0x115f, 0x180e],
-  ...[0x200b, 0x200c, 0x200d, 0x200e, 0x2028, 0x2029, 0x202e, 0x2060, 0x2066, 0x2069, 0x206a, 0x2800, 0x3000, 0x3164],
-  ...[0xd800, 0xdfff, 0xe000, 0xfe0f, 0xfeff, 0xffa0, 0xfff9, 0xffff, 0x1d173, 0xe0001, 0xe0041, 0xe0100, 0x10ffff],
+  ...[
+    0x00,
+    0x07,
+    0x08,
+    0x09,
+    0x0a,
+    0x0b,
+    0x0c,
+    0x0d,
+    0x1b,
+    0x7f,
+    0x85,
+    0x9b,
+    0xa0,
+    0xad,
+    0x34f,
+    0x61c,
+    0x115f,
+    0x180e,
+  ],
+  ...[
+    0x200b,
+    0x200c,
+    0x200d,
+    0x200e,
+    0x2028,
+    0x2029,
+    0x202e,
+    0x2060,
+    0x2066,
+    0x2069,
+    0x206a,
+    0x2800,
+    0x3000,
+    0x3164,
+  ],
+  ...[
+    0xd800,
+    0xdfff,
+    0xe000,
+    0xfe0f,
+    0xfeff,
+    0xffa0,
+    0xfff9,
+    0xffff,
+    0x1d173,
+    0xe0001,
+    0xe0041,
+    0xe0100,
+    0x10ffff,
+  ],
 ];
 
 Deno.test("shown() escapes each character that is not seen, and never drops one", () => {
@@ -33,7 +87,15 @@ Deno.test("shown() leaves people's names and pictures as they are", () => {
     "می\u200cخواهم",
     "क्\u200dष",
   ];
-  const pictures = ["bot 🤖", "❤\ufe0f", "👨\u200d👩\u200d👧", "👍🏽", "1\ufe0f\u20e3", "🇩🇪", "👩🏽\u200d💻"];
+  const pictures = [
+    "bot 🤖",
+    "❤\ufe0f",
+    "👨\u200d👩\u200d👧",
+    "👍🏽",
+    "1\ufe0f\u20e3",
+    "🇩🇪",
+    "👩🏽\u200d💻",
+  ];
   for (const name of [...names, ...pictures]) {
     assertEquals(shown(name), name);
     assert(isClean(name), name);
@@ -104,6 +166,8 @@ Deno.test("shownJson() is the same value, with every character that is not seen 
 });
 
 Deno.test("isClean() refuses letters of two scripts that are not written together", () => {
-  for (const name of ["аlice", "Αlice", "alice админ", "שלום alice", ""]) assertEquals(isClean(name), false, name);
+  for (const name of ["аlice", "Αlice", "alice админ", "שלום alice", ""]) {
+    assertEquals(isClean(name), false, name);
+  }
   assert(isClean("東京タワー bot"));
 });

@@ -1,6 +1,7 @@
 /**
- * Names of all environment variables of Static, of every part, so that each part refuses one that none knows: a name that is misspelt
- * would leave the default in force without a word. Each part reads its own, and its page says what they mean; a test compares.
+ * Names of all environment variables of Static, of every part, so that each part refuses one that
+ * none knows: a name that is misspelt would leave the default in force without a word. Each part
+ * reads its own, and its page says what they mean; a test compares.
  */
 import { byNearness } from "./nearest.ts";
 
@@ -104,13 +105,20 @@ export const variableNames: readonly string[] = [
 /** Kubernetes tells each container of every Service by such names, unless it is told not to. */
 const serviceLink = /_(?:SERVICE_(?:HOST|PORT)|PORT_\d+_(?:TCP|UDP))(?:_\w+)?$/;
 
-/** A sentence for each of these names that begins with `STATIC_` and that no part knows. Values are not asked for. */
+/**
+ * A sentence for each of these names that begins with `STATIC_` and that no part knows. Values are
+ * not asked for.
+ */
 export function faultsOfNames(given: Iterable<string>): readonly string[] {
-  const unknown = Array.from(given).filter((name) => name.startsWith("STATIC_") && !variableNames.includes(name));
+  const unknown = Array.from(given).filter((name) =>
+    name.startsWith("STATIC_") && !variableNames.includes(name)
+  );
   return unknown.sort().map((name) => {
     const advice = serviceLink.test(name)
       ? "If Kubernetes set it for a Service, give the pod enableServiceLinks: false"
       : "Correct the name, or unset it";
-    return `${name} is not a variable of Static. The nearest is ${byNearness(name, variableNames)[0]?.word}. ${advice}`;
+    return `${name} is not a variable of Static. The nearest is ${
+      byNearness(name, variableNames)[0]?.word
+    }. ${advice}`;
   });
 }

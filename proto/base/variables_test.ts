@@ -7,13 +7,22 @@ const named = (name: string): string => `STATIC_${name}`;
 Deno.test("a name that no part knows is refused with the nearest one and what to do; others are left alone", () => {
   assertEquals(faultsOfNames([...variableNames, "DATABASE_URL", "PATH", "static_api_ulr"]), []);
   assertEquals(faultsOfNames([named("RELAY_ULR"), "HOME", named("API_HOSTS")]), [
-    `${named("API_HOSTS")} is not a variable of Static. The nearest is STATIC_API_HOST. Correct the name, or unset it`,
-    `${named("RELAY_ULR")} is not a variable of Static. The nearest is STATIC_RELAY_URL. Correct the name, or unset it`,
+    `${
+      named("API_HOSTS")
+    } is not a variable of Static. The nearest is STATIC_API_HOST. Correct the name, or unset it`,
+    `${
+      named("RELAY_ULR")
+    } is not a variable of Static. The nearest is STATIC_RELAY_URL. Correct the name, or unset it`,
   ]);
 });
 
 Deno.test("links of Kubernetes are named as what they may be", () => {
-  const links = ["API_SERVICE_HOST", "API_SERVICE_PORT_HTTP", "API_PORT_8080_TCP", "RELAY_PORT_4433_UDP_ADDR"].map(
+  const links = [
+    "API_SERVICE_HOST",
+    "API_SERVICE_PORT_HTTP",
+    "API_PORT_8080_TCP",
+    "RELAY_PORT_4433_UDP_ADDR",
+  ].map(
     named,
   );
   const faults = faultsOfNames(links);

@@ -1,6 +1,7 @@
 /**
- * Several messages as one plaintext: of each its id, its length and its bytes, one after the other. How many there are stands in
- * the authenticated data, because the relay charges by it; so a single message is no bundle and looks as it always did.
+ * Several messages as one plaintext: of each its id, its length and its bytes, one after the other.
+ * How many there are stands in the authenticated data, because the relay charges by it; so a single
+ * message is no bundle and looks as it always did.
  */
 import { WireError } from "../base/errors.ts";
 import { binaryIdBytes, binaryIdFromBytes, binaryIdToBytes, type MessageId } from "../base/ids.ts";
@@ -23,10 +24,14 @@ export function bundleBytesOf(messages: readonly BundledMessage[]): number {
   return messages.reduce((sum, { plaintext }) => sum + bundledHeadBytes + plaintext.length, 0);
 }
 
-/** Throws `RangeError` unless there are 2 to 64 messages, none of them empty, with 14,000 bytes in all. */
+/**
+ * Throws `RangeError` unless there are 2 to 64 messages, none of them empty, with 14,000 bytes in
+ * all.
+ */
 export function encodeBundle(messages: readonly BundledMessage[]): Uint8Array {
   const length = bundleBytesOf(messages);
-  const isOne = messages.length > 1 && messages.length <= maxBundledMessages && length <= maxBundleBytes;
+  const isOne = messages.length > 1 && messages.length <= maxBundledMessages &&
+    length <= maxBundleBytes;
   if (!isOne) throw new RangeError(`Cannot bundle ${messages.length} messages of ${length} bytes`);
   const bytes = new Uint8Array(length);
   const view = new DataView(bytes.buffer);
@@ -40,10 +45,15 @@ export function encodeBundle(messages: readonly BundledMessage[]): Uint8Array {
   return bytes;
 }
 
-/** Throws `WireError` for anything that `encodeBundle` does not write, or that holds another number of messages. */
+/**
+ * Throws `WireError` for anything that `encodeBundle` does not write, or that holds another number
+ * of messages.
+ */
 export function decodeBundle(bytes: Uint8Array, count: number): BundledMessage[] {
   if (count < 2 || count > maxBundledMessages) refuse(`it would hold ${count} messages`);
-  if (bytes.length > maxBundleBytes) refuse(`it has ${bytes.length} bytes, at most ${maxBundleBytes} are allowed`);
+  if (bytes.length > maxBundleBytes) {
+    refuse(`it has ${bytes.length} bytes, at most ${maxBundleBytes} are allowed`);
+  }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const messages: BundledMessage[] = [];
   const ids = new Set<MessageId>();
@@ -51,7 +61,9 @@ export function decodeBundle(bytes: Uint8Array, count: number): BundledMessage[]
     const start = at + bundledHeadBytes;
     if (start > bytes.length || messages.length === count) refuse("it ends elsewhere than it says");
     const length = view.getUint32(at + binaryIdBytes);
-    if (length === 0 || length > bytes.length - start) refuse("a message in it is empty, or longer than what is left");
+    if (length === 0 || length > bytes.length - start) {
+      refuse("a message in it is empty, or longer than what is left");
+    }
     const id = binaryIdFromBytes<MessageId>(bytes.subarray(at, at + binaryIdBytes));
     if (ids.has(id)) refuse("two messages in it have one id");
     ids.add(id);
@@ -59,7 +71,9 @@ export function decodeBundle(bytes: Uint8Array, count: number): BundledMessage[]
     messages.push({ id, plaintext: bytes.slice(start, start + length) });
     at = start + length;
   }
-  if (messages.length !== count) refuse(`it holds ${messages.length} messages, and its sender says ${count}`);
+  if (messages.length !== count) {
+    refuse(`it holds ${messages.length} messages, and its sender says ${count}`);
+  }
   return messages;
 }
 

@@ -1,6 +1,12 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { bundledHeadBytes, type BundledMessage, decodeBundle, encodeBundle, maxBundleBytes } from "./bundle.ts";
+import {
+  bundledHeadBytes,
+  type BundledMessage,
+  decodeBundle,
+  encodeBundle,
+  maxBundleBytes,
+} from "./bundle.ts";
 import { WireError } from "../base/errors.ts";
 import { binaryIdFromBytes, type MessageId } from "../base/ids.ts";
 
@@ -22,16 +28,28 @@ Deno.test("messages of a bundle come back in their order", () => {
 
 Deno.test("a bundle that lies about its number is refused", () => {
   const bytes = encodeBundle(three);
-  for (const count of [0, 1, 2, 4, 64, 65]) assertThrows(() => decodeBundle(bytes, count), WireError);
+  for (const count of [0, 1, 2, 4, 64, 65]) {
+    assertThrows(() => decodeBundle(bytes, count), WireError);
+  }
   assertThrows(() => decodeBundle(new Uint8Array(0), 2), WireError, "holds 0 messages");
 });
 
 Deno.test("a bundle that ends elsewhere, holds an empty message, one id twice, or too much is refused", () => {
   const bytes = encodeBundle(three);
-  for (let end = 0; end < bytes.length; end++) assertThrows(() => decodeBundle(bytes.subarray(0, end), 3), WireError);
+  for (let end = 0; end < bytes.length; end++) {
+    assertThrows(() => decodeBundle(bytes.subarray(0, end), 3), WireError);
+  }
   assertThrows(() => decodeBundle(Uint8Array.of(...bytes, 0), 3), WireError);
-  assertThrows(() => decodeBundle(encodeBundle([message(1, 0), message(2, 1)]), 2), WireError, "empty");
-  assertThrows(() => decodeBundle(encodeBundle([message(1, 1), message(1, 1)]), 2), WireError, "one id");
+  assertThrows(
+    () => decodeBundle(encodeBundle([message(1, 0), message(2, 1)]), 2),
+    WireError,
+    "empty",
+  );
+  assertThrows(
+    () => decodeBundle(encodeBundle([message(1, 1), message(1, 1)]), 2),
+    WireError,
+    "one id",
+  );
   const most = maxBundleBytes - 2 * bundledHeadBytes - 1;
   assertEquals(decodeBundle(encodeBundle([message(1, most), message(2, 1)]), 2).length, 2);
   assertThrows(() => encodeBundle([message(1, most), message(2, 2)]), RangeError);

@@ -1,6 +1,11 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { carryConfirmation, type Confirmation, decodeConfirmation, encodeConfirmation } from "./confirmation.ts";
+import {
+  carryConfirmation,
+  type Confirmation,
+  decodeConfirmation,
+  encodeConfirmation,
+} from "./confirmation.ts";
 import { decodeContent, encodeContent } from "./content.ts";
 import { WireError } from "../base/errors.ts";
 import { parseChannelId } from "../base/ids.ts";
@@ -17,12 +22,16 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 Deno.test("golden: a confirmation that is carried, and the statement that it is about", () => {
   const encoded = encodeConfirmation(confirmation);
-  assertEquals(bytesToHex(encoded), "07".repeat(16) + "0000000100000102" + "08".repeat(32) + "09".repeat(64));
+  assertEquals(
+    bytesToHex(encoded),
+    "07".repeat(16) + "0000000100000102" + "08".repeat(32) + "09".repeat(64),
+  );
   assertEquals(decodeConfirmation(encoded), confirmation);
   const label = bytesToHex(bytes("static relay v2 epoch"));
   assertEquals(
     bytesToHex(epochStatement(confirmation)),
-    `0015${label}0010${"07".repeat(16)}00080000000000000001` + `00080000000100000102` + `0020${"08".repeat(32)}`,
+    `0015${label}0010${"07".repeat(16)}00080000000000000001` + `00080000000100000102` +
+      `0020${"08".repeat(32)}`,
   );
 });
 
@@ -56,5 +65,8 @@ Deno.test("a confirmation is carried beside any content and changes nothing of i
 
 Deno.test("a content whose confirmation has another length is refused", () => {
   const confirmation = new Uint8Array(limits.contentConfirmationBytes - 1);
-  assertThrows(() => encodeContent({ kind: "message", fields: { confirmation }, body: bytes("text") }), WireError);
+  assertThrows(
+    () => encodeContent({ kind: "message", fields: { confirmation }, body: bytes("text") }),
+    WireError,
+  );
 });

@@ -1,7 +1,8 @@
 /**
- * The content of a message, inside the MLS plaintext: see docs/content.md. A payload without any of it stays exactly its bytes; an
- * enveloped one begins with a fixed tag. The relay sees neither. A later version may send kinds and fields that this one does
- * not know: they are told apart from what is broken, because only the second is somebody's fault.
+ * The content of a message, inside the MLS plaintext: see docs/content.md. A payload without any of
+ * it stays exactly its bytes; an enveloped one begins with a fixed tag. The relay sees neither. A
+ * later version may send kinds and fields that this one does not know: they are told apart from
+ * what is broken, because only the second is somebody's fault.
  */
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
@@ -40,7 +41,11 @@ export const replySecretBytes = 16;
 const visible = /^[\x20-\x7e]+$/;
 /** Control characters have no place in what programs and people compare. */
 const visibleText = (max: number): Field<string> =>
-  parsedText("visible ASCII", max, (value) => visible.test(value) ? value : refuse("a text has invisible characters"));
+  parsedText(
+    "visible ASCII",
+    max,
+    (value) => visible.test(value) ? value : refuse("a text has invisible characters"),
+  );
 
 const fieldsSchema = struct({
   contentType: [1, optional(visibleText(limits.contentTypeBytes))],
@@ -84,7 +89,9 @@ const smallInteger = 24;
 /** Fields below this number must be understood, others may be ignored. */
 const mayBeIgnored = 32;
 const headBytes = contentTag.length + 3;
-const known: ReadonlySet<CborValue> = new Set(Object.values(fieldsSchema.shape).map(([key]) => key));
+const known: ReadonlySet<CborValue> = new Set(
+  Object.values(fieldsSchema.shape).map(([key]) => key),
+);
 
 const needs: Readonly<Record<ContentKind, readonly (keyof ContentFields)[]>> = {
   message: [],
@@ -124,18 +131,31 @@ export function encodeRawPayload(payload: Uint8Array): Uint8Array {
   return hasTag(payload) ? encodeContent({ kind: "message", fields: {}, body: payload }) : payload;
 }
 
-/** The body is a part of `plaintext`, not a copy. Throws `WireError` for what no version may send. */
+/**
+ * The body is a part of `plaintext`, not a copy. Throws `WireError` for what no version may send.
+ */
 export function decodeContent(plaintext: Uint8Array): DecodedContent {
   if (!hasTag(plaintext)) return { form: "raw", body: plaintext };
-  const [sentVersion, kindNumber] = [plaintext[contentTag.length + 1], plaintext[contentTag.length + 2]];
-  if (plaintext[contentTag.length] !== fourItems || sentVersion === undefined || kindNumber === undefined) {
+  const [sentVersion, kindNumber] = [
+    plaintext[contentTag.length + 1],
+    plaintext[contentTag.length + 2],
+  ];
+  if (
+    plaintext[contentTag.length] !== fourItems || sentVersion === undefined ||
+    kindNumber === undefined
+  ) {
     return refuse("it is not an array of four");
   }
-  if (sentVersion >= smallInteger || kindNumber >= smallInteger) refuse("its version or kind is not a small integer");
+  if (sentVersion >= smallInteger || kindNumber >= smallInteger) {
+    refuse("its version or kind is not a small integer");
+  }
   if (sentVersion !== version) return { form: "later", what: `version ${sentVersion}` };
   const kind = contentKinds[kindNumber];
   if (kind === undefined) return { form: "later", what: `kind ${kindNumber}` };
-  const { value, length } = decodeFirstCbor(plaintext.subarray(headBytes), limits.contentFieldsBytes);
+  const { value, length } = decodeFirstCbor(
+    plaintext.subarray(headBytes),
+    limits.contentFieldsBytes,
+  );
   if (!(value instanceof Map)) return refuse("its fields are not a map");
   for (const key of value.keys()) {
     if (known.has(key)) continue;
@@ -144,7 +164,10 @@ export function decodeContent(plaintext: Uint8Array): DecodedContent {
     value.delete(key);
   }
   const fields = check(kind, fieldsSchema.parse(value, "content"));
-  return { form: "enveloped", content: { kind, fields, body: bodyOf(plaintext, headBytes + length) } };
+  return {
+    form: "enveloped",
+    content: { kind, fields, body: bodyOf(plaintext, headBytes + length) },
+  };
 }
 
 /** Inputs of a reply's id. */
@@ -155,12 +178,17 @@ export interface AnsweredRequest {
 }
 
 /**
- * Under which the relay takes a handler's reply to a request once, however often it is sent. The relay sees both ids. The secret
- * stands in the encrypted request, so that the relay cannot tell that they belong together.
+ * Under which the relay takes a handler's reply to a request once, however often it is sent. The
+ * relay sees both ids. The secret stands in the encrypted request, so that the relay cannot tell
+ * that they belong together.
  */
 export function replyIdOf({ id, from, secret }: AnsweredRequest, handler: AgentId): MessageId {
   const label = concatBytes(utf8ToBytes("static reply"), Uint8Array.of(0));
-  const digest = hmac(sha256, secret, concatBytes(label, binaryIdToBytes(id), utf8ToBytes(from + handler)));
+  const digest = hmac(
+    sha256,
+    secret,
+    concatBytes(label, binaryIdToBytes(id), utf8ToBytes(from + handler)),
+  );
   return binaryIdFromBytes(digest.subarray(0, binaryIdBytes));
 }
 
@@ -175,7 +203,8 @@ function encodeFields(fields: ContentFields): CborMap {
   for (const name in fields) {
     if (!isFieldName(name) || fields[name] === undefined) continue;
     const [key, field] = fieldsSchema.shape[name];
-    const value = field.encode(fields[name] as never); // cast: the shape ties the name to this field's type
+    // cast: the shape ties the name to this field's type
+    const value = field.encode(fields[name] as never);
     field.parse(value, name);
     map.set(key, value);
   }
@@ -187,11 +216,15 @@ function isFieldName(name: string): name is keyof ContentFields {
 }
 
 function check(kind: ContentKind, fields: ContentFields): ContentFields {
-  for (const name of needs[kind]) if (fields[name] === undefined) refuse(`a ${kind} has no ${name}`);
+  for (const name of needs[kind]) {
+    if (fields[name] === undefined) refuse(`a ${kind} has no ${name}`);
+  }
   for (const { name, owner } of belongings) {
     if (owner !== kind && fields[name] !== undefined) refuse(`a ${kind} has ${name}`);
   }
-  if (kind !== "message" && kind !== "request" && fields.to?.length !== 1) refuse(`a ${kind} is for one agent`);
+  if (kind !== "message" && kind !== "request" && fields.to?.length !== 1) {
+    refuse(`a ${kind} is for one agent`);
+  }
   return fields;
 }
 
@@ -214,7 +247,10 @@ function bodyOf(plaintext: Uint8Array, at: number): Uint8Array {
   for (let i = 1; i <= more; i++) length = length * 256 + (plaintext[at + i] ?? 0);
   if (more === 0) length = additional;
   const bodyAt = at + 1 + more;
-  if (additional < 0 || additional > 26 || headLength(length) !== more + 1 || plaintext.length - bodyAt !== length) {
+  if (
+    additional < 0 || additional > 26 || headLength(length) !== more + 1 ||
+    plaintext.length - bodyAt !== length
+  ) {
     return refuse("its body is not a byte string that reaches to the end");
   }
   return plaintext.subarray(bodyAt);
@@ -222,7 +258,11 @@ function bodyOf(plaintext: Uint8Array, at: number): Uint8Array {
 
 /** Ascending, so that one set of addressees has one form. */
 function addressees(): Field<readonly AgentId[]> {
-  const inner = list(parsedText("agent id", agentIdCharacters, parseAgentId), limits.contentAddressees, 1);
+  const inner = list(
+    parsedText("agent id", agentIdCharacters, parseAgentId),
+    limits.contentAddressees,
+    1,
+  );
   return {
     ...inner,
     parse: (value, where) => {
@@ -240,9 +280,15 @@ function headers(): Field<ReadonlyMap<string, string>> {
   return {
     type: { kind: "list", item: content.type, min: 1, max: limits.contentHeaders },
     parse: (value, where) => {
-      if (!(value instanceof Map) || value.size === 0) return refuse(`${where} is not a map with entries`);
-      if (value.size > limits.contentHeaders) return refuse(`${where} has more than ${limits.contentHeaders} entries`);
-      return new Map(Array.from(value, ([key, each]) => [name.parse(key, where), content.parse(each, where)]));
+      if (!(value instanceof Map) || value.size === 0) {
+        return refuse(`${where} is not a map with entries`);
+      }
+      if (value.size > limits.contentHeaders) {
+        return refuse(`${where} has more than ${limits.contentHeaders} entries`);
+      }
+      return new Map(
+        Array.from(value, ([key, each]) => [name.parse(key, where), content.parse(each, where)]),
+      );
     },
     encode: (value) => new Map(value),
   };

@@ -24,7 +24,12 @@ const secret = new Uint8Array(replySecretBytes).fill(5);
 const samples: Readonly<Record<string, Content>> = {
   text: {
     kind: "message",
-    fields: { contentType: "text/plain", to: [bob], conversation: "c-1", headers: new Map([["trace", "7"]]) },
+    fields: {
+      contentType: "text/plain",
+      to: [bob],
+      conversation: "c-1",
+      headers: new Map([["trace", "7"]]),
+    },
     body: utf8ToBytes("hello, bob"),
   },
   request: {
@@ -40,12 +45,23 @@ const samples: Readonly<Record<string, Content>> = {
   },
   reply: {
     kind: "reply",
-    fields: { contentType: "application/json", to: [alice], replyTo: request, expiryMs: 1_790_000_060_000 },
+    fields: {
+      contentType: "application/json",
+      to: [alice],
+      replyTo: request,
+      expiryMs: 1_790_000_060_000,
+    },
     body: utf8ToBytes("-3"),
   },
   error: {
     kind: "error",
-    fields: { to: [alice], replyTo: request, expiryMs: 1_790_000_060_000, error: "no_such_city", retryAfterMs: 500 },
+    fields: {
+      to: [alice],
+      replyTo: request,
+      expiryMs: 1_790_000_060_000,
+      error: "no_such_city",
+      retryAfterMs: 500,
+    },
     body: utf8ToBytes("There is no such city"),
   },
 };
@@ -102,7 +118,10 @@ Deno.test("what a later version sends is told apart: versions, kinds, fields tha
     what: "version 2",
   });
   assertEquals(decodeContent(sent({ kind: 4 })), { form: "later", what: "kind 4" });
-  assertEquals(decodeContent(sent({ fields: new Map([[12, true]]) })), { form: "later", what: "field 12" });
+  assertEquals(decodeContent(sent({ fields: new Map([[12, true]]) })), {
+    form: "later",
+    what: "field 12",
+  });
   const ignored = decodeContent(sent({ fields: new Map([[33, "later"]]) }));
   assert(ignored.form === "enveloped" && Object.keys(ignored.content.fields).length === 0);
 });
@@ -118,16 +137,26 @@ function isRefused(bytes: Uint8Array): boolean {
 }
 
 Deno.test("decodeContent() refuses what no version may send", () => {
-  const many = (count: number): string[] => Array.from({ length: count }, (_, i) => `${i}`.padStart(22, "A")).sort();
+  const many = (count: number): string[] =>
+    Array.from({ length: count }, (_, i) => `${i}`.padStart(22, "A")).sort();
   const broken: Readonly<Record<string, Uint8Array>> = {
     "the tag alone": contentTag,
     "trailing bytes": concatBytes(encodeContent(samples.text as Content), Uint8Array.of(0)),
     "a body that is text": sent({ body: encodeCbor("text") }),
     "a kind that is no integer": concatBytes(contentTag, Uint8Array.of(0x84, 1, 0x60, 0xa0, 0x40)),
     "fields that are no map": concatBytes(contentTag, Uint8Array.of(0x84, 1, 0, 0x80, 0x40)),
-    "a request without addressees": sent({ kind: 1, fields: new Map<number, unknown>([[5, 1], [10, secret]]) }),
-    "a request without a deadline": sent({ kind: 1, fields: new Map<number, unknown>([[2, [alice]], [10, secret]]) }),
-    "a request without a secret": sent({ kind: 1, fields: new Map<number, unknown>([[2, [alice]], [5, 1]]) }),
+    "a request without addressees": sent({
+      kind: 1,
+      fields: new Map<number, unknown>([[5, 1], [10, secret]]),
+    }),
+    "a request without a deadline": sent({
+      kind: 1,
+      fields: new Map<number, unknown>([[2, [alice]], [10, secret]]),
+    }),
+    "a request without a secret": sent({
+      kind: 1,
+      fields: new Map<number, unknown>([[2, [alice]], [5, 1]]),
+    }),
     "a short secret": sent({
       kind: 1,
       fields: new Map<number, unknown>([[2, [alice]], [5, 1], [10, secret.subarray(1)]]),
@@ -142,9 +171,15 @@ Deno.test("decodeContent() refuses what no version may send", () => {
     "no addressee": sent({ fields: new Map([[2, []]]) }),
     "too many addressees": sent({ fields: new Map([[2, many(65)]]) }),
     "a media type with a line break": sent({ fields: new Map([[1, "text/plain\r\nx: y"]]) }),
-    "too many headers": sent({ fields: new Map([[7, new Map(many(33).map((name) => [name, ""]))]]) }),
-    "a header that is too long": sent({ fields: new Map([[7, new Map([["a", "x".repeat(1025)]])]]) }),
-    "fields that are too long": sent({ fields: new Map([[40, "x".repeat(limits.contentFieldsBytes)]]) }),
+    "too many headers": sent({
+      fields: new Map([[7, new Map(many(33).map((name) => [name, ""]))]]),
+    }),
+    "a header that is too long": sent({
+      fields: new Map([[7, new Map([["a", "x".repeat(1025)]])]]),
+    }),
+    "fields that are too long": sent({
+      fields: new Map([[40, "x".repeat(limits.contentFieldsBytes)]]),
+    }),
     "a negative field": sent({ fields: new Map([[-1, true]]) }),
   };
   for (const [why, bytes] of Object.entries(broken)) assert(isRefused(bytes), why);
@@ -156,9 +191,13 @@ Deno.test("decodeContent() refuses what no version may send", () => {
 
 Deno.test("encodeContent() refuses what decodeContent() would", () => {
   const body = new Uint8Array(1);
-  const to = Array.from({ length: 65 }, (_, i) => `${i}`.padStart(22, "A") as AgentId); // cast: of the right form
+  // cast: of the right form
+  const to = Array.from({ length: 65 }, (_, i) => `${i}`.padStart(22, "A") as AgentId);
   assertThrows(() => encodeContent({ kind: "message", fields: { to }, body }), WireError);
-  assertThrows(() => encodeContent({ kind: "message", fields: { contentType: "a\n" }, body }), WireError);
+  assertThrows(
+    () => encodeContent({ kind: "message", fields: { contentType: "a\n" }, body }),
+    WireError,
+  );
   assertThrows(() => encodeContent({ kind: "request", fields: {}, body }), WireError);
   const headers = new Map(Array.from({ length: 9 }, (_, i) => [`${i}`, "x".repeat(1024)]));
   assertThrows(() => encodeContent({ kind: "message", fields: { headers }, body }), WireError);

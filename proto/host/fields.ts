@@ -1,6 +1,7 @@
 /**
- * A small language for the fields of the host protocol's headers, which are JSON. One declaration gives the TypeScript type, what a
- * reader checks, and a line of the reference page. It is data: `sdk/host/fields.ts` reads by it, the generators write by it.
+ * A small language for the fields of the host protocol's headers, which are JSON. One declaration
+ * gives the TypeScript type, what a reader checks, and a line of the reference page. It is data:
+ * `sdk/host/fields.ts` reads by it, the generators write by it.
  */
 
 /** How a field looks on the wire. */
@@ -76,7 +77,10 @@ export function whole(limits: Limits, says?: string): Field<number> {
   return described({ kind: "number", limits }, says);
 }
 
-export function choice<const Word extends string>(words: readonly Word[], says?: string): Field<Word> {
+export function choice<const Word extends string>(
+  words: readonly Word[],
+  says?: string,
+): Field<Word> {
   return described({ kind: "choice", words }, says);
 }
 

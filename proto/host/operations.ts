@@ -1,7 +1,8 @@
 /**
- * Every operation between a program and the process that holds its agent. From this table the driver checks and dispatches calls,
- * the SDK's remote objects make them, and the tables of `docs/host.md` and of the Python package are generated. Each group belongs
- * to one class. Fields stand in the order in which the SDK writes them.
+ * Every operation between a program and the process that holds its agent. From this table the
+ * driver checks and dispatches calls, the SDK's remote objects make them, and the tables of
+ * `docs/host.md` and of the Python package are generated. Each group belongs to one class. Fields
+ * stand in the order in which the SDK writes them.
  */
 import type { AgentId } from "../base/ids.ts";
 import { maxBundledMessages } from "../statements/message_aad.ts";
@@ -34,7 +35,9 @@ export interface Operation {
   readonly items?: Shape;
   /** The answer has the channel's state after it, which events would tell a moment later. */
   readonly changes?: true;
-  /** It may be said twice: to the next host, when the first one dies. A name: only with this field. */
+  /**
+   * It may be said twice: to the next host, when the first one dies. A name: only with this field.
+   */
   readonly again?: true | string;
   /** The reference page's words. */
   readonly says: string;
@@ -49,7 +52,10 @@ export type ResultOf<O extends Operation> = O extends { readonly brings: string 
 
 /** The operations of a group, carried out by one object: a function for each. */
 export type Doing<T extends Operations> = {
-  readonly [Op in keyof T]: (fields: GivenFields<T[Op]["fields"]>, bytes: Uint8Array) => Promise<ResultOf<T[Op]>>;
+  readonly [Op in keyof T]: (
+    fields: GivenFields<T[Op]["fields"]>,
+    bytes: Uint8Array,
+  ) => Promise<ResultOf<T[Op]>>;
 };
 
 /** Beside the fields of an operation. */
@@ -61,7 +67,11 @@ export interface Given {
 
 /** An object that carries out the operations of a group. */
 export interface Performer<T extends Operations> {
-  act<Op extends keyof T>(op: Op, fields: GivenFields<T[Op]["fields"]>, given?: Given): Promise<ResultOf<T[Op]>>;
+  act<Op extends keyof T>(
+    op: Op,
+    fields: GivenFields<T[Op]["fields"]>,
+    given?: Given,
+  ): Promise<ResultOf<T[Op]>>;
 }
 
 /** How many items one `next` brings at most. */
@@ -76,7 +86,11 @@ const sequence = whole({
   max: Number.MAX_SAFE_INTEGER,
   refusal: (field) => `The field "${field}" must be a whole number from 0 to 2^53 - 1`,
 });
-const length = whole({ min: 0, max: Number.MAX_SAFE_INTEGER, refusal: () => "A length is a whole number from 0 up" });
+const length = whole({
+  min: 0,
+  max: Number.MAX_SAFE_INTEGER,
+  refusal: () => "A length is a whole number from 0 up",
+});
 const concurrency = whole({
   min: 1,
   max: 1024,
@@ -86,7 +100,10 @@ const concurrency = whole({
 const channel = { channel: text() };
 const ofChannel = { channel: optional(text()) };
 const member = { agentId: text() };
-const choosing = { without: optional(texts("agent ids; exactly these")), keep: optional(texts("but these")) };
+const choosing = {
+  without: optional(texts("agent ids; exactly these")),
+  keep: optional(texts("but these")),
+};
 const item = { stream: number(), item: number() };
 const entered = { name: text(), id: text() };
 const scopes = ["members", "owners"] as const;
@@ -138,12 +155,17 @@ const preview = object({
   }),
   choiceNeeded: flag(),
 });
-const agent = { agentId: text(), transport: optional(text()), channels: texts(), welcomes: texts() };
+const agent = {
+  agentId: text(),
+  transport: optional(text()),
+  channels: texts(),
+  welcomes: texts(),
+};
 const envelope = { envelope: json() };
 
 /**
- * Those of `Channel` that a channel carries out by itself: fields in, at most one value out. Each has the field `channel` before its
- * own.
+ * Those of `Channel` that a channel carries out by itself: fields in, at most one value out. Each
+ * has the field `channel` before its own.
  */
 export const channelOperations = {
   addMember: {
@@ -202,7 +224,11 @@ export const managerOperations = {
     says: "lists this agent's invites, without their secrets",
   },
   revokeInvite: {
-    fields: { ...ofChannel, invite: optional(text("its id")), token: optional(text("or a link; then nothing else")) },
+    fields: {
+      ...ofChannel,
+      invite: optional(text("its id")),
+      token: optional(text("or a link; then nothing else")),
+    },
     again: "token",
     says: "revokes an invite",
   },
@@ -213,14 +239,24 @@ export const agentOperations = { ...clientOperations, ...managerOperations };
 
 /** Ways into a channel. */
 export const entrances = {
-  create: { fields: { ...channel, receive: optional(flag()) }, answer: entered, again: true, says: "makes a channel" },
+  create: {
+    fields: { ...channel, receive: optional(flag()) },
+    answer: entered,
+    again: true,
+    says: "makes a channel",
+  },
   open: {
     fields: { ...channel, receive: optional(flag()) },
     answer: entered,
     again: true,
     says: "opens a channel that this agent is in",
   },
-  openOrCreate: { fields: { ...channel, receive: optional(flag()) }, answer: entered, again: true, says: "either" },
+  openOrCreate: {
+    fields: { ...channel, receive: optional(flag()) },
+    answer: entered,
+    again: true,
+    says: "either",
+  },
   join: {
     fields: { ...channel, receive: optional(flag()), delivered: optional(flag()) },
     bytes: "the Welcome, unless `delivered`",
@@ -228,7 +264,12 @@ export const entrances = {
     again: true,
     says: "joins by a Welcome, or by the one that the relay has `delivered`",
   },
-  joinLink: { fields: { link: text(), timeoutMs }, answer: entered, again: true, says: "joins by a link" },
+  joinLink: {
+    fields: { link: text(), timeoutMs },
+    answer: entered,
+    again: true,
+    says: "joins by a link",
+  },
   joinWithToken: {
     fields: { ...channel, token: text(), timeoutMs },
     answer: entered,
@@ -247,7 +288,10 @@ export const entrances = {
 export const looks = {
   agent: { fields: {}, answer: agent, again: true, says: "tells the agent's state" },
   number: {
-    fields: { ...ofChannel, agentId: optional(text("a member of `channel`; without it, this agent")) },
+    fields: {
+      ...ofChannel,
+      agentId: optional(text("a member of `channel`; without it, this agent")),
+    },
     answer: { number: text("40 digits") },
     again: true,
     says: "tells an agent's number",
@@ -270,7 +314,12 @@ export const looks = {
     again: true,
     says: "tells the channel's fingerprint",
   },
-  health: { fields: channel, answer: { health: json() }, again: true, says: "tells the channel's troubles" },
+  health: {
+    fields: channel,
+    answer: { health: json() },
+    again: true,
+    says: "tells the channel's troubles",
+  },
   policy: {
     fields: channel,
     answer: { policy: object({ admission: choice(scopes), posting: choice(scopes) }) },
@@ -291,7 +340,9 @@ export const talking = {
   sendAll: {
     fields: {
       ...channel,
-      bundle: optional(text("an id for all of them, so that they can be repeated; each then has its `message`")),
+      bundle: optional(
+        text("an id for all of them, so that they can be repeated; each then has its `message`"),
+      ),
       messages: list({ ...message, length }, {
         limits: atMost(maxBundledMessages, "Give … messages"),
         says: "as for `send`, with the `length` of each",
@@ -337,7 +388,11 @@ export const talking = {
     again: true,
     says: "takes the next message",
   },
-  events: { fields: ofChannel, items: { event: json() }, says: "tells events of the agent, or of a channel" },
+  events: {
+    fields: ofChannel,
+    items: { event: json() },
+    says: "tells events of the agent, or of a channel",
+  },
   serve: {
     fields: { ...channel, concurrency: optional(concurrency) },
     items: { ...envelope, attempt: number(), deadlineMs: number() },
@@ -376,7 +431,11 @@ export const talking = {
     says: "ends a stream; its items are done with",
   },
   end: { fields: { stream: number() }, says: "ends a stream; its items come again" },
-  reply: { fields: { ...item, contentType: optional(text()) }, bytes: "the reply", says: "answers a request" },
+  reply: {
+    fields: { ...item, contentType: optional(text()) },
+    bytes: "the reply",
+    says: "answers a request",
+  },
   fail: {
     fields: {
       ...item,
@@ -423,7 +482,10 @@ export const sessionOperations = {
     fields: { ask: number(), token: optional(text()), failure: optional(text()) },
     says: "answers the event `ask`",
   },
-  close: { fields: {}, says: "everything that was received is done with; over `stdio` the agent is closed" },
+  close: {
+    fields: {},
+    says: "everything that was received is done with; over `stdio` the agent is closed",
+  },
 } as const satisfies Operations;
 
 /** A host is started with these as its first frame. */
@@ -474,9 +536,14 @@ const all = {
 export type OperationName = keyof typeof all;
 
 /** All of them, each with all its fields. */
-export const operations: Readonly<Record<OperationName, Operation>> = { ...all, ...eachWithChannel(channelOperations) };
+export const operations: Readonly<Record<OperationName, Operation>> = {
+  ...all,
+  ...eachWithChannel(channelOperations),
+};
 
 function eachWithChannel<T extends Operations>(rows: T): { readonly [Op in keyof T]: Operation } {
-  const entries = Object.entries(rows).map(([op, row]) => [op, { ...row, fields: { ...channel, ...row.fields } }]);
+  const entries = Object.entries(rows).map((
+    [op, row],
+  ) => [op, { ...row, fields: { ...channel, ...row.fields } }]);
   return Object.fromEntries(entries);
 }

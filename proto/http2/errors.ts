@@ -17,14 +17,19 @@ export const ErrorCode = {
   http11Required: 0xd,
 } as const;
 
-const names = new Map<number, string>(Object.entries(ErrorCode).map(([name, code]) => [code, name]));
+const names = new Map<number, string>(
+  Object.entries(ErrorCode).map(([name, code]) => [code, name]),
+);
 
 /** A code as text; unknown codes are allowed on the wire and carry no special meaning. */
 export function errorCodeName(code: number): string {
   return names.get(code) ?? `code ${code}`;
 }
 
-/** The peer broke the connection's state: a GOAWAY with this code and text is the last frame it gets. */
+/**
+ * The peer broke the connection's state: a GOAWAY with this code and text is the last frame it
+ * gets.
+ */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
   readonly code: number;

@@ -1,7 +1,8 @@
 /**
- * Cuts the bytes of a connection into frames. A frame that lies whole in one chunk is passed on as a range of that chunk,
- * so the usual case copies and allocates nothing; a frame split over chunks is gathered in a buffer of its own size,
- * allocated only after its length was found within the limit.
+ * Cuts the bytes of a connection into frames. A frame that lies whole in one chunk is passed on as
+ * a range of that chunk, so the usual case copies and allocates nothing; a frame split over chunks
+ * is gathered in a buffer of its own size, allocated only after its length was found within the
+ * limit.
  */
 import { ConnectionError, ErrorCode } from "./errors.ts";
 import { defaultMaxFrameBytes, Flag, frameHeaderBytes, readUint31 } from "./frames.ts";
@@ -46,7 +47,10 @@ export class FrameReader {
     this.#payload = undefined;
   }
 
-  /** Throws a ConnectionError for a wrong preface or a frame above the size limit, and whatever `onFrame` throws. */
+  /**
+   * Throws a ConnectionError for a wrong preface or a frame above the size limit, and whatever
+   * `onFrame` throws.
+   */
   receive(chunk: Uint8Array): void {
     let at = this.prefaceSeen ? 0 : this.#matchPreface(chunk);
     if (this.#headerFilled > 0) at = this.#finishSplitFrame(chunk, at);
@@ -64,13 +68,19 @@ export class FrameReader {
     let at = 0;
     while (at < chunk.length && !this.prefaceSeen) {
       if (chunk[at++] !== this.#preface[this.#prefaceMatched++]) {
-        throw new ConnectionError(ErrorCode.protocolError, "The client did not send the HTTP/2 connection preface");
+        throw new ConnectionError(
+          ErrorCode.protocolError,
+          "The client did not send the HTTP/2 connection preface",
+        );
       }
     }
     return at;
   }
 
-  /** Takes what the chunk has of a frame split over chunks, passes it on when complete, and returns where it ended. */
+  /**
+   * Takes what the chunk has of a frame split over chunks, passes it on when complete, and returns
+   * where it ended.
+   */
   #finishSplitFrame(chunk: Uint8Array, from: number): number {
     let at = from;
     while (this.#headerFilled < frameHeaderBytes) {
@@ -129,5 +139,8 @@ export function unpad(frame: Frame, skip: number): { start: number; end: number 
 }
 
 function tooShort(what: string): ConnectionError {
-  return new ConnectionError(ErrorCode.frameSizeError, `${what} has a length that its type does not allow`);
+  return new ConnectionError(
+    ErrorCode.frameSizeError,
+    `${what} has a length that its type does not allow`,
+  );
 }

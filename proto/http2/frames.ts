@@ -34,7 +34,9 @@ export const Setting = {
   noRfc7540Priorities: 0x9,
 } as const;
 
-export const clientPreface: Uint8Array = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+export const clientPreface: Uint8Array = new TextEncoder().encode(
+  "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+);
 
 export const frameHeaderBytes = 9;
 /** The value of SETTINGS_MAX_FRAME_SIZE that neither side may go below; we never announce more. */
@@ -45,7 +47,8 @@ export const largestWindowBytes = 2 ** 31 - 1;
 export const largestStreamId = 2 ** 31 - 1;
 
 export function readUint32(bytes: Uint8Array, at: number): number {
-  return ((bytes[at] ?? 0) << 24 | (bytes[at + 1] ?? 0) << 16 | (bytes[at + 2] ?? 0) << 8 | (bytes[at + 3] ?? 0)) >>> 0;
+  return ((bytes[at] ?? 0) << 24 | (bytes[at + 1] ?? 0) << 16 | (bytes[at + 2] ?? 0) << 8 |
+    (bytes[at + 3] ?? 0)) >>> 0;
 }
 
 export function writeUint32(bytes: Uint8Array, at: number, value: number): void {
@@ -64,7 +67,11 @@ export interface FrameHead {
 }
 
 /** Returns where the payload goes. */
-export function writeFrameHead(bytes: Uint8Array, at: number, { length, type, flags, streamId }: FrameHead): number {
+export function writeFrameHead(
+  bytes: Uint8Array,
+  at: number,
+  { length, type, flags, streamId }: FrameHead,
+): number {
   bytes[at] = length >> 16;
   bytes[at + 1] = length >> 8;
   bytes[at + 2] = length;

@@ -1,4 +1,7 @@
-/** Gathers a header block that is split over HEADERS and CONTINUATION frames (RFC 9113 §4.3), within its two budgets. */
+/**
+ * Gathers a header block that is split over HEADERS and CONTINUATION frames (RFC 9113 §4.3), within
+ * its two budgets.
+ */
 import { ConnectionError, ErrorCode } from "./errors.ts";
 
 /** Limits of one block. */

@@ -1,4 +1,7 @@
-/** HTTP/2 on the wire (RFC 9113), for both of its ends: frames, header compression (RFC 7541), and the mistakes of a peer. */
+/**
+ * HTTP/2 on the wire (RFC 9113), for both of its ends: frames, header compression (RFC 7541), and
+ * the mistakes of a peer.
+ */
 export { ConnectionError, ErrorCode, errorCodeName } from "./errors.ts";
 export {
   connectionSpecificNames,

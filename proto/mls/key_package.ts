@@ -1,6 +1,7 @@
 /**
- * KeyPackages (RFC 9420 section 10) without an MLS library: read, then verified, so that a relay stores only what an agent
- * really signed. The two steps have two types; only `verifyKeyPackage` makes the second.
+ * KeyPackages (RFC 9420 section 10) without an MLS library: read, then verified, so that a relay
+ * stores only what an agent really signed. The two steps have two types; only `verifyKeyPackage`
+ * makes the second.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
@@ -17,22 +18,29 @@ import { encodeVectorLength, type MlsReader } from "./reader.ts";
 export const supportedCipherSuites: readonly number[] = [1, 3];
 
 /**
- * Extensions that the relay requires of a leaf: a channel's name, its owners, its generation. A list that grew would keep agents
- * out that have not updated and want to come back.
+ * Extensions that the relay requires of a leaf: a channel's name, its owners, its generation. A
+ * list that grew would keep agents out that have not updated and want to come back.
  */
 const requiredExtensions: readonly number[] = [0xf5c0, 0xf5c2, 0xf5c3];
 
 /**
- * Extensions that a channel may have in its GroupContext: those, its policy, and its guests. Every leaf that this version makes lists them
- * all, so that no member stands in the way when a channel takes one on.
+ * Extensions that a channel may have in its GroupContext: those, its policy, and its guests. Every
+ * leaf that this version makes lists them all, so that no member stands in the way when a channel
+ * takes one on.
  */
 export const channelExtensions: readonly number[] = [...requiredExtensions, 0xf5c4, 0xf5d1];
 
-/** Listed by the leaf of a member that reads bundles; see `bundle.ts`. No group has it as an extension. */
+/**
+ * Listed by the leaf of a member that reads bundles; see `bundle.ts`. No group has it as an
+ * extension.
+ */
 export const bundlesCapability = 0xf5c8;
 
 /** Extensions that every leaf lists. */
-export const leafExtensions: readonly number[] = [...channelExtensions, bundlesCapability].sort((a, b) => a - b);
+export const leafExtensions: readonly number[] = [...channelExtensions, bundlesCapability].sort((
+  a,
+  b,
+) => a - b);
 
 const mls10 = 1;
 const basicCredential = 1;
@@ -116,44 +124,69 @@ export function readKeyPackage(message: Uint8Array): UnverifiedKeyPackage {
 }
 
 /** Whether an Ed25519 signature is valid. Never throws. */
-export type VerifySignature = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
+export type VerifySignature = (
+  publicKey: Uint8Array,
+  message: Uint8Array,
+  signature: Uint8Array,
+) => boolean;
 
 /**
- * Section 10.1, as far as it can be checked without a group. Signatures are verified by noble in strict mode, or by something
- * faster that the caller has: members bring one that judges alike, the relay may refuse more.
+ * Section 10.1, as far as it can be checked without a group. Signatures are verified by noble in
+ * strict mode, or by something faster that the caller has: members bring one that judges alike, the
+ * relay may refuse more.
  */
 export function verifyKeyPackage(
   unverified: UnverifiedKeyPackage,
   nowMs: number,
   verify: VerifySignature = verifyWithNoble,
 ): KeyPackage {
-  const { cipherSuite, signatureKey, identity, notBeforeMs, notAfterMs, lastResort, reference } = unverified;
-  if (!supportedCipherSuites.includes(cipherSuite)) refuse(`cipher suite ${cipherSuite} is not supported`);
+  const { cipherSuite, signatureKey, identity, notBeforeMs, notAfterMs, lastResort, reference } =
+    unverified;
+  if (!supportedCipherSuites.includes(cipherSuite)) {
+    refuse(`cipher suite ${cipherSuite} is not supported`);
+  }
   if (!isUsablePublicKey(unverified.initKey) || !isUsablePublicKey(unverified.encryptionKey)) {
     refuse("nobody can encrypt to one of its keys");
   }
-  if (equalBytes(unverified.initKey, unverified.encryptionKey)) refuse("init key and encryption key are the same");
+  if (equalBytes(unverified.initKey, unverified.encryptionKey)) {
+    refuse("init key and encryption key are the same");
+  }
   if (signatureKey.length !== 32) refuse("the signature key has the wrong length");
   if (identity.length === 0 || identity.length > limits.identityBytes) {
     refuse(`the identity has ${identity.length} bytes; 1 to ${limits.identityBytes} are allowed`);
   }
   const { versions, cipherSuites, credentials } = unverified.capabilities;
-  if (!versions.includes(mls10) || !cipherSuites.includes(cipherSuite) || !credentials.includes(basicCredential)) {
+  if (
+    !versions.includes(mls10) || !cipherSuites.includes(cipherSuite) ||
+    !credentials.includes(basicCredential)
+  ) {
     refuse("its capabilities do not cover its own version, suite and credential");
   }
   if (nowMs < notBeforeMs - limits.clockSkewMs) refuse("it is not valid yet; check the clock");
   if (nowMs > notAfterMs + limits.clockSkewMs) refuse("it has expired; make a new one");
   if (notAfterMs - notBeforeMs > limits.keyPackageLifetimeMs) refuse("its lifetime is too long");
   for (const { label, content, signature } of unverified.signed) {
-    if (!verify(signatureKey, labelled(`MLS 1.0 ${label}`, content), signature)) refuse("a signature is wrong");
+    if (!verify(signatureKey, labelled(`MLS 1.0 ${label}`, content), signature)) {
+      refuse("a signature is wrong");
+    }
   }
   const agentId = agentIdOf(signatureKey, identity);
-  const fields = { agentId, cipherSuite, signatureKey, identity, notAfterMs, lastResort, reference };
+  const fields = {
+    agentId,
+    cipherSuite,
+    signatureKey,
+    identity,
+    notAfterMs,
+    lastResort,
+    reference,
+  };
   return fields as KeyPackage; // cast: the brand is given here and nowhere else
 }
 
 /** Whether its leaf can be in a channel. Throws `WireError`. */
-export function checkChannelExtensions({ capabilities: { extensions } }: UnverifiedKeyPackage): void {
+export function checkChannelExtensions(
+  { capabilities: { extensions } }: UnverifiedKeyPackage,
+): void {
   if (requiredExtensions.every((type) => extensions.includes(type))) return;
   refuse("its capabilities do not list the extensions of channels; update the client that made it");
 }
@@ -180,7 +213,9 @@ function readLeafNode(reader: MlsReader): LeafNode {
   const extensions = reader.uint16Vector();
   reader.uint16Vector(); // proposals
   const credentials = reader.uint16Vector();
-  if (reader.uint8() !== leafNodeSourceKeyPackage) reader.refuse("its leaf was not made for a KeyPackage");
+  if (reader.uint8() !== leafNodeSourceKeyPackage) {
+    reader.refuse("its leaf was not made for a KeyPackage");
+  }
   const notBeforeMs = reader.uint64Clamped() * 1000;
   const notAfterMs = reader.uint64Clamped() * 1000;
   readExtensions(reader);
@@ -213,7 +248,11 @@ function referenceOf(keyPackage: Uint8Array): Uint8Array {
   return sha256(labelled("MLS 1.0 KeyPackage Reference", keyPackage));
 }
 
-function verifyWithNoble(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+function verifyWithNoble(
+  publicKey: Uint8Array,
+  message: Uint8Array,
+  signature: Uint8Array,
+): boolean {
   if (signature.length !== 64) return false;
   try {
     return ed25519.verify(signature, message, publicKey, { zip215: false });
@@ -225,7 +264,12 @@ function verifyWithNoble(publicKey: Uint8Array, message: Uint8Array, signature: 
 /** A label and a value, each as a vector: what SignWithLabel of section 5.1.2 signs. */
 function labelled(label: string, value: Uint8Array): Uint8Array {
   const bytes = utf8ToBytes(label);
-  return concatBytes(encodeVectorLength(bytes.length), bytes, encodeVectorLength(value.length), value);
+  return concatBytes(
+    encodeVectorLength(bytes.length),
+    bytes,
+    encodeVectorLength(value.length),
+    value,
+  );
 }
 
 function refuse(why: string): never {

@@ -1,6 +1,6 @@
 /**
- * The part of an MLS message that a relay reads: the header that RFC 9420 leaves in the clear (sections 6 and 12.4.3.1). No key is
- * involved and nothing is verified; members do that.
+ * The part of an MLS message that a relay reads: the header that RFC 9420 leaves in the clear
+ * (sections 6 and 12.4.3.1). No key is involved and nothing is verified; members do that.
  */
 import { binaryIdBytes, binaryIdFromBytes, type ChannelId } from "../base/ids.ts";
 import { limits } from "../base/limits.ts";
@@ -24,7 +24,9 @@ export interface PrivateMessageHeader {
 export function readPrivateMessageHeader(message: Uint8Array): PrivateMessageHeader {
   const reader = openMessage(message, wireFormat.privateMessage, "PrivateMessage");
   const groupId = reader.vector();
-  if (groupId.length !== binaryIdBytes) reader.refuse(`its group id has ${groupId.length} bytes instead of 16`);
+  if (groupId.length !== binaryIdBytes) {
+    reader.refuse(`its group id has ${groupId.length} bytes instead of 16`);
+  }
   const epoch = reader.uint64();
   const contentType = contentTypes[reader.uint8() - 1] ?? reader.refuse("unknown content type");
   const authenticatedData = reader.vector();

@@ -1,6 +1,12 @@
 import { concatBytes, hexToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { createPrivateMessage, mlsVector, readVectors, testWhen, vectors } from "../../tests/support/mod.ts";
+import {
+  createPrivateMessage,
+  mlsVector,
+  readVectors,
+  testWhen,
+  vectors,
+} from "../../tests/support/mod.ts";
 import { WireError } from "../base/errors.ts";
 import { binaryIdFromBytes, type ChannelId } from "../base/ids.ts";
 import { readPrivateMessageHeader, readWelcomeHeader } from "./message.ts";
@@ -13,7 +19,12 @@ Deno.test("a PrivateMessage shows group id, epoch, content type and authenticate
   const authenticatedData = Uint8Array.of(8, 9);
   const types = ["application", "proposal", "commit"] as const;
   types.forEach((contentType, i) => {
-    const message = createPrivateMessage({ groupId, epoch: 258, contentType: i + 1, authenticatedData });
+    const message = createPrivateMessage({
+      groupId,
+      epoch: 258,
+      contentType: i + 1,
+      authenticatedData,
+    });
     const header = readPrivateMessageHeader(message);
     assertEquals(header, { channelId, epoch: 258, contentType, authenticatedData });
   });
@@ -44,7 +55,10 @@ Deno.test("the hand-made beginning of a PrivateMessage is one that can be comple
 
 for (const [why, message] of refused) {
   Deno.test(`readPrivateMessageHeader() refuses ${why}`, () => {
-    assertEquals(assertThrows(() => readPrivateMessageHeader(message), WireError).code, "invalid_request");
+    assertEquals(
+      assertThrows(() => readPrivateMessageHeader(message), WireError).code,
+      "invalid_request",
+    );
   });
 }
 
@@ -59,7 +73,10 @@ Deno.test("vector lengths survive in all three sizes", () => {
   for (const length of [0, 1, 63, 64, 16383, 16384, 100_000]) {
     const reader = new MlsReader(mlsVector(new Uint8Array(length)), "vector");
     assertEquals(reader.vector().length, length);
-    assertEquals(encodeVectorLength(length), mlsVector(new Uint8Array(length)).slice(0, -length || undefined));
+    assertEquals(
+      encodeVectorLength(length),
+      mlsVector(new Uint8Array(length)).slice(0, -length || undefined),
+    );
     reader.end();
   }
   assertThrows(() => encodeVectorLength(2 ** 30), RangeError);

@@ -1,7 +1,10 @@
 /** X25519 keys that somebody can encrypt to (RFC 7748 section 6.1). */
 import { bytesToHex } from "@noble/hashes/utils.js";
 
-/** X coordinates of points of small order, the top bit cleared: an encryption to one of them has a secret that all know. */
+/**
+ * X coordinates of points of small order, the top bit cleared: an encryption to one of them has a
+ * secret that all know.
+ */
 const smallOrderPoints: ReadonlySet<string> = new Set([
   "00".repeat(32),
   `01${"00".repeat(31)}`,

@@ -1,4 +1,7 @@
-/** A cursor over the TLS presentation language as RFC 9420 uses it (section 2.1), with variable-size vectors. */
+/**
+ * A cursor over the TLS presentation language as RFC 9420 uses it (section 2.1), with variable-size
+ * vectors.
+ */
 import { WireError } from "../base/errors.ts";
 
 export class MlsReader {
@@ -59,7 +62,9 @@ export class MlsReader {
     if (size === 3) this.refuse("a vector has an invalid length");
     let length = prefix & 0x3f;
     for (let i = 1; i < 1 << size; i++) length = length * 256 + this.uint8();
-    if (size > 0 && length < (size === 1 ? 2 ** 6 : 2 ** 14)) this.refuse("a length is not in its shortest form");
+    if (size > 0 && length < (size === 1 ? 2 ** 6 : 2 ** 14)) {
+      this.refuse("a length is not in its shortest form");
+    }
     return this.take(length);
   }
 
@@ -79,7 +84,10 @@ export class MlsReader {
   uint16Vector(): number[] {
     const bytes = this.vector();
     if (bytes.length % 2 !== 0) this.refuse("a list of numbers has an odd length");
-    return Array.from({ length: bytes.length / 2 }, (_, i) => ((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0));
+    return Array.from(
+      { length: bytes.length / 2 },
+      (_, i) => ((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0),
+    );
   }
 
   end(): void {
@@ -101,6 +109,8 @@ export class MlsReader {
 export function encodeVectorLength(length: number): Uint8Array {
   if (length < 2 ** 6) return Uint8Array.of(length);
   if (length < 2 ** 14) return Uint8Array.of(0x40 | (length >> 8), length);
-  if (length < 2 ** 30) return Uint8Array.of(0x80 | (length >>> 24), length >> 16, length >> 8, length);
+  if (length < 2 ** 30) {
+    return Uint8Array.of(0x80 | (length >>> 24), length >> 16, length >> 8, length);
+  }
   throw new RangeError(`A vector of ${length} bytes cannot be encoded`);
 }

@@ -1,8 +1,9 @@
 /**
- * Links: an invite with everything else that a guest needs, as `static://join/#…` or as an address of the API's own host. All of
- * it is behind the `#`, which browsers send to nobody. Around a CBOR map stand a version, a length and a checksum, the same in
- * every version: a link that was cut short is told from one that was changed, and that from one that is too new. Errors never
- * quote a link.
+ * Links: an invite with everything else that a guest needs, as `static://join/#…` or as an address
+ * of the API's own host. All of it is behind the `#`, which browsers send to nobody. Around a CBOR
+ * map stand a version, a length and a checksum, the same in every version: a link that was cut
+ * short is told from one that was changed, and that from one that is too new. Errors never quote a
+ * link.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
@@ -20,9 +21,14 @@ export interface JoinLink {
   readonly invite: Invite;
   /** As `parseApiUrl` returns it. */
   readonly apiUrl: string;
-  /** The relay's addresses; those of them that the API names too are used. None: any that the API names. */
+  /**
+   * The relay's addresses; those of them that the API names too are used. None: any that the API
+   * names.
+   */
   readonly relayUrls: readonly string[];
-  /** Authority of a private installation's certificates; without it the public authorities count. */
+  /**
+   * Authority of a private installation's certificates; without it the public authorities count.
+   */
   readonly authority?: LinkAuthority | undefined;
   /** An API key of kind `guest`, for an agent that has no account. */
   readonly pass?: string | undefined;
@@ -33,7 +39,10 @@ export interface JoinLink {
 export type LinkAuthority =
   /** SHA-256 of the certificate that the API tells of; it vouches for the relay alone. */
   | { readonly kind: "hash"; readonly sha256: Uint8Array }
-  /** A certificate as DER that vouches for API and relay: the API itself cannot be reached without it. */
+  /**
+   * A certificate as DER that vouches for API and relay: the API itself cannot be reached without
+   * it.
+   */
   | { readonly kind: "certificate"; readonly der: Uint8Array };
 
 /** The page that the https form leads to, under the API's address. */
@@ -75,7 +84,10 @@ export function looksLikeJoinLink(text: string): boolean {
 }
 
 /** `web`: as an https address, for people without a program. */
-export function formatJoinLink(link: JoinLink, { web = false }: { readonly web?: boolean } = {}): string {
+export function formatJoinLink(
+  link: JoinLink,
+  { web = false }: { readonly web?: boolean } = {},
+): string {
   const { invite, apiUrl, relayUrls, authority, pass, expiresAtMs } = link;
   const fields: CborMap = new Map<CborValue, CborValue>([
     [key.channelId, binaryIdToBytes(invite.channelId)],
@@ -91,7 +103,9 @@ export function formatJoinLink(link: JoinLink, { web = false }: { readonly web?:
   if (expiresAtMs !== undefined) fields.set(key.expiresAt, Math.floor(expiresAtMs / 1000));
   readFields(fields);
   const content = encodeCbor(fields);
-  if (content.length > maxContentBytes) throw invalid("its addresses and certificate take too much room");
+  if (content.length > maxContentBytes) {
+    throw invalid("its addresses and certificate take too much room");
+  }
   const head = Uint8Array.of(version, content.length >> 8, content.length & 0xff);
   const payload = encodeBase64url(concatBytes(head, content, checksum(head, content)));
   return `${web ? apiUrl + joinPagePath : scheme}#${payload}`;
@@ -105,7 +119,9 @@ export function parseJoinLink(text: string): JoinLink {
   const at = text.indexOf("#");
   const address = at < 0 ? text : text.slice(0, at);
   if (address !== scheme && !address.endsWith(joinPagePath)) {
-    throw invalid(`a link begins with ${scheme}# or is an https address that ends in ${joinPagePath}#…`);
+    throw invalid(
+      `a link begins with ${scheme}# or is an https address that ends in ${joinPagePath}#…`,
+    );
   }
   if (at < 0) throw cut("everything from # on is missing");
   const content = openPayload(text.slice(at + 1));
@@ -122,7 +138,9 @@ function openPayload(text: string): Uint8Array {
   const head = text.length < 4 ? undefined : decodeBase64url(text.slice(0, 4));
   if (head === undefined) throw cut("hardly anything is behind the #");
   const length = ((head[1] ?? 0) << 8) | (head[2] ?? 0);
-  if (length > maxContentBytes) throw invalid("it says that it is longer than any link; copy it again");
+  if (length > maxContentBytes) {
+    throw invalid("it says that it is longer than any link; copy it again");
+  }
   const total = headBytes + length + checksumBytes;
   const letters = Math.ceil(total * 4 / 3);
   if (text.length < letters) {
@@ -154,16 +172,22 @@ function contentMap(content: Uint8Array): CborMap {
 }
 
 function readFields(fields: CborMap): JoinLink {
-  for (const each of fields.keys()) if (!keys.has(each)) throw invalid("it has a part that version 1 has not");
+  for (const each of fields.keys()) {
+    if (!keys.has(each)) throw invalid("it has a part that version 1 has not");
+  }
   const secret = bytesOf(fields, key.secret, [secretBytes, secretBytes]);
   const inviteFields = {
-    channelId: attempt(() => binaryIdFromBytes<Invite["channelId"]>(bytesOf(fields, key.channelId, [16, 16]))),
+    channelId: attempt(() =>
+      binaryIdFromBytes<Invite["channelId"]>(bytesOf(fields, key.channelId, [16, 16]))
+    ),
     name: attempt(() => parseChannelName(textOf(fields, key.name))),
     inviter: attempt(() => parseAgentId(textOf(fields, key.inviter))),
   };
   const pass = fields.has(key.pass) ? passOf(textOf(fields, key.pass)) : undefined;
   const seconds = fields.get(key.expiresAt);
-  if (seconds !== undefined && !(typeof seconds === "number" && seconds >= 0 && seconds <= maxSeconds)) {
+  if (
+    seconds !== undefined && !(typeof seconds === "number" && seconds >= 0 && seconds <= maxSeconds)
+  ) {
     throw wrongPart();
   }
   const authority = authorityOf(fields);
@@ -192,19 +216,25 @@ function authorityOf(fields: CborMap): LinkAuthority | undefined {
 function isSequence(der: Uint8Array): boolean {
   const [tag, form, high = 0, low = 0] = der;
   if (tag !== 0x30) return false;
-  return form === 0x81 ? high === der.length - 3 : form === 0x82 && (high << 8 | low) === der.length - 4;
+  return form === 0x81
+    ? high === der.length - 3
+    : form === 0x82 && (high << 8 | low) === der.length - 4;
 }
 
 /** In the one way in which it is written. */
 function apiUrlOf(text: string): string {
-  if (text.length > maxAddressLength || !apiForm.test(text) || parseApiUrl(text) !== text) throw wrongPart();
+  if (text.length > maxAddressLength || !apiForm.test(text) || parseApiUrl(text) !== text) {
+    throw wrongPart();
+  }
   return text;
 }
 
 function relayUrlsOf(value: CborValue | undefined): string[] {
   if (!Array.isArray(value) || value.length > maxLinkRelays) throw wrongPart();
   return value.map((each) => {
-    if (typeof each === "string" && each.length <= maxAddressLength && relayForm.test(each)) return each;
+    if (typeof each === "string" && each.length <= maxAddressLength && relayForm.test(each)) {
+      return each;
+    }
     throw wrongPart();
   });
 }

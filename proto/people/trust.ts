@@ -1,6 +1,7 @@
 /**
- * `trust.json` of a user: names that the user gave to agents (petnames), each after comparing the agent's number. The CLI writes
- * it and the SDK reads it. A name that an agent chose itself proves nothing; one of this list is the user's own word.
+ * `trust.json` of a user: names that the user gave to agents (petnames), each after comparing the
+ * agent's number. The CLI writes it and the SDK reads it. A name that an agent chose itself proves
+ * nothing; one of this list is the user's own word.
  */
 import { userFile, type UserPlaces } from "../api/credentials.ts";
 import { WireError } from "../base/errors.ts";
@@ -9,7 +10,10 @@ import { isClean, quoted } from "../base/shown_text.ts";
 
 /** The agents that a user knows. */
 export interface Trust {
-  /** The user's own names for agents, by agent id. It is asked for every message, so a change counts at once. */
+  /**
+   * The user's own names for agents, by agent id. It is asked for every message, so a change counts
+   * at once.
+   */
   readonly names: ReadonlyMap<string, string>;
 }
 
@@ -22,11 +26,16 @@ export function trustPath(places: UserPlaces): string {
   return userFile("trust.json", places);
 }
 
-/** Throws `invalid_request` for a file in which a name is not clean, or stands twice: then nobody is known. */
+/**
+ * Throws `invalid_request` for a file in which a name is not clean, or stands twice: then nobody is
+ * known.
+ */
 export function parseTrust(text: string, path: string): Trust {
   const names = new Map<string, string>();
   for (const [agentId, name] of entriesOf(text, path)) {
-    if (!isAgentId(agentId) || typeof name !== "string") throw unusable(path, "an entry is not an agent id and a name");
+    if (!isAgentId(agentId) || typeof name !== "string") {
+      throw unusable(path, "an entry is not an agent id and a name");
+    }
     const why = whyNot(names, agentId, name);
     if (why !== undefined) throw unusable(path, `${quoted(name)} cannot be a name: ${why}`);
     names.set(agentId, name);
@@ -34,22 +43,35 @@ export function parseTrust(text: string, path: string): Trust {
   return { names };
 }
 
-/** Returns the file with these names. Its other fields stay as they were: a later version may have written them. */
+/**
+ * Returns the file with these names. Its other fields stay as they were: a later version may have
+ * written them.
+ */
 export function formatTrust({ names }: Trust, before = "{}"): string {
   const file = parseJson(before);
   const others = isObject(file) ? file : {};
   return `${JSON.stringify({ ...others, names: Object.fromEntries(names) }, null, 2)}\n`;
 }
 
-/** Throws `invalid_request` for a name that cannot be told from something else: an id, a rule, another agent's name. */
+/**
+ * Throws `invalid_request` for a name that cannot be told from something else: an id, a rule,
+ * another agent's name.
+ */
 export function addName(names: Map<string, string>, agentId: string, name: string): void {
   const why = whyNot(names, agentId, name);
-  if (why !== undefined) throw new WireError("invalid_request", `Cannot use ${quoted(name)} as a name: ${why}`);
+  if (why !== undefined) {
+    throw new WireError("invalid_request", `Cannot use ${quoted(name)} as a name: ${why}`);
+  }
   names.set(agentId, name);
 }
 
-function whyNot(names: ReadonlyMap<string, string>, agentId: string, name: string): string | undefined {
-  const other = [...names].find(([id, each]) => id !== agentId && folded(each) === folded(name))?.[0];
+function whyNot(
+  names: ReadonlyMap<string, string>,
+  agentId: string,
+  name: string,
+): string | undefined {
+  const other = [...names].find(([id, each]) => id !== agentId && folded(each) === folded(name))
+    ?.[0];
   return isAgentId(name)
     ? "it looks like an agent id"
     : /^[@*]/.test(name)

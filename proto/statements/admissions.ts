@@ -1,7 +1,7 @@
 /**
- * How a member came into its channel: the member that added it signed that, and so on back from member to member. These admissions travel
- * in Welcomes, so that an agent whose directory was put back knows those that came since. These are the bytes;
- * `sdk/mls/admissions.ts` judges them.
+ * How a member came into its channel: the member that added it signed that, and so on back from
+ * member to member. These admissions travel in Welcomes, so that an agent whose directory was put
+ * back knows those that came since. These are the bytes; `sdk/mls/admissions.ts` judges them.
  */
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { type AgentId, parseAgentId } from "../base/ids.ts";
@@ -9,7 +9,10 @@ import { limits } from "../base/limits.ts";
 import { MlsReader } from "../mls/reader.ts";
 import { uint64, vector } from "../mls/writer.ts";
 
-/** An agent that was added, and the signature of the member that added it over the admission's statement. */
+/**
+ * An agent that was added, and the signature of the member that added it over the admission's
+ * statement.
+ */
 export interface Admitted {
   readonly agentId: AgentId;
   readonly signature: Uint8Array;
@@ -19,7 +22,10 @@ export interface Admission extends Admitted {
   /** Of the member that added the agent, as its leaf has them: together they give its agent id. */
   readonly signatureKey: Uint8Array;
   readonly identity: Uint8Array;
-  /** Of the same: the random name of its membership. An agent that leaves and joins again has another one. */
+  /**
+   * Of the same: the random name of its membership. An agent that leaves and joins again has
+   * another one.
+   */
   readonly membership: Uint8Array;
   /** The one in which its commit was made. */
   readonly epoch: number;
@@ -41,10 +47,18 @@ const [agentIdBytes, keyBytes, signatureBytes] = [22, 32, 64] as const;
 
 export function encodeShownAdmissions({ maker, membership, added }: ShownAdmissions): Uint8Array {
   const admitted = concatBytes(...added.map(encodeAdmitted));
-  return concatBytes(Uint8Array.of(format), vector(encodeAdmissions(maker)), membership, vector(admitted));
+  return concatBytes(
+    Uint8Array.of(format),
+    vector(encodeAdmissions(maker)),
+    membership,
+    vector(admitted),
+  );
 }
 
-/** Throws `WireError` for whatever `encodeShownAdmissions` would not have written, and for more than the limits. */
+/**
+ * Throws `WireError` for whatever `encodeShownAdmissions` would not have written, and for more than
+ * the limits.
+ */
 export function decodeShownAdmissions(bytes: Uint8Array): ShownAdmissions {
   const reader = new MlsReader(bytes, "admissions");
   readFormat(reader);
@@ -69,7 +83,13 @@ export function decodeAdmissions(bytes: Uint8Array): Admission[] {
 
 function encodeAdmission(admission: Admission): Uint8Array {
   const { signatureKey, identity, membership, epoch } = admission;
-  const signer = concatBytes(Uint8Array.of(format), signatureKey, vector(identity), membership, uint64(epoch));
+  const signer = concatBytes(
+    Uint8Array.of(format),
+    signatureKey,
+    vector(identity),
+    membership,
+    uint64(epoch),
+  );
   return concatBytes(signer, encodeAdmitted(admission));
 }
 

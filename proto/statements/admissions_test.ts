@@ -22,9 +22,13 @@ const admission: Admission = {
   signature: filled(64, 5),
 };
 const membership = filled(16, 6);
-const many = (count: number): Admission[] => Array.from({ length: count }, (_, epoch) => ({ ...admission, epoch }));
+const many = (count: number): Admission[] =>
+  Array.from({ length: count }, (_, epoch) => ({ ...admission, epoch }));
 const manyAdded = (count: number): Admitted[] =>
-  Array.from({ length: count }, (_, i) => ({ agentId: admission.agentId, signature: filled(64, i) }));
+  Array.from(
+    { length: count },
+    (_, i) => ({ agentId: admission.agentId, signature: filled(64, i) }),
+  );
 
 function refused(bytes: Uint8Array, why: string): void {
   assertThrows(() => decodeShownAdmissions(bytes), WireError, why);
@@ -46,7 +50,9 @@ Deno.test("admissions that are too many, cut, followed by something or of anothe
   refused(shown(many(limits.admissions + 1)), "more than 16");
   refused(shown([], manyAdded(limits.membersPerChannel + 1)), "more than 1000");
   const good = shown([admission], manyAdded(2));
-  for (let length = 0; length < good.length; length++) refused(good.subarray(0, length), "Cannot read admissions");
+  for (let length = 0; length < good.length; length++) {
+    refused(good.subarray(0, length), "Cannot read admissions");
+  }
   refused(concatBytes(good, Uint8Array.of(0)), "1 trailing bytes");
   for (const at of [0, 3]) {
     const other = good.slice();

@@ -1,6 +1,7 @@
 /**
- * The authenticated data of a commit: why it may do what it does. It travels inside the commit, so every member judges the
- * same proofs, and the relay, which can read them, can neither change them nor take them away.
+ * The authenticated data of a commit: why it may do what it does. It travels inside the commit, so
+ * every member judges the same proofs, and the relay, which can read them, can neither change them
+ * nor take them away.
  */
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { WireError } from "../base/errors.ts";
@@ -9,7 +10,10 @@ import { limits } from "../base/limits.ts";
 import { MlsReader } from "../mls/reader.ts";
 import { vector } from "../mls/writer.ts";
 
-/** A member's signature about its present leaf; the hashes that it signed come from the tree and from the commit itself. */
+/**
+ * A member's signature about its present leaf; the hashes that it signed come from the tree and
+ * from the commit itself.
+ */
 export interface MemberProof {
   readonly agentId: AgentId;
   readonly signature: Uint8Array;
@@ -33,7 +37,12 @@ export const emptyCommitAad: CommitAad = { changes: new Uint8Array(0), leaves: [
 /** Empty when there is nothing to prove. */
 export function encodeCommitAad({ changes, leaves, rejoins }: CommitAad): Uint8Array {
   if (changes.length + leaves.length + rejoins.length === 0) return new Uint8Array(0);
-  return concatBytes(Uint8Array.of(format), vector(changes), encodeProofs(leaves), encodeProofs(rejoins));
+  return concatBytes(
+    Uint8Array.of(format),
+    vector(changes),
+    encodeProofs(leaves),
+    encodeProofs(rejoins),
+  );
 }
 
 /** Throws `WireError` for whatever `encodeCommitAad` would not have written. */
@@ -42,15 +51,23 @@ export function decodeCommitAad(bytes: Uint8Array): CommitAad {
   const reader = new MlsReader(bytes, "authenticated data of a commit");
   const found = reader.uint8();
   if (found !== format) reader.refuse(`its format is ${found}, this version knows ${format}`);
-  const decoded = { changes: reader.vector(), leaves: readProofs(reader), rejoins: readProofs(reader) };
+  const decoded = {
+    changes: reader.vector(),
+    leaves: readProofs(reader),
+    rejoins: readProofs(reader),
+  };
   reader.end();
-  if (decoded.changes.length + decoded.leaves.length + decoded.rejoins.length === 0) reader.refuse("it says nothing");
+  if (decoded.changes.length + decoded.leaves.length + decoded.rejoins.length === 0) {
+    reader.refuse("it says nothing");
+  }
   return decoded;
 }
 
 function encodeProofs(proofs: readonly MemberProof[]): Uint8Array {
   checkCount(proofs.length);
-  return vector(concatBytes(...proofs.flatMap(({ agentId, signature }) => [utf8ToBytes(agentId), signature])));
+  return vector(
+    concatBytes(...proofs.flatMap(({ agentId, signature }) => [utf8ToBytes(agentId), signature])),
+  );
 }
 
 function readProofs(reader: MlsReader): MemberProof[] {

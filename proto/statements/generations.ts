@@ -1,12 +1,15 @@
 /**
- * The generations of a channel: MLS groups that follow each other under one channel id. Epoch numbers go on, so that one number
- * tells both, and everything that orders by epoch orders by generation too.
+ * The generations of a channel: MLS groups that follow each other under one channel id. Epoch
+ * numbers go on, so that one number tells both, and everything that orders by epoch orders by
+ * generation too.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { binaryIdBytes, binaryIdFromBytes, binaryIdToBytes, type ChannelId } from "../base/ids.ts";
 
-/** Epochs of one generation; a channel that commits every second for a hundred years needs fewer. */
+/**
+ * Epochs of one generation; a channel that commits every second for a hundred years needs fewer.
+ */
 const epochsPerGeneration = 2 ** 32;
 
 export function generationOf(epoch: number): number {
@@ -23,5 +26,7 @@ export function groupIdOf(channelId: ChannelId, generation: number): ChannelId {
   if (generation === 0) return channelId;
   const number = new Uint8Array(8);
   new DataView(number.buffer).setBigUint64(0, BigInt(generation));
-  return binaryIdFromBytes<ChannelId>(sha256(concatBytes(binaryIdToBytes(channelId), number)).slice(0, binaryIdBytes));
+  return binaryIdFromBytes<ChannelId>(
+    sha256(concatBytes(binaryIdToBytes(channelId), number)).slice(0, binaryIdBytes),
+  );
 }

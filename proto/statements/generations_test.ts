@@ -7,7 +7,11 @@ const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(7));
 
 Deno.test("epochs of a generation come after all of the one before it, and tell which they are of", () => {
   assertEquals([0, 2 ** 32 - 1].map(generationOf), [0, 0]);
-  assertEquals([foundingEpoch(1), foundingEpoch(1) + 1, foundingEpoch(2) - 1].map(generationOf), [1, 1, 1]);
+  assertEquals([foundingEpoch(1), foundingEpoch(1) + 1, foundingEpoch(2) - 1].map(generationOf), [
+    1,
+    1,
+    1,
+  ]);
   assertEquals(generationOf(foundingEpoch(1000)), 1000);
 });
 

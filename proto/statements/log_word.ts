@@ -1,6 +1,6 @@
 /**
- * The end of a message's authenticated data: its sender's word about the channel's log, as it had seen it. Its length is the same
- * whatever is said; zeros say nothing. See docs/order.md.
+ * The end of a message's authenticated data: its sender's word about the channel's log, as it had
+ * seen it. Its length is the same whatever is said; zeros say nothing. See docs/order.md.
  */
 import { WireError } from "../base/errors.ts";
 
@@ -28,7 +28,9 @@ export const countModulus = 2 ** 16;
 
 export const nothingSaid: LogWord = Object.freeze({ seen: undefined, before: undefined });
 
-/** Writes a word at a place where there are zeros. Says nothing about a place that it cannot name. */
+/**
+ * Writes a word at a place where there are zeros. Says nothing about a place that it cannot name.
+ */
 export function writeLogWord(bytes: Uint8Array, { seen, before }: LogWord): void {
   if (seen !== undefined && seen.place > 0 && seen.place <= maxPlace) {
     const view = new DataView(bytes.buffer, bytes.byteOffset);
@@ -41,14 +43,19 @@ export function writeLogWord(bytes: Uint8Array, { seen, before }: LogWord): void
 }
 
 function hashOf(hash: Uint8Array): Uint8Array {
-  if (hash.length !== seenHashBytes) throw new RangeError(`A hash of the log has ${seenHashBytes} bytes`);
+  if (hash.length !== seenHashBytes) {
+    throw new RangeError(`A hash of the log has ${seenHashBytes} bytes`);
+  }
   return hash;
 }
 
 /** Reads the word at the beginning of these bytes. Throws `WireError` when they are too few. */
 export function readLogWord(bytes: Uint8Array): LogWord {
   if (bytes.length < logWordBytes) {
-    throw new WireError("invalid_request", `A word about the log has ${logWordBytes} bytes, not ${bytes.length}`);
+    throw new WireError(
+      "invalid_request",
+      `A word about the log has ${logWordBytes} bytes, not ${bytes.length}`,
+    );
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const place = view.getUint8(0) * 2 ** 32 + view.getUint32(1);

@@ -1,6 +1,7 @@
 /**
- * A channel's owners and its policy, in versions. Each version comes from the one before by a change, which an owner of that
- * one signed; so a member that was away follows the changes and believes nobody. These are the bytes; `sdk/mls/owners_chain.ts` judges them.
+ * A channel's owners and its policy, in versions. Each version comes from the one before by a
+ * change, which an owner of that one signed; so a member that was away follows the changes and
+ * believes nobody. These are the bytes; `sdk/mls/owners_chain.ts` judges them.
  */
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { type AgentId, parseAgentId } from "../base/ids.ts";
@@ -36,13 +37,20 @@ interface ChangeFields {
 export type OwnersChange =
   /** An owner of the version before signed the owners statement. */
   | ChangeFields & { readonly kind: "signed" }
-  /** An owner of the version before signed that it leaves; `leafHash` is of the leaf that its statement is about. */
+  /**
+   * An owner of the version before signed that it leaves; `leafHash` is of the leaf that its
+   * statement is about.
+   */
   | ChangeFields & { readonly kind: "left"; readonly leafHash: Uint8Array }
   /**
-   * An owner of the version before signed the owners statement when it founded a new generation; `policy` is that of the one
-   * before, if it had one.
+   * An owner of the version before signed the owners statement when it founded a new generation;
+   * `policy` is that of the one before, if it had one.
    */
-  | ChangeFields & { readonly kind: "founded"; readonly founded: Founded; readonly policy?: ChannelPolicy }
+  | ChangeFields & {
+    readonly kind: "founded";
+    readonly founded: Founded;
+    readonly policy?: ChannelPolicy;
+  }
   /** An owner of the version before signed the policy statement. */
   | ChangeFields & { readonly kind: "policy"; readonly policy: ChannelPolicy };
 
@@ -60,7 +68,11 @@ export function encodeOwnersVersion({ version, lastChange, owners }: OwnersVersi
 export function decodeOwnersVersion(bytes: Uint8Array): OwnersVersion {
   const reader = new MlsReader(bytes, "owners of a channel");
   readFormat(reader);
-  const decoded = { version: readVersion(reader), lastChange: reader.take(hashBytes), owners: readOwners(reader) };
+  const decoded = {
+    version: readVersion(reader),
+    lastChange: reader.take(hashBytes),
+    owners: readOwners(reader),
+  };
   reader.end();
   return decoded;
 }
@@ -100,12 +112,17 @@ export function encodeOwnersChanges(changes: readonly OwnersChange[]): Uint8Arra
   return concatBytes(...changes.map(encodeOwnersChange));
 }
 
-/** Throws `WireError` for whatever `encodeOwnersChanges` would not have written, and for more than the limit. */
+/**
+ * Throws `WireError` for whatever `encodeOwnersChanges` would not have written, and for more than
+ * the limit.
+ */
 export function decodeOwnersChanges(bytes: Uint8Array): OwnersChange[] {
   const reader = new MlsReader(bytes, "changes of a channel's owners");
   const changes: OwnersChange[] = [];
   while (!reader.done) {
-    if (changes.length === limits.ownersChanges) reader.refuse(`they are more than ${limits.ownersChanges}`);
+    if (changes.length === limits.ownersChanges) {
+      reader.refuse(`they are more than ${limits.ownersChanges}`);
+    }
     changes.push(readChange(reader));
   }
   return changes;
@@ -127,7 +144,9 @@ function readChange(reader: MlsReader): OwnersChange {
   if (kind === kinds.left && detail.length === hashBytes) {
     return { kind: "left", ...fields, leafHash: detail, signature };
   }
-  if (kind === kinds.founded && [foundedBytes, foundedBytes + policyBytes].includes(detail.length)) {
+  if (
+    kind === kinds.founded && [foundedBytes, foundedBytes + policyBytes].includes(detail.length)
+  ) {
     const parts = new MlsReader(detail, "founding of a generation");
     const founded = { generation: readVersion(parts), founding: parts.take(hashBytes) };
     const policy = parts.done ? {} : { policy: decodePolicy(detail.subarray(foundedBytes)) };
@@ -159,7 +178,9 @@ function readOwners(reader: MlsReader): AgentId[] {
   while (!list.done) {
     const owner = parseAgentId(String.fromCharCode(...list.take(agentIdBytes)));
     const before = owners.at(-1);
-    if (before !== undefined && before >= owner) reader.refuse("owners are not in ascending order, each once");
+    if (before !== undefined && before >= owner) {
+      reader.refuse("owners are not in ascending order, each once");
+    }
     if (owners.length === limits.ownersPerChannel) {
       reader.refuse(`there are more than ${limits.ownersPerChannel} owners`);
     }

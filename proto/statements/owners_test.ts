@@ -38,7 +38,13 @@ const signed: OwnersChange = {
   identity: Uint8Array.of(3, 4),
   signature: filled(64, 5),
 };
-const left: OwnersChange = { ...signed, kind: "left", version: 259, owners: [], leafHash: filled(32, 6) };
+const left: OwnersChange = {
+  ...signed,
+  kind: "left",
+  version: 259,
+  owners: [],
+  leafHash: filled(32, 6),
+};
 const founded: OwnersChange = {
   ...signed,
   kind: "founded",
@@ -49,7 +55,8 @@ const version = { version: 258, lastChange: filled(32, 7), owners: [first, secon
 
 /** As many as are asked for, in order. */
 function agents(count: number): AgentId[] {
-  return Array.from({ length: count }, (_, i) => agentIdOf(filled(32, i), Uint8Array.of(i >> 8))).sort();
+  return Array.from({ length: count }, (_, i) => agentIdOf(filled(32, i), Uint8Array.of(i >> 8)))
+    .sort();
 }
 
 Deno.test("golden: owners of a version, changes of all kinds, the statements", () => {
@@ -64,7 +71,10 @@ Deno.test("golden: owners of a version, changes of all kinds, the statements", (
   }, golden);
   const readable = (_: string, value: unknown): unknown =>
     value instanceof Uint8Array ? { hex: bytesToHex(value) } : value;
-  assertEquals(JSON.parse(JSON.stringify({ channelId, version, signed, left, founded }, readable)), inputs);
+  assertEquals(
+    JSON.parse(JSON.stringify({ channelId, version, signed, left, founded }, readable)),
+    inputs,
+  );
 });
 
 Deno.test("owners and their changes survive, none and the most of them", () => {
@@ -76,7 +86,10 @@ Deno.test("owners and their changes survive, none and the most of them", () => {
   ]);
   assertEquals(decodeOwnersChanges(new Uint8Array(0)), []);
   const owners = agents(limits.ownersPerChannel);
-  assertEquals(decodeOwnersVersion(encodeOwnersVersion({ ...version, owners })), { ...version, owners });
+  assertEquals(decodeOwnersVersion(encodeOwnersVersion({ ...version, owners })), {
+    ...version,
+    owners,
+  });
   const most = Array.from({ length: limits.ownersChanges }, () => ({ ...signed, owners }));
   assertEquals(decodeOwnersChanges(encodeOwnersChanges(most)), most);
 });
@@ -86,13 +99,23 @@ Deno.test("every truncation, a trailing byte and another format are refused", ()
   for (let length = 0; length < bytes.length; length++) {
     assertThrows(() => decodeOwnersVersion(bytes.subarray(0, length)), WireError);
   }
-  assertThrows(() => decodeOwnersVersion(concatBytes(bytes, Uint8Array.of(0))), WireError, "trailing");
+  assertThrows(
+    () => decodeOwnersVersion(concatBytes(bytes, Uint8Array.of(0))),
+    WireError,
+    "trailing",
+  );
   const two = encodeOwnersChanges([signed, left]);
   const whole = encodeOwnersChange(signed).length;
   for (let length = 1; length < two.length; length++) {
-    if (length !== whole) assertThrows(() => decodeOwnersChanges(two.subarray(0, length)), WireError);
+    if (length !== whole) {
+      assertThrows(() => decodeOwnersChanges(two.subarray(0, length)), WireError);
+    }
   }
-  assertThrows(() => decodeOwnersChanges(concatBytes(two, Uint8Array.of(1))), WireError, "too early");
+  assertThrows(
+    () => decodeOwnersChanges(concatBytes(two, Uint8Array.of(1))),
+    WireError,
+    "too early",
+  );
   for (const format of [0, 2, 255]) {
     assertThrows(() => decodeOwnersVersion(bytes.with(0, format)), WireError, "format");
     assertThrows(() => decodeOwnersChanges(two.with(0, format)), WireError, "format");
@@ -101,27 +124,51 @@ Deno.test("every truncation, a trailing byte and another format are refused", ()
 
 Deno.test("owners that are out of order, twice, too many or no agents are refused", () => {
   const refuse = (owners: readonly AgentId[], why: string): void => {
-    assertThrows(() => decodeOwnersVersion(encodeOwnersVersion({ ...version, owners })), WireError, why);
-    assertThrows(() => decodeOwnersChanges(encodeOwnersChange({ ...signed, owners })), WireError, why);
+    assertThrows(
+      () => decodeOwnersVersion(encodeOwnersVersion({ ...version, owners })),
+      WireError,
+      why,
+    );
+    assertThrows(
+      () => decodeOwnersChanges(encodeOwnersChange({ ...signed, owners })),
+      WireError,
+      why,
+    );
   };
   refuse([second, first], "ascending");
   refuse([first, first], "ascending");
   refuse(agents(limits.ownersPerChannel + 1), "more than 64");
   const bytes = hexToBytes(golden.version);
   // Behind format, version, hash and one byte of length stands the first id.
-  for (const odd of [0x20, 0x3d, 0xff]) assertThrows(() => decodeOwnersVersion(bytes.with(42, odd)), WireError);
+  for (const odd of [0x20, 0x3d, 0xff]) {
+    assertThrows(() => decodeOwnersVersion(bytes.with(42, odd)), WireError);
+  }
 });
 
 Deno.test("a change of another kind, version 0, without identity or with what another kind has is refused", () => {
   const bytes = encodeOwnersChange(signed);
-  for (const kind of [0, 3, 4, 255]) assertThrows(() => decodeOwnersChanges(bytes.with(1, kind)), WireError, "kind");
+  for (const kind of [0, 3, 4, 255]) {
+    assertThrows(() => decodeOwnersChanges(bytes.with(1, kind)), WireError, "kind");
+  }
   assertThrows(() => decodeOwnersChanges(bytes.with(1, 2)), WireError, "has 0 bytes");
-  assertThrows(() => decodeOwnersChanges(encodeOwnersChange(left).with(1, 1)), WireError, "has 32 bytes");
+  assertThrows(
+    () => decodeOwnersChanges(encodeOwnersChange(left).with(1, 1)),
+    WireError,
+    "has 32 bytes",
+  );
   const short = { ...left, leafHash: filled(31, 6) };
   assertThrows(() => decodeOwnersChanges(encodeOwnersChange(short)), WireError, "has 31 bytes");
-  assertThrows(() => decodeOwnersChanges(encodeOwnersChange({ ...signed, version: 0 })), WireError, "version is 0");
+  assertThrows(
+    () => decodeOwnersChanges(encodeOwnersChange({ ...signed, version: 0 })),
+    WireError,
+    "version is 0",
+  );
   for (const identity of [new Uint8Array(0), filled(limits.identityBytes + 1, 1)]) {
-    assertThrows(() => decodeOwnersChanges(encodeOwnersChange({ ...signed, identity })), WireError, "identity");
+    assertThrows(
+      () => decodeOwnersChanges(encodeOwnersChange({ ...signed, identity })),
+      WireError,
+      "identity",
+    );
   }
 });
 

@@ -1,6 +1,7 @@
 /**
- * A channel's policy: what members may do that own nothing. These are the bytes, as the GroupContext, a change of the owners and
- * the statement about it have them; `sdk/mls/policy_rules.ts` enforces what they say.
+ * A channel's policy: what members may do that own nothing. These are the bytes, as the
+ * GroupContext, a change of the owners and the statement about it have them;
+ * `sdk/mls/policy_rules.ts` enforces what they say.
  */
 import { MlsReader } from "../mls/reader.ts";
 

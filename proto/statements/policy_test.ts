@@ -3,7 +3,13 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { WireError } from "../base/errors.ts";
 import { parseAgentId, parseChannelId } from "../base/ids.ts";
 import { decodeOwnersChanges, encodeOwnersChange, type OwnersChange } from "./owners.ts";
-import { type ChannelPolicy, decodePolicy, encodePolicy, type PolicyScope, samePolicy } from "./policy.ts";
+import {
+  type ChannelPolicy,
+  decodePolicy,
+  encodePolicy,
+  type PolicyScope,
+  samePolicy,
+} from "./policy.ts";
 import { ownersStatement } from "./statements.ts";
 
 interface Golden {
@@ -14,7 +20,9 @@ interface Golden {
   readonly foundedStatement: string;
 }
 
-const golden: Golden = JSON.parse(Deno.readTextFileSync(new URL("../testdata/policy.json", import.meta.url)));
+const golden: Golden = JSON.parse(
+  Deno.readTextFileSync(new URL("../testdata/policy.json", import.meta.url)),
+);
 const filled = (length: number, byte: number): Uint8Array => new Uint8Array(length).fill(byte);
 const channelId = parseChannelId("BwcHBwcHBwcHBwcHBwcHBw");
 const policy: ChannelPolicy = { admission: "owners", posting: "members" };
@@ -28,7 +36,11 @@ const fields = {
   policy,
 };
 const change: OwnersChange = { kind: "policy", ...fields };
-const founded: OwnersChange = { kind: "founded", ...fields, founded: { generation: 2, founding: filled(32, 8) } };
+const founded: OwnersChange = {
+  kind: "founded",
+  ...fields,
+  founded: { generation: 2, founding: filled(32, 8) },
+};
 
 Deno.test("golden: a policy, its change, the founding that takes one along, and what their owners signed", () => {
   assertEquals({
@@ -53,15 +65,25 @@ Deno.test("every policy survives, and everything else is refused", () => {
     assertThrows(() => decodePolicy(bytes.subarray(0, length)), WireError, "too early");
   }
   assertThrows(() => decodePolicy(concatBytes(bytes, Uint8Array.of(0))), WireError, "trailing");
-  for (const format of [0, 2, 255]) assertThrows(() => decodePolicy(bytes.with(0, format)), WireError, "format");
+  for (const format of [0, 2, 255]) {
+    assertThrows(() => decodePolicy(bytes.with(0, format)), WireError, "format");
+  }
   for (const at of [1, 2]) assertThrows(() => decodePolicy(bytes.with(at, 2)), WireError, "nobody");
 });
 
 Deno.test("changes with half a policy, or one where none belongs, are refused", () => {
   const signed = encodeOwnersChange({ ...change, kind: "signed" });
   assertThrows(() => decodeOwnersChanges(signed.with(1, 4)), WireError, "kind 4 has 0 bytes");
-  assertThrows(() => decodeOwnersChanges(encodeOwnersChange(change).with(1, 1)), WireError, "kind 1 has 3 bytes");
-  assertThrows(() => decodeOwnersChanges(encodeOwnersChange(change).with(1, 3)), WireError, "kind 3 has 3 bytes");
+  assertThrows(
+    () => decodeOwnersChanges(encodeOwnersChange(change).with(1, 1)),
+    WireError,
+    "kind 1 has 3 bytes",
+  );
+  assertThrows(
+    () => decodeOwnersChanges(encodeOwnersChange(change).with(1, 3)),
+    WireError,
+    "kind 3 has 3 bytes",
+  );
 });
 
 Deno.test("no statement about a policy is one about owners, and each changes with its policy", () => {

@@ -1,6 +1,7 @@
 /**
- * Statements that agents sign and authenticate outside MLS. Every statement is its label and its fields, each behind a two-byte length,
- * so that no two statements can be confused and no field can flow into the next.
+ * Statements that agents sign and authenticate outside MLS. Every statement is its label and its
+ * fields, each behind a two-byte length, so that no two statements can be confused and no field can
+ * flow into the next.
  */
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { hmac } from "@noble/hashes/hmac.js";
@@ -44,7 +45,10 @@ export interface LeaveStatement {
   /** The MLS group's id, which is the channel's in generation 0. */
   readonly channelId: ChannelId;
   readonly agentId: AgentId;
-  /** SHA-256 of the member's LeafNode, as the ratchet tree has it; zeros for a member that a new generation has no leaf of. */
+  /**
+   * SHA-256 of the member's LeafNode, as the ratchet tree has it; zeros for a member that a new
+   * generation has no leaf of.
+   */
   readonly leafHash: Uint8Array;
 }
 
@@ -79,7 +83,10 @@ export interface CommitStatement {
   readonly nextState: Uint8Array;
 }
 
-/** Signed by a commit's sender: it stands for what it declares to the relay, and nobody can change that on the way. */
+/**
+ * Signed by a commit's sender: it stands for what it declares to the relay, and nobody can change
+ * that on the way.
+ */
 export function commitStatement(s: CommitStatement): Uint8Array {
   const fields = [
     binaryIdToBytes(s.channelId),
@@ -96,7 +103,10 @@ export function commitStatement(s: CommitStatement): Uint8Array {
   return statement("commit", fields);
 }
 
-/** By which members can tell, without the keys of an epoch, whether they are in the same one: the tag covers its keys. */
+/**
+ * By which members can tell, without the keys of an epoch, whether they are in the same one: the
+ * tag covers its keys.
+ */
 export function epochState(
   { confirmedTranscriptHash, confirmationTag }: {
     readonly confirmedTranscriptHash: Uint8Array;
@@ -114,9 +124,17 @@ export interface EpochStatement {
   readonly state: Uint8Array;
 }
 
-/** Signed once an epoch by each member: two that differ show that members of one channel are not in one group. */
+/**
+ * Signed once an epoch by each member: two that differ show that members of one channel are not in
+ * one group.
+ */
 export function epochStatement({ channelId, epoch, state }: EpochStatement): Uint8Array {
-  return statement("epoch", [binaryIdToBytes(channelId), uint64(generationOf(epoch)), uint64(epoch), state]);
+  return statement("epoch", [
+    binaryIdToBytes(channelId),
+    uint64(generationOf(epoch)),
+    uint64(epoch),
+    state,
+  ]);
 }
 
 export interface OwnersStatement {
@@ -128,7 +146,10 @@ export interface OwnersStatement {
   readonly owners: readonly AgentId[];
   /** Of a change that founds a new generation. */
   readonly founded?: Founded;
-  /** In force after it, if the channel has one: of a change that founds a generation, which takes it along, or sets a policy. */
+  /**
+   * In force after it, if the channel has one: of a change that founds a generation, which takes it
+   * along, or sets a policy.
+   */
   readonly policy?: ChannelPolicy;
 }
 
@@ -138,12 +159,24 @@ export interface Founded {
   readonly founding: Uint8Array;
 }
 
-/** Signed by an owner of the version before: so a member that was away can tell who may be believed. */
+/**
+ * Signed by an owner of the version before: so a member that was away can tell who may be believed.
+ */
 export function ownersStatement(s: OwnersStatement): Uint8Array {
-  const fields = [binaryIdToBytes(s.channelId), uint64(s.version), s.previous, utf8ToBytes(s.owners.join(""))];
+  const fields = [
+    binaryIdToBytes(s.channelId),
+    uint64(s.version),
+    s.previous,
+    utf8ToBytes(s.owners.join("")),
+  ];
   const policy = s.policy === undefined ? [] : [encodePolicy(s.policy)];
   if (s.founded !== undefined) {
-    return statement("owners", [...fields, uint64(s.founded.generation), s.founded.founding, ...policy]);
+    return statement("owners", [
+      ...fields,
+      uint64(s.founded.generation),
+      s.founded.founding,
+      ...policy,
+    ]);
   }
   return statement(s.policy === undefined ? "owners" : "policy", [...fields, ...policy]);
 }
@@ -159,9 +192,19 @@ export interface AdmissionStatement {
   readonly agentId: AgentId;
 }
 
-/** Signed by the member that adds: so one that was set back can tell that the other did not come from the relay. */
-export function admissionStatement({ channelId, membership, epoch, agentId }: AdmissionStatement): Uint8Array {
-  return statement("admit", [binaryIdToBytes(channelId), membership, uint64(epoch), utf8ToBytes(agentId)]);
+/**
+ * Signed by the member that adds: so one that was set back can tell that the other did not come
+ * from the relay.
+ */
+export function admissionStatement(
+  { channelId, membership, epoch, agentId }: AdmissionStatement,
+): Uint8Array {
+  return statement("admit", [
+    binaryIdToBytes(channelId),
+    membership,
+    uint64(epoch),
+    utf8ToBytes(agentId),
+  ]);
 }
 
 /** The statement of an owner that begins a new generation of a channel. Ids are ascending. */
@@ -191,7 +234,9 @@ export function foundingHash(s: FoundingStatement): Uint8Array {
 }
 
 /** Signed by the founder, with the state of the first epoch that members share. */
-export function foundingStatement(s: FoundingStatement & { readonly state: Uint8Array }): Uint8Array {
+export function foundingStatement(
+  s: FoundingStatement & { readonly state: Uint8Array },
+): Uint8Array {
   return statement("found", [...foundingFields(s), s.state]);
 }
 
@@ -223,7 +268,10 @@ export interface JoinStatement {
   readonly keyPackage: Uint8Array;
 }
 
-/** Made by the holder of an invite's secret. The relay, which does not, can swap neither KeyPackage nor inviter. */
+/**
+ * Made by the holder of an invite's secret. The relay, which does not, can swap neither KeyPackage
+ * nor inviter.
+ */
 export function joinMac(secret: Uint8Array, s: JoinStatement): Uint8Array {
   const message = statement("join", [
     binaryIdToBytes(s.channelId),
@@ -244,8 +292,8 @@ function deriveFromInvite(secret: Uint8Array, info: string, length: number): Uin
 }
 
 /**
- * The form of each statement, which is a part of its label. A form is frozen: a statement that has to say something else gets
- * the next number. `docs/protocol.md` has the steps.
+ * The form of each statement, which is a part of its label. A form is frozen: a statement that has
+ * to say something else gets the next number. `docs/protocol.md` has the steps.
  */
 const forms = {
   authenticate: 1,

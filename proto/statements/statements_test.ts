@@ -41,7 +41,9 @@ Deno.test("an authentication statement changes with every field", () => {
     { token: "a.b.d" },
     { agentId: other },
   ];
-  for (const change of changes) assertNotEquals(authenticationStatement({ ...authentication, ...change }), base);
+  for (const change of changes) {
+    assertNotEquals(authenticationStatement({ ...authentication, ...change }), base);
+  }
 });
 
 Deno.test("fields cannot flow into each other", () => {
@@ -64,11 +66,16 @@ Deno.test("leave and rejoin statements change with every field, and never coinci
   const [leave, rejoin] = [leaveStatement(leaf), rejoinStatement(claim)];
   assertNotEquals(leave, rejoin);
   const elsewhere = binaryIdFromBytes<ChannelId>(new Uint8Array(16));
-  for (const change of [{ channelId: elsewhere }, { agentId: other }, { leafHash: new Uint8Array(32) }]) {
+  for (
+    const change of [{ channelId: elsewhere }, { agentId: other }, { leafHash: new Uint8Array(32) }]
+  ) {
     assertNotEquals(leaveStatement({ ...leaf, ...change }), leave);
     assertNotEquals(rejoinStatement({ ...claim, ...change }), rejoin);
   }
-  assertNotEquals(rejoinStatement({ ...claim, keyPackageHash: sha256(Uint8Array.of(1, 2, 4)) }), rejoin);
+  assertNotEquals(
+    rejoinStatement({ ...claim, keyPackageHash: sha256(Uint8Array.of(1, 2, 4)) }),
+    rejoin,
+  );
 });
 
 Deno.test("a commit statement changes with every field, and tells no owners from unchanged ones", () => {
@@ -97,7 +104,9 @@ Deno.test("a commit statement changes with every field, and tells no owners from
     { state: commit.nextState },
     { nextState: commit.state },
   ];
-  const statements = [commit, ...changes.map((change) => ({ ...commit, ...change }))].map(commitStatement);
+  const statements = [commit, ...changes.map((change) => ({ ...commit, ...change }))].map(
+    commitStatement,
+  );
   assertEquals(new Set(statements.map(String)).size, statements.length);
 });
 
@@ -132,7 +141,11 @@ Deno.test("an invite token survives formatting and parsing", () => {
 Deno.test("parseInviteToken() refuses every truncation and every changed character, and never shows the secret", () => {
   const token = formatInviteToken({ channelId, name, inviter: agentId, secret });
   for (let length = 0; length < token.length; length++) {
-    const error = assertThrows(() => parseInviteToken(token.slice(0, length)), WireError, "Ask the inviter");
+    const error = assertThrows(
+      () => parseInviteToken(token.slice(0, length)),
+      WireError,
+      "Ask the inviter",
+    );
     assert(!error.message.includes(token.slice(60, 80)));
   }
   for (let i = 4; i < token.length; i++) {
@@ -148,5 +161,8 @@ Deno.test("parseInviteToken() refuses a token of another version with what to up
   const content = (decodeBase64url(token.slice(4)) ?? new Uint8Array(0)).slice(0, -4);
   content[0] = 2;
   const newer = `inv_${encodeBase64url(concatBytes(content, sha256(content).subarray(0, 4)))}`;
-  assertEquals(assertThrows(() => parseInviteToken(newer), WireError, "Update").code, "unsupported_version");
+  assertEquals(
+    assertThrows(() => parseInviteToken(newer), WireError, "Update").code,
+    "unsupported_version",
+  );
 });

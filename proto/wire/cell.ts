@@ -1,10 +1,12 @@
 /**
- * Fixed-size cells: the only unit on a stream, both ways. A cell is one byte of lane, two bytes of content length, content,
- * and zeros up to its size. A lane is a stream of length-prefixed envelopes: small ones share a cell, long ones span cells.
- * Two lanes, because a long message must not hold up acknowledgements and heartbeats behind it. A cell without content is
- * cover; inside TLS nothing tells it from the others.
- * Riders are envelopes in the place of those zeros: they go only where a cell leaves anyway and has room. A cover cell with
- * riders is counted as cover, and a peer that knows nothing of riders passes over them.
+ * Fixed-size cells: the only unit on a stream, both ways. A cell is one byte of lane, two bytes of
+ * content length, content, and zeros up to its size. A lane is a stream of length-prefixed
+ * envelopes: small ones share a cell, long ones span cells. Two lanes, because a long message must
+ * not hold up acknowledgements and heartbeats behind it. A cell without content is cover; inside
+ * TLS nothing tells it from the others.
+ * Riders are envelopes in the place of those zeros: they go only where a cell leaves anyway and has
+ * room. A cover cell with riders is counted as cover, and a peer that knows nothing of riders
+ * passes over them.
  */
 import { WireError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
@@ -12,7 +14,10 @@ import type { Lane } from "./operations.ts";
 
 /** Lane (1) and content length (2). */
 export const cellHeaderBytes = 3;
-/** Length before each envelope in a lane. It is never split: a cell with less room than this left ends there. */
+/**
+ * Length before each envelope in a lane. It is never split: a cell with less room than this left
+ * ends there.
+ */
 export const envelopePrefixBytes = 4;
 /** Length before each rider; 0, or less room than this and a byte, ends them. */
 export const riderPrefixBytes = 2;
@@ -20,7 +25,10 @@ export const riderPrefixBytes = 2;
 const laneNumber: Readonly<Record<Lane, number>> = { control: 0, data: 1 };
 
 export function checkCellBytes(cellBytes: number): number {
-  if (!Number.isInteger(cellBytes) || cellBytes < limits.minCellBytes || cellBytes > limits.maxCellBytes) {
+  if (
+    !Number.isInteger(cellBytes) || cellBytes < limits.minCellBytes ||
+    cellBytes > limits.maxCellBytes
+  ) {
     throw new WireError(
       "protocol_error",
       `A cell has ${limits.minCellBytes} to ${limits.maxCellBytes} bytes, not ${cellBytes}`,
@@ -38,12 +46,18 @@ export function checkEnvelopeBytes(envelopeBytes: number): void {
   }
 }
 
-/** The longest envelope that fits into this many cells, alone. MLS padding fills messages up to such a length. */
+/**
+ * The longest envelope that fits into this many cells, alone. MLS padding fills messages up to such
+ * a length.
+ */
 export function envelopeCapacity(cells: number, cellBytes: number): number {
   return cells * (cellBytes - cellHeaderBytes) - envelopePrefixBytes;
 }
 
-/** Turns envelopes into cells. One per direction of a session; the sender decides when to take the next cell. */
+/**
+ * Turns envelopes into cells. One per direction of a session; the sender decides when to take the
+ * next cell.
+ */
 export class CellPacker {
   #cellBytes: number;
   readonly #control: Uint8Array[] = [];
@@ -56,9 +70,13 @@ export class CellPacker {
     this.#cellBytes = checkCellBytes(cellBytes);
   }
 
-  /** From the next cell on. Only between envelopes: both sides must agree where the size changes. */
+  /**
+   * From the next cell on. Only between envelopes: both sides must agree where the size changes.
+   */
   set cellBytes(cellBytes: number) {
-    if (this.#pendingBytes > 0) throw new TypeError("Cannot change the cell size while envelopes are waiting");
+    if (this.#pendingBytes > 0) {
+      throw new TypeError("Cannot change the cell size while envelopes are waiting");
+    }
     this.#cellBytes = checkCellBytes(cellBytes);
   }
 
@@ -79,8 +97,9 @@ export class CellPacker {
   }
 
   /**
-   * The next cell with content, control before data, or undefined when nothing waits. A sender that has finished with its
-   * last cell may hand it back as `reuse`: a new buffer is most of what a cell costs.
+   * The next cell with content, control before data, or undefined when nothing waits. A sender that
+   * has finished with its last cell may hand it back as `reuse`: a new buffer is most of what a
+   * cell costs.
    */
   next(reuse?: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | undefined {
     const lane = this.#control.length > 0 ? laneNumber.control : laneNumber.data;
@@ -123,7 +142,10 @@ export class CellPacker {
   }
 }
 
-/** Puts a rider behind everything else that a cell carries, and returns where the next one may stand. */
+/**
+ * Puts a rider behind everything else that a cell carries, and returns where the next one may
+ * stand.
+ */
 export function writeRider(cell: Uint8Array, at: number, envelope: Uint8Array): number {
   const start = at + riderPrefixBytes;
   cell.set(envelope, start);
@@ -153,8 +175,8 @@ export interface CellReaderLimits {
 }
 
 /**
- * Turns a byte stream, in chunks of any size, back into envelopes. Holds at most one cell and one unfinished envelope per
- * lane, and of that no more than has really arrived.
+ * Turns a byte stream, in chunks of any size, back into envelopes. Holds at most one cell and one
+ * unfinished envelope per lane, and of that no more than has really arrived.
  */
 export class CellReader {
   #cellBytes: number;
@@ -200,8 +222,9 @@ export class CellReader {
   }
 
   /**
-   * Hands every envelope that this chunk completes to `onEnvelope`, in order, riders behind the others. The bytes are valid
-   * only during that call: they may be a view of the chunk. After a `WireError` the stream cannot be read any further.
+   * Hands every envelope that this chunk completes to `onEnvelope`, in order, riders behind the
+   * others. The bytes are valid only during that call: they may be a view of the chunk. After a
+   * `WireError` the stream cannot be read any further.
    */
   read(chunk: Uint8Array, onEnvelope: (envelope: Uint8Array, lane: Lane) => void): void {
     let at = 0;
@@ -227,9 +250,14 @@ export class CellReader {
     const lane = cell[0] ?? 0;
     const content = ((cell[1] ?? 0) << 8) | (cell[2] ?? 0);
     const reader = this.#lanes[lane];
-    if (reader === undefined) throw new WireError("protocol_error", `A cell names lane ${lane}, which does not exist`);
+    if (reader === undefined) {
+      throw new WireError("protocol_error", `A cell names lane ${lane}, which does not exist`);
+    }
     if (content > cell.length - cellHeaderBytes) {
-      throw new WireError("protocol_error", `A cell claims ${content} bytes of content, more than it can hold`);
+      throw new WireError(
+        "protocol_error",
+        `A cell claims ${content} bytes of content, more than it can hold`,
+      );
     }
     this.#cells++;
     const end = cellHeaderBytes + content;
@@ -240,7 +268,12 @@ export class CellReader {
       this.#paddingBytes += cell.length - end;
       const name = lane === laneNumber.control ? "control" : "data";
       const bytes = cell.subarray(cellHeaderBytes, end);
-      reader.read(bytes, end === cell.length, this.#maxEnvelopeBytes, (envelope) => onEnvelope(envelope, name));
+      reader.read(
+        bytes,
+        end === cell.length,
+        this.#maxEnvelopeBytes,
+        (envelope) => onEnvelope(envelope, name),
+      );
     }
     readRiders(cell, end, (envelope) => onEnvelope(envelope, "control"));
   }
@@ -253,7 +286,12 @@ class LaneReader {
   #buffer = new Uint8Array(0);
   #filled = 0;
 
-  read(content: Uint8Array, full: boolean, maxEnvelopeBytes: number, onEnvelope: (envelope: Uint8Array) => void): void {
+  read(
+    content: Uint8Array,
+    full: boolean,
+    maxEnvelopeBytes: number,
+    onEnvelope: (envelope: Uint8Array) => void,
+  ): void {
     let at = 0;
     while (at < content.length) {
       if (this.#length === 0) {
@@ -274,7 +312,10 @@ class LaneReader {
     }
     // Else a peer could make us hold and walk a cell for every byte it sends.
     if (this.#length > 0 && !full) {
-      throw new WireError("protocol_error", "A cell ends in the middle of an envelope without being full");
+      throw new WireError(
+        "protocol_error",
+        "A cell ends in the middle of an envelope without being full",
+      );
     }
   }
 
@@ -282,7 +323,9 @@ class LaneReader {
   #append(part: Uint8Array): void {
     const needed = this.#filled + part.length;
     if (needed > this.#buffer.length) {
-      const grown = new Uint8Array(Math.min(this.#length, Math.max(needed, 2 * this.#buffer.length)));
+      const grown = new Uint8Array(
+        Math.min(this.#length, Math.max(needed, 2 * this.#buffer.length)),
+      );
       grown.set(this.#buffer.subarray(0, this.#filled));
       this.#buffer = grown;
     }
@@ -300,13 +343,19 @@ class LaneReader {
 }
 
 /** From this place to the end of the cell. */
-function readRiders(cell: Uint8Array, from: number, onEnvelope: (envelope: Uint8Array) => void): void {
+function readRiders(
+  cell: Uint8Array,
+  from: number,
+  onEnvelope: (envelope: Uint8Array) => void,
+): void {
   for (let at = from; cell.length - at > riderPrefixBytes;) {
     const length = ((cell[at] ?? 0) << 8) | (cell[at + 1] ?? 0);
     if (length === 0) return;
     const start = at + riderPrefixBytes;
     at = start + length;
-    if (at > cell.length) throw new WireError("protocol_error", "A rider goes beyond the end of its cell");
+    if (at > cell.length) {
+      throw new WireError("protocol_error", "A rider goes beyond the end of its cell");
+    }
     onEnvelope(cell.subarray(start, at));
   }
 }
@@ -318,14 +367,18 @@ function readPrefix(content: Uint8Array, at: number, maxEnvelopeBytes: number): 
   const length = readUint32(content, at);
   if (length === 0) throw new WireError("protocol_error", "An envelope has no bytes");
   if (length > maxEnvelopeBytes) {
-    throw new WireError("payload_too_large", `An envelope of ${length} bytes; at most ${maxEnvelopeBytes} are allowed`);
+    throw new WireError(
+      "payload_too_large",
+      `An envelope of ${length} bytes; at most ${maxEnvelopeBytes} are allowed`,
+    );
   }
   return length;
 }
 
 function readUint32(bytes: Uint8Array, at: number): number {
   const top = bytes[at] ?? 0;
-  return top * 2 ** 24 + (((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0));
+  return top * 2 ** 24 +
+    (((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0));
 }
 
 function writeUint32(bytes: Uint8Array, at: number, value: number): void {

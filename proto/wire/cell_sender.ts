@@ -1,12 +1,14 @@
 /**
- * One scheduler per direction of a session: it takes envelopes and decides when cells leave. With cover `off` a cell leaves
- * as soon as the transport has room; with `poisson` cover cells leave in between, at exponential intervals; with `constant`
- * every tick carries exactly one cell, real or cover, so that a backlog delays and never shows as a burst. There is one
- * write at a time: the promise of `write` is the back-pressure.
+ * One scheduler per direction of a session: it takes envelopes and decides when cells leave. With
+ * cover `off` a cell leaves as soon as the transport has room; with `poisson` cover cells leave in
+ * between, at exponential intervals; with `constant` every tick carries exactly one cell, real or
+ * cover, so that a backlog delays and never shows as a burst. There is one write at a time: the
+ * promise of `write` is the back-pressure.
  *
- * A tick comes at a random time in the last half of its slot. Ticks at exact times would be moved, by a little and every time,
- * by the work that real cells cost, and a patient observer could average that out (Fu et al., "On effectiveness of link
- * padding", 2003); drawn from half a slot, and before it is known what they carry, they drown it.
+ * A tick comes at a random time in the last half of its slot. Ticks at exact times would be moved,
+ * by a little and every time, by the work that real cells cost, and a patient observer could
+ * average that out (Fu et al., "On effectiveness of link padding", 2003); drawn from half a slot,
+ * and before it is known what they carry, they drown it.
  */
 import {
   type CellCounts,
@@ -22,7 +24,10 @@ import type { CoverMode, Lane } from "./operations.ts";
 
 export interface CellSenderOptions {
   readonly cellBytes: number;
-  /** Whole cells, all of this size. The bytes are the sender's again when the promise settles; rejecting stops the sender. */
+  /**
+   * Whole cells, all of this size. The bytes are the sender's again when the promise settles;
+   * rejecting stops the sender.
+   */
   readonly write: (cells: Uint8Array<ArrayBuffer>, cellBytes: number) => Promise<void>;
   /** Runs once after the time; returns a function to cancel it. */
   readonly after: (ms: number, run: () => void) => () => void;
@@ -30,8 +35,8 @@ export interface CellSenderOptions {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   /**
-   * Asked when a cell is about to leave with so many bytes of room: an envelope of at most that length, to ride in it. It never
-   * makes a cell, and nothing waits for it.
+   * Asked when a cell is about to leave with so many bytes of room: an envelope of at most that
+   * length, to ride in it. It never makes a cell, and nothing waits for it.
    */
   readonly rider?: (room: number) => Uint8Array | undefined;
   /** A write was done: `pendingBytes` may have fallen. */
@@ -40,7 +45,10 @@ export interface CellSenderOptions {
   readonly onFailed?: (error: unknown) => void;
 }
 
-/** Cells that share one write, so that a backlog costs few system calls and a control cell never waits long behind them. */
+/**
+ * Cells that share one write, so that a backlog costs few system calls and a control cell never
+ * waits long behind them.
+ */
 const maxWriteBytes = 64 * 1024;
 /** The part of a slot in which its tick may come. */
 const tickShare = 0.5;
@@ -52,7 +60,10 @@ type Step = { readonly lane: Lane; readonly envelope: Uint8Array } | { readonly 
 export class CellSender {
   readonly #options: CellSenderOptions;
   readonly #packer: CellPacker;
-  /** Envelopes pushed behind a change of the cell size that waits for the packer to be empty. The first one is that change. */
+  /**
+   * Envelopes pushed behind a change of the cell size that waits for the packer to be empty. The
+   * first one is that change.
+   */
   #later: Step[] = [];
   #laterBytes = 0;
   #inFlightBytes = 0;
@@ -64,7 +75,10 @@ export class CellSender {
   /** The end of the slot whose tick comes next. */
   #slotMs = 0;
   #covering = true;
-  /** A cover cell (`poisson`) or the cell of a tick (`constant`) that is due. Never more than one: missed ones are skipped. */
+  /**
+   * A cover cell (`poisson`) or the cell of a tick (`constant`) that is due. Never more than one:
+   * missed ones are skipped.
+   */
   #due = false;
 
   #running = false;
@@ -77,7 +91,10 @@ export class CellSender {
     this.#packer = new CellPacker(options.cellBytes);
   }
 
-  /** Bytes of envelopes that were pushed and that the transport has not taken yet: the measure for back-pressure. */
+  /**
+   * Bytes of envelopes that were pushed and that the transport has not taken yet: the measure for
+   * back-pressure.
+   */
   get pendingBytes(): number {
     return this.#packer.pendingBytes + this.#laterBytes + this.#inFlightBytes;
   }
@@ -87,7 +104,10 @@ export class CellSender {
     return { ...this.#counts };
   }
 
-  /** Keeps the bytes until they are sent; do not change them. Throws `WireError` for a length that no reader accepts. */
+  /**
+   * Keeps the bytes until they are sent; do not change them. Throws `WireError` for a length that
+   * no reader accepts.
+   */
   push(lane: Lane, envelope: Uint8Array): void {
     if (this.#stopped) return;
     if (this.#later.length === 0) {
@@ -106,10 +126,15 @@ export class CellSender {
     this.#applyLater();
   }
 
-  /** From now on; what is pending stays. `intervalMs` is the mean (`poisson`) or the tick (`constant`). */
+  /**
+   * From now on; what is pending stays. `intervalMs` is the mean (`poisson`) or the tick
+   * (`constant`).
+   */
   configure(mode: CoverMode, intervalMs: number): void {
     if (this.#stopped) return;
-    if (mode !== "off" && !(intervalMs > 0)) throw new RangeError(`Cover needs an interval above 0, not ${intervalMs}`);
+    if (mode !== "off" && !(intervalMs > 0)) {
+      throw new RangeError(`Cover needs an interval above 0, not ${intervalMs}`);
+    }
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     this.#mode = mode;
@@ -120,7 +145,10 @@ export class CellSender {
     this.#wake();
   }
 
-  /** Without cover, ticks and intervals for which nothing waits pass unused; what waits leaves as before. */
+  /**
+   * Without cover, ticks and intervals for which nothing waits pass unused; what waits leaves as
+   * before.
+   */
   setCovering(covering: boolean): void {
     this.#covering = covering;
   }
@@ -247,11 +275,14 @@ export class CellSender {
 
   #schedule(): void {
     const nowMs = this.#options.nowMs();
-    this.#cancelTimer = this.#options.after(this.#mode === "poisson" ? this.#pauseMs() : this.#tickMs(nowMs), () => {
-      this.#due = this.#covering || (this.#mode === "constant" && this.#packer.pendingBytes > 0);
-      this.#schedule();
-      this.#wake();
-    });
+    this.#cancelTimer = this.#options.after(
+      this.#mode === "poisson" ? this.#pauseMs() : this.#tickMs(nowMs),
+      () => {
+        this.#due = this.#covering || (this.#mode === "constant" && this.#packer.pendingBytes > 0);
+        this.#schedule();
+        this.#wake();
+      },
+    );
   }
 
   /** Until the next cover cell. */
@@ -259,14 +290,19 @@ export class CellSender {
     return -Math.log(1 - this.#options.random()) * this.#intervalMs;
   }
 
-  /** Until the tick of the next slot. Also after a late one it is no nearer than ticks can be: two would show as a burst. */
+  /**
+   * Until the tick of the next slot. Also after a late one it is no nearer than ticks can be: two
+   * would show as a burst.
+   */
   #tickMs(nowMs: number): number {
     this.#slotMs = nextSlot(this.#slotMs, this.#intervalMs, nowMs);
     const earlyMs = this.#options.random() * tickShare * this.#intervalMs;
     return Math.max((1 - tickShare) * this.#intervalMs, this.#slotMs - earlyMs - nowMs);
   }
 
-  /** Changes of the size, and what waits behind them, as soon as everything before them is in cells. */
+  /**
+   * Changes of the size, and what waits behind them, as soon as everything before them is in cells.
+   */
   #applyLater(): void {
     while (this.#packer.pendingBytes === 0 && this.#later.length > 0) {
       const next = this.#later.findIndex((step, i) => i > 0 && "cellBytes" in step);

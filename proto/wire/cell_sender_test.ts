@@ -30,7 +30,12 @@ class Bench {
       write: async (bytes, size) => {
         assertEquals(bytes.length % size, 0);
         const cover = bytes.every((byte) => byte === 0);
-        this.written.push({ atMs: this.clock.nowMs(), cells: bytes.length / size, cellBytes: size, cover });
+        this.written.push({
+          atMs: this.clock.nowMs(),
+          cells: bytes.length / size,
+          cellBytes: size,
+          cover,
+        });
         const kept = bytes.slice();
         await this.blocked?.promise;
         assertEquals(bytes, kept, "the sender touched what the transport still holds");
@@ -75,7 +80,10 @@ Deno.test("one write at a time: what comes meanwhile waits, counts as pending, a
   await clock.settle();
   assertEquals(bench.received.length, 501);
   assertEquals(sender.pendingBytes, 0);
-  assert(written.length < 12 && written.every(({ cells }) => cells * cellBytes <= 65_536), `${written.length} writes`);
+  assert(
+    written.length < 12 && written.every(({ cells }) => cells * cellBytes <= 65_536),
+    `${written.length} writes`,
+  );
 });
 
 Deno.test("control overtakes data that has not been written", async () => {
@@ -109,11 +117,19 @@ Deno.test("a new cell size applies to what was pushed after it, and to nothing b
     original(chunk, (envelope, lane) => {
       onEnvelope(envelope, lane);
       sizes.push(envelope.length);
-      if (envelope.length === 1500) bench.reader.configure({ cellBytes: 2048, maxEnvelopeBytes: 5000 });
-      if (envelope.length === 10) bench.reader.configure({ cellBytes: 4096, maxEnvelopeBytes: 5000 });
+      if (envelope.length === 1500) {
+        bench.reader.configure({ cellBytes: 2048, maxEnvelopeBytes: 5000 });
+      }
+      if (envelope.length === 10) {
+        bench.reader.configure({ cellBytes: 4096, maxEnvelopeBytes: 5000 });
+      }
     });
   await clock.settle();
-  assertEquals(bench.written.map((write) => [write.cells, write.cellBytes]), [[2, 1024], [1, 2048], [2, 4096]]);
+  assertEquals(bench.written.map((write) => [write.cells, write.cellBytes]), [
+    [2, 1024],
+    [1, 2048],
+    [2, 4096],
+  ]);
   assertEquals(sizes, [1500, 10, 12, 11]);
   sender.configure("constant", 100);
   await clock.advance(100);
@@ -128,7 +144,9 @@ Deno.test("poisson: cover comes at exponential intervals and real cells do not w
   bench.sender.push("data", new Uint8Array(2500));
   await bench.clock.advance(3000);
   const exponential = [0.5, 0, 0.9].map((u) => -Math.log(1 - u) * 1000);
-  const expected = exponential.map((_, i) => exponential.slice(0, i + 1).reduce((sum, ms) => sum + ms));
+  const expected = exponential.map((_, i) =>
+    exponential.slice(0, i + 1).reduce((sum, ms) => sum + ms)
+  );
   const cover = bench.written.filter((write) => write.cover).map(({ atMs }) => Math.round(atMs));
   assertEquals(cover, expected.map(Math.round));
   assertEquals(bench.written[0], { atMs: 100, cells: 3, cellBytes, cover: false });
@@ -181,7 +199,11 @@ Deno.test("constant: a late timer neither shifts the grid nor sends twice to cat
 Deno.test("constant: a clock that is set back or forward costs one slot, not the difference", async () => {
   let offMs = 0;
   const clock = new SimulatedClock(0);
-  const bench = new Bench({ random: () => 0, after: clock.after, nowMs: () => clock.nowMs() + offMs });
+  const bench = new Bench({
+    random: () => 0,
+    after: clock.after,
+    nowMs: () => clock.nowMs() + offMs,
+  });
   bench.sender.configure("constant", 100);
   await clock.advance(250);
   for (const stepMs of [-3_600_000, 7_200_000]) {
@@ -264,7 +286,10 @@ Deno.test("stop() ends timers and writing; pushing afterwards is harmless", asyn
 Deno.test("a rejected write is reported once and stops the sender", async () => {
   const faults: unknown[] = [];
   const lost = new Error("lost");
-  const bench = new Bench({ write: () => Promise.reject(lost), onFailed: (error) => faults.push(error) });
+  const bench = new Bench({
+    write: () => Promise.reject(lost),
+    onFailed: (error) => faults.push(error),
+  });
   bench.sender.configure("constant", 10);
   bench.sender.push("data", new Uint8Array(10));
   await bench.clock.advance(100);
@@ -280,7 +305,12 @@ Deno.test("cells, cover and fill are counted, and onWritten follows every write"
   bench.sender.configure("constant", 10);
   await bench.clock.advance(30);
   const paddingBytes = cellBytes - cellHeaderBytes - 104;
-  assertEquals(bench.sender.counts, { cells: 4, coverCells: 3, coverBytes: 3 * cellBytes, paddingBytes });
+  assertEquals(bench.sender.counts, {
+    cells: 4,
+    coverCells: 3,
+    coverBytes: 3 * cellBytes,
+    paddingBytes,
+  });
   assertEquals(writes, 4);
   assertEquals(bench.reader.counts, bench.sender.counts);
 });

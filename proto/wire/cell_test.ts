@@ -46,7 +46,9 @@ Deno.test("envelopes of every length survive packing and reading in chunks of an
     for (let i = random.below(12); i >= 0; i--) {
       const lane = random.pick(["control", "data"] as const);
       const around = contentBytes * random.below(4);
-      const envelope = random.bytes(1 + random.pick([random.below(50), random.below(5000), around + random.below(12)]));
+      const envelope = random.bytes(
+        1 + random.pick([random.below(50), random.below(5000), around + random.below(12)]),
+      );
       sent[lane].push(envelope);
       packer.push(lane, envelope);
     }
@@ -60,7 +62,9 @@ Deno.test("envelopes of every length survive packing and reading in chunks of an
     const read: Record<Lane, Uint8Array[]> = { control: [], data: [] };
     for (let at = 0; at < stream.length;) {
       const end = at + 1 + random.below(3 * cellBytes);
-      for (const { envelope, lane } of readAll(reader, stream.subarray(at, end))) read[lane].push(envelope);
+      for (const { envelope, lane } of readAll(reader, stream.subarray(at, end))) {
+        read[lane].push(envelope);
+      }
       at = end;
     }
     assertEquals(read, sent, `seed ${random.seed}, round ${round}`);
@@ -74,7 +78,9 @@ Deno.test("one byte at a time reads the same as all at once", () => {
   const reader = createReader();
   const read: number[] = [];
   for (const cell of packAll(packer)) {
-    for (const byte of cell) reader.read(Uint8Array.of(byte), (envelope) => read.push(envelope.length));
+    for (const byte of cell) {
+      reader.read(Uint8Array.of(byte), (envelope) => read.push(envelope.length));
+    }
   }
   assertEquals(read, [3000, 3]);
 });
@@ -97,7 +103,10 @@ Deno.test("control overtakes a long envelope in the data lane, and both arrive w
   const reader = createReader();
   assertEquals(readAll(reader, packer.next() ?? fail()), []);
   packer.push("control", Uint8Array.of(2));
-  assertEquals(readAll(reader, packer.next() ?? fail()), [{ envelope: Uint8Array.of(2), lane: "control" }]);
+  assertEquals(readAll(reader, packer.next() ?? fail()), [{
+    envelope: Uint8Array.of(2),
+    lane: "control",
+  }]);
   const rest = packAll(packer).flatMap((cell) => readAll(reader, cell));
   assertEquals(rest, [{ envelope: new Uint8Array(5000).fill(1), lane: "data" }]);
 });
@@ -185,8 +194,16 @@ const faults: readonly [why: string, cell: Uint8Array, code: string][] = [
     rawCell(0, contentBytes, [0, 0xff, 0xff, 0xff, ...full.slice(4)]),
     "payload_too_large",
   ],
-  ["an envelope of 4 GiB", rawCell(0, contentBytes, [0xff, 0xff, 0xff, 0xff, ...full.slice(4)]), "payload_too_large"],
-  ["an unfinished envelope in a cell that is not full", rawCell(1, 6, [0, 0, 0, 9, 1, 1]), "protocol_error"],
+  [
+    "an envelope of 4 GiB",
+    rawCell(0, contentBytes, [0xff, 0xff, 0xff, 0xff, ...full.slice(4)]),
+    "payload_too_large",
+  ],
+  [
+    "an unfinished envelope in a cell that is not full",
+    rawCell(1, 6, [0, 0, 0, 9, 1, 1]),
+    "protocol_error",
+  ],
 ];
 
 for (const [why, cell, code] of faults) {
@@ -202,7 +219,11 @@ Deno.test("the limit on envelopes is exact, and lower before authentication", ()
   const [cell] = packAll(packer);
   const reader = createReader(200);
   const read: number[] = [];
-  assertThrows(() => reader.read(cell ?? fail(), ({ length }) => read.push(length)), WireError, "at most 200");
+  assertThrows(
+    () => reader.read(cell ?? fail(), ({ length }) => read.push(length)),
+    WireError,
+    "at most 200",
+  );
   assertEquals(read, [200]);
 });
 
@@ -224,11 +245,18 @@ Deno.test("sizes outside the contract are refused", () => {
 Deno.test("an announced length allocates nothing before its bytes arrive", () => {
   const readers = Array.from({ length: 2000 }, () => createReader());
   const length = limits.envelopeBytes;
-  const announce = rawCell(1, contentBytes, [length >> 24, length >> 16, length >> 8, length, ...full.slice(4)]);
+  const announce = rawCell(1, contentBytes, [
+    length >> 24,
+    length >> 16,
+    length >> 8,
+    length,
+    ...full.slice(4),
+  ]);
   const before = Deno.memoryUsage();
   for (const reader of readers) readAll(reader, announce);
   const after = Deno.memoryUsage();
-  const grown = (after.external + after.heapUsed - before.external - before.heapUsed) / readers.length;
+  const grown = (after.external + after.heapUsed - before.external - before.heapUsed) /
+    readers.length;
   // 2.4 MiB each were announced; one cell of content each has arrived.
   assertLessOrEqual(grown, 8 * cellBytes, `${Math.round(grown)} bytes per reader`);
   assertEquals(envelopePrefixBytes, 4);

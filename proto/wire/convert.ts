@@ -1,6 +1,7 @@
 /**
- * Protobuf ⇄ envelope for every operation, both ways, lossless. There is no code per operation: a field's number in
- * `relay.proto` is its key in the CBOR body, so the descriptors drive the conversion and the body's own schema checks it.
+ * Protobuf ⇄ envelope for every operation, both ways, lossless. There is no code per operation: a
+ * field's number in `relay.proto` is its key in the CBOR body, so the descriptors drive the
+ * conversion and the body's own schema checks it.
  */
 import {
   create,
@@ -34,17 +35,28 @@ import {
 } from "./operations.ts";
 import type { AnyStruct } from "../base/schema.ts";
 
-/** Throws `WireError` when a value breaks the limits of the contract, as decoding an envelope would. */
-export function requestFromMessage<Name extends CallName>(name: Name, message: Message): RequestBody<Name> {
+/**
+ * Throws `WireError` when a value breaks the limits of the contract, as decoding an envelope would.
+ */
+export function requestFromMessage<Name extends CallName>(
+  name: Name,
+  message: Message,
+): RequestBody<Name> {
   const body = parse(calls[name].request, methodOf(name).input, message, name);
   return body as RequestBody<Name>; // cast: parsed by this operation's own schema
 }
 
-export function requestToMessage<Name extends CallName>(name: Name, body: RequestBody<Name>): Message {
+export function requestToMessage<Name extends CallName>(
+  name: Name,
+  body: RequestBody<Name>,
+): Message {
   return encode(calls[name].request, methodOf(name).input, body);
 }
 
-export function replyFromMessage<Name extends CallName>(name: Name, message: Message): ReplyBody<Name> {
+export function replyFromMessage<Name extends CallName>(
+  name: Name,
+  message: Message,
+): ReplyBody<Name> {
   const body = parse(calls[name].reply, methodOf(name).output, message, name);
   return body as ReplyBody<Name>; // cast: parsed by this operation's own schema
 }
@@ -53,13 +65,19 @@ export function replyToMessage<Name extends CallName>(name: Name, body: ReplyBod
   return encode(calls[name].reply, methodOf(name).output, body);
 }
 
-export function noticeFromDelivery({ notice: { case: caseName, value } }: Delivery): NoticeEnvelope {
+export function noticeFromDelivery(
+  { notice: { case: caseName, value } }: Delivery,
+): NoticeEnvelope {
   const name = noticeNameByCase.get(caseName ?? "");
   if (name === undefined || value === undefined) {
-    throw new WireError("invalid_request", "A Delivery carries a notice that this version does not know");
+    throw new WireError(
+      "invalid_request",
+      "A Delivery carries a notice that this version does not know",
+    );
   }
   const body = parse(notices[name].body, noticeDescriptor(name), value, name);
-  return { kind: "notice", operation: name, body } as NoticeEnvelope; // cast: parsed by this notice's own schema
+  // cast: parsed by this notice's own schema
+  return { kind: "notice", operation: name, body } as NoticeEnvelope;
 }
 
 export function noticeToDelivery({ operation, body }: NoticeEnvelope): Delivery {
@@ -75,38 +93,54 @@ export function errorToDetail(body: ErrorBody): ErrorDetail {
   return messageFromMap(ErrorDetailSchema, errorBody.encode(body));
 }
 
-function parse(schema: AnyStruct, descriptor: DescMessage, message: Message, where: string): unknown {
+function parse(
+  schema: AnyStruct,
+  descriptor: DescMessage,
+  message: Message,
+  where: string,
+): unknown {
   return schema.parse(mapFromMessage(descriptor, message), where);
 }
 
 function encode(schema: AnyStruct, descriptor: DescMessage, body: unknown): Message {
-  return messageFromMap(descriptor, schema.encode(body as never)); // cast: callers pass the body of this schema
+  // cast: callers pass the body of this schema
+  return messageFromMap(descriptor, schema.encode(body as never));
 }
 
 function mapFromMessage(descriptor: DescMessage, message: Message): CborMap {
-  const source = message as unknown as Readonly<Record<string, unknown>>; // cast: read by the descriptor's names
+  // cast: read by the descriptor's names
+  const source = message as unknown as Readonly<Record<string, unknown>>;
   const map: CborMap = new Map();
   for (const field of descriptor.fields) {
     const value = source[field.localName];
     if (field.number === paddingField || value === undefined) continue;
-    map.set(field.number, Array.isArray(value) ? value.map((item) => fromField(field, item)) : fromField(field, value));
+    map.set(
+      field.number,
+      Array.isArray(value) ? value.map((item) => fromField(field, item)) : fromField(field, value),
+    );
   }
   return map;
 }
 
-function messageFromMap<Desc extends DescMessage>(descriptor: Desc, map: CborMap): MessageShape<Desc> {
+function messageFromMap<Desc extends DescMessage>(
+  descriptor: Desc,
+  map: CborMap,
+): MessageShape<Desc> {
   const message = create(descriptor);
   const target = message as Record<string, unknown>; // cast: written by the descriptor's names
   for (const field of descriptor.fields) {
     const value = map.get(field.number);
     if (value === undefined) continue;
-    target[field.localName] = Array.isArray(value) ? value.map((item) => toField(field, item)) : toField(field, value);
+    target[field.localName] = Array.isArray(value)
+      ? value.map((item) => toField(field, item))
+      : toField(field, value);
   }
   return message;
 }
 
 function fromField(field: DescField, value: unknown): CborValue {
-  if (field.message !== undefined) return mapFromMessage(field.message, value as Message); // cast: the descriptor says so
+  // cast: the descriptor says so
+  if (field.message !== undefined) return mapFromMessage(field.message, value as Message);
   if (typeof value !== "bigint") return value as CborValue; // cast: text, bytes, boolean, number
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) {
     throw new WireError("invalid_request", `${field.localName} is beyond 2^53 - 1`);
@@ -116,7 +150,9 @@ function fromField(field: DescField, value: unknown): CborValue {
 
 function toField(field: DescField, value: CborValue): unknown {
   if (field.message !== undefined) {
-    if (!(value instanceof Map)) throw new TypeError(`${field.localName} is a message but its schema is not a struct`);
+    if (!(value instanceof Map)) {
+      throw new TypeError(`${field.localName} is a message but its schema is not a struct`);
+    }
     return messageFromMap(field.message, value);
   }
   return typeof value === "number" && field.scalar === ScalarType.UINT64 ? BigInt(value) : value;
@@ -129,5 +165,6 @@ function noticeDescriptor(name: NoticeName): DescMessage {
 }
 
 const noticeNameByCase: ReadonlyMap<string, NoticeName> = new Map(
-  Object.keys(notices).map((name) => [uncapitalize(name), name as NoticeName]), // cast: keys of the table
+  // cast: keys of the table
+  Object.keys(notices).map((name) => [uncapitalize(name), name as NoticeName]),
 );

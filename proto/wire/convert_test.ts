@@ -48,10 +48,19 @@ for (const name of Object.keys(notices) as NoticeName[]) {
     for (let i = 0; i < samples; i++) {
       const body = notices[name].body.parse(sampleBody(notices[name].body, random), name);
       const notice = { kind: "notice", operation: name, body } as NoticeEnvelope;
-      const delivery = fromBinary(DeliverySchema, toBinary(DeliverySchema, noticeToDelivery(notice)));
+      const delivery = fromBinary(
+        DeliverySchema,
+        toBinary(DeliverySchema, noticeToDelivery(notice)),
+      );
       assertEquals(noticeFromDelivery(delivery), notice, seed);
-      assertEquals(encodeNotice(name, noticeFromDelivery(delivery).body as never), encodeNotice(name, body as never));
-      assertEquals(decodeRelayEnvelope(encodeNotice(name, body as never)), noticeFromDelivery(delivery));
+      assertEquals(
+        encodeNotice(name, noticeFromDelivery(delivery).body as never),
+        encodeNotice(name, body as never),
+      );
+      assertEquals(
+        decodeRelayEnvelope(encodeNotice(name, body as never)),
+        noticeFromDelivery(delivery),
+      );
     }
   });
 }
@@ -73,13 +82,20 @@ Deno.test("padding means nothing", () => {
 
 function sendMessage(): Message {
   const id = new Uint8Array(16);
-  const ids = { channelId: binaryIdFromBytes<ChannelId>(id), messageId: binaryIdFromBytes<MessageId>(id) };
+  const ids = {
+    channelId: binaryIdFromBytes<ChannelId>(id),
+    messageId: binaryIdFromBytes<MessageId>(id),
+  };
   return requestToMessage("SendMessage", { ...ids, epoch: 0, ciphertext: Uint8Array.of(1) });
 }
 
 Deno.test("a protobuf message obeys the limits of the envelope", () => {
   const message = Object.assign(sendMessage(), { messageId: new Uint8Array(15) });
-  const error = assertThrows(() => requestFromMessage("SendMessage", message), WireError, "SendMessage.messageId");
+  const error = assertThrows(
+    () => requestFromMessage("SendMessage", message),
+    WireError,
+    "SendMessage.messageId",
+  );
   assertEquals(error.code, "invalid_request");
 });
 

@@ -1,6 +1,7 @@
 /**
- * The budget of cover traffic: bytes for each account in a UTC day or calendar month. It stops cover, never messages, and all
- * accounts start anew together when the period ends. Kept in memory: a restart starts it anew too.
+ * The budget of cover traffic: bytes for each account in a UTC day or calendar month. It stops
+ * cover, never messages, and all accounts start anew together when the period ends. Kept in memory:
+ * a restart starts it anew too.
  */
 
 /** Both by UTC. */
@@ -37,5 +38,7 @@ export class CoverBudget {
 function periodEndMs(period: BudgetPeriod, nowMs: number): number {
   const date = new Date(nowMs);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
-  return period === "month" ? Date.UTC(year, month + 1) : Date.UTC(year, month, date.getUTCDate() + 1);
+  return period === "month"
+    ? Date.UTC(year, month + 1)
+    : Date.UTC(year, month, date.getUTCDate() + 1);
 }

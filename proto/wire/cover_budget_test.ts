@@ -16,7 +16,10 @@ Deno.test("a budget is spent by account and starts anew with the UTC day", () =>
 
 Deno.test("a budget of a month ends with the calendar month, whatever its length", () => {
   const budget = new CoverBudget({ bytes: 1, period: "month" });
-  assertEquals(budget.spend("a", 1, Date.parse("2028-02-29T23:59:59Z")), Date.parse("2028-03-01T00:00:00Z"));
+  assertEquals(
+    budget.spend("a", 1, Date.parse("2028-02-29T23:59:59Z")),
+    Date.parse("2028-03-01T00:00:00Z"),
+  );
   assertEquals(budget.spend("a", 0, Date.parse("2028-03-01T00:00:00Z")), undefined);
 });
 

@@ -1,4 +1,6 @@
-/** The Welcome that CreateChannel returns: deterministic CBOR of the channel's public parameters. */
+/**
+ * The Welcome that CreateChannel returns: deterministic CBOR of the channel's public parameters.
+ */
 import { decodeCbor, encodeCbor } from "../base/cbor.ts";
 import { limits } from "../base/limits.ts";
 import { type CreatorWelcome, creatorWelcome } from "./operations.ts";

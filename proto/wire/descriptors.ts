@@ -1,8 +1,14 @@
 /**
- * The relay's gRPC service as protobuf describes it, made from the tables of `operations.ts` while this module loads: there is no
- * generated code. `relay.proto` is the same as text, for others.
+ * The relay's gRPC service as protobuf describes it, made from the tables of `operations.ts` while
+ * this module loads: there is no generated code. `relay.proto` is the same as text, for others.
  */
-import { create, createFileRegistry, type DescMessage, type Message, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  create,
+  createFileRegistry,
+  type DescMessage,
+  type Message,
+  type MessageInitShape,
+} from "@bufbuild/protobuf";
 import type { GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import {
   type DescriptorProtoSchema,
@@ -13,7 +19,15 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { limits } from "../base/limits.ts";
 import { type CallName, calls, notices, records, wordSets } from "./operations.ts";
-import { type AnyStruct, bytes, type Field, type FieldType, fixedBytes, struct, uint } from "../base/schema.ts";
+import {
+  type AnyStruct,
+  bytes,
+  type Field,
+  type FieldType,
+  fixedBytes,
+  struct,
+  uint,
+} from "../base/schema.ts";
 
 /** Field 15 of every request, reply and delivery: bytes without meaning. */
 export const paddingField = 15;
@@ -22,7 +36,10 @@ const packageName = "static.relay.v1";
 const cell = bytes(limits.maxCellBytes);
 const link = fixedBytes(32);
 /** Of one size whatever its value: an index must not tell how far a session is. */
-const fixed64: Field<number> = { ...uint(), type: { kind: "uint", min: 0, max: Number.MAX_SAFE_INTEGER, fixed: true } };
+const fixed64: Field<number> = {
+  ...uint(),
+  type: { kind: "uint", min: 0, max: Number.MAX_SAFE_INTEGER, fixed: true },
+};
 
 /** Messages of the calls below. The first two have one size by construction and need no padding. */
 const cells = {
@@ -33,7 +50,10 @@ const cells = {
   CellUpRequest: struct({
     /** Random bytes that tie the calls of one session together; chosen by the client, secret. */
     link: [1, link],
-    /** 1, 2, 3 …: the order of the cells. A repeated index is ignored. Not 0, which protobuf would leave out. */
+    /**
+     * 1, 2, 3 …: the order of the cells. A repeated index is ignored. Not 0, which protobuf would
+     * leave out.
+     */
     index: [2, fixed64],
     cell: [3, cell],
   }),
@@ -56,9 +76,15 @@ function stream(input: string, output: string, streaming: Partial<Stream> = {}):
 const streams = {
   /** Everything that the relay pushes, in log order per channel. */
   Deliver: stream("DeliverRequest", "Delivery", { serverStreaming: true }),
-  /** The same fixed-size cells as on QUIC: a whole session as one stream, authenticated and covered inside the cells. */
+  /**
+   * The same fixed-size cells as on QUIC: a whole session as one stream, authenticated and covered
+   * inside the cells.
+   */
   Session: stream("Cell", "Cell", { clientStreaming: true, serverStreaming: true }),
-  /** The same for browsers that can neither speak WebTransport nor stream a request: cells up one by one. */
+  /**
+   * The same for browsers that can neither speak WebTransport nor stream a request: cells up one by
+   * one.
+   */
   CellUp: stream("CellUpRequest", "CellUpReply"),
   /** And down as a stream. */
   CellDown: stream("CellDownRequest", "Cell", { serverStreaming: true }),
@@ -85,7 +111,12 @@ const padded = new Set([
 type FieldInit = MessageInitShape<typeof FieldDescriptorProtoSchema>;
 type DescriptorInit = MessageInitShape<typeof DescriptorProtoSchema>;
 
-const padding: FieldInit = { name: "padding", jsonName: "padding", number: paddingField, type: Type.BYTES };
+const padding: FieldInit = {
+  name: "padding",
+  jsonName: "padding",
+  number: paddingField,
+  type: Type.BYTES,
+};
 
 function descriptorOf(name: string, { shape, gone }: AnyStruct): DescriptorInit {
   const fields = Object.entries(shape).map(([jsonName, [number, { type, optional }]]) => ({
@@ -94,14 +125,18 @@ function descriptorOf(name: string, { shape, gone }: AnyStruct): DescriptorInit 
     ...(optional === true && { proto3Optional: true }),
     ...typeOf(type),
   }));
-  const field = [...fields, ...(padded.has(name) ? [padding] : [])].sort((a, b) => (a.number ?? 0) - (b.number ?? 0));
+  const field = [...fields, ...(padded.has(name) ? [padding] : [])].sort((a, b) =>
+    (a.number ?? 0) - (b.number ?? 0)
+  );
   return { name, field, reservedRange: gone.map((key) => ({ start: key, end: key + 1 })) };
 }
 
 function typeOf(type: FieldType): FieldInit {
   switch (type.kind) {
     case "uint":
-      return { type: type.fixed === true ? Type.FIXED64 : type.max < 2 ** 32 ? Type.UINT32 : Type.UINT64 };
+      return {
+        type: type.fixed === true ? Type.FIXED64 : type.max < 2 ** 32 ? Type.UINT32 : Type.UINT64,
+      };
     case "bool":
       return { type: Type.BOOL };
     case "bytes":
@@ -124,11 +159,17 @@ function nameIn<T>(table: Readonly<Record<string, T>>, isIt: (value: T) => boole
 }
 
 /** 0 means that nothing was chosen. */
-function enumOf(name: string, words: readonly string[]): { name: string; value: { name: string; number: number }[] } {
+function enumOf(
+  name: string,
+  words: readonly string[],
+): { name: string; value: { name: string; number: number }[] } {
   const prefix = snakeCase(name).slice(1);
   return {
     name,
-    value: ["unspecified", ...words].map((word, number) => ({ name: `${prefix}_${word}`.toUpperCase(), number })),
+    value: ["unspecified", ...words].map((word, number) => ({
+      name: `${prefix}_${word}`.toUpperCase(),
+      number,
+    })),
   };
 }
 
@@ -139,7 +180,9 @@ function snakeCase(name: string): string {
 const delivery: DescriptorInit = {
   name: "Delivery",
   field: [
-    ...Object.entries(notices).sort(([, a], [, b]) => a.delivery - b.delivery).map(([name, { delivery: number }]) => ({
+    ...Object.entries(notices).sort(([, a], [, b]) => a.delivery - b.delivery).map((
+      [name, { delivery: number }],
+    ) => ({
       ...{ name: snakeCase(name).slice(1), jsonName: uncapitalize(name), number, oneofIndex: 0 },
       ...{ type: Type.MESSAGE, typeName: `.${packageName}.${name}` },
     })),
@@ -160,7 +203,10 @@ const registry = createFileRegistry(
     name: "relay.proto",
     package: packageName,
     syntax: "proto3",
-    messageType: [...Object.entries(messages).map(([name, body]) => descriptorOf(name, body)), delivery],
+    messageType: [
+      ...Object.entries(messages).map(([name, body]) => descriptorOf(name, body)),
+      delivery,
+    ],
     enumType: Object.entries(wordSets).map(([name, words]) => enumOf(name, words)),
     service: [{
       name: "Relay",
@@ -179,7 +225,11 @@ interface Method<Kind extends string, Input extends Message, Output extends Mess
   readonly output: GenMessage<Output>;
 }
 type Cell = Message<"static.relay.v1.Cell"> & { cell: Uint8Array };
-type CellUpRequest = Message<"static.relay.v1.CellUpRequest"> & { link: Uint8Array; index: bigint; cell: Uint8Array };
+type CellUpRequest = Message<"static.relay.v1.CellUpRequest"> & {
+  link: Uint8Array;
+  index: bigint;
+  cell: Uint8Array;
+};
 type CellDownRequest = Message<"static.relay.v1.CellDownRequest"> & { link: Uint8Array };
 export type Delivery = Message<"static.relay.v1.Delivery"> & {
   notice: { case: string; value: Message } | { case: undefined; value?: undefined };
@@ -192,7 +242,10 @@ export type ErrorDetail = Message<"static.relay.v1.ErrorDetail"> & {
   padding: Uint8Array;
 };
 
-/** Messages of calls have no types of their own: `convert.ts` alone reads their fields, and gives what the tables say. */
+/**
+ * Messages of calls have no types of their own: `convert.ts` alone reads their fields, and gives
+ * what the tables say.
+ */
 type Methods =
   & Record<Uncapitalize<CallName>, Method<"unary", Message, Message>>
   & {
@@ -205,15 +258,20 @@ type Methods =
 // cast: put into the registry above
 export const Relay = registry.getService(`${packageName}.Relay`) as unknown as GenService<Methods>;
 // cast: put into the registry above
-export const ErrorDetailSchema = registry.getMessage(`${packageName}.ErrorDetail`) as unknown as GenMessage<
+export const ErrorDetailSchema = registry.getMessage(
+  `${packageName}.ErrorDetail`,
+) as unknown as GenMessage<
   ErrorDetail
 >;
 export const DeliverySchema: GenMessage<Delivery> = Relay.method.deliver.output;
 
-export function methodOf(name: CallName): { readonly input: DescMessage; readonly output: DescMessage } {
+export function methodOf(
+  name: CallName,
+): { readonly input: DescMessage; readonly output: DescMessage } {
   return Relay.method[uncapitalize(name)];
 }
 
 export function uncapitalize<Name extends string>(name: Name): Uncapitalize<Name> {
-  return name.charAt(0).toLowerCase() + name.slice(1) as Uncapitalize<Name>; // cast: what the type says
+  // cast: what the type says
+  return name.charAt(0).toLowerCase() + name.slice(1) as Uncapitalize<Name>;
 }

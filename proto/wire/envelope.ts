@@ -1,6 +1,7 @@
 /**
- * The CBOR envelope: a map of version, kind, request id, operation and body. Every byte string that decodes has exactly one
- * meaning and one encoding. Requests, replies and errors are matched by id; notices expect no answer.
+ * The CBOR envelope: a map of version, kind, request id, operation and body. Every byte string that
+ * decodes has exactly one meaning and one encoding. Requests, replies and errors are matched by id;
+ * notices expect no answer.
  */
 import { type CborMap, type CborValue, decodeCbor, encodeCbor } from "../base/cbor.ts";
 import { WireError } from "../base/errors.ts";
@@ -21,16 +22,23 @@ import type { AnyStruct } from "../base/schema.ts";
 /** Versions and features, which both sides agree on in `GetChallenge` before anything else. */
 export const protocolVersion = 2;
 
-/** Of the form of envelopes, which is older than version 2: so each side can tell the other what it speaks. */
+/**
+ * Of the form of envelopes, which is older than version 2: so each side can tell the other what it
+ * speaks.
+ */
 const envelopeVersion = 1;
 
 /**
- * The most that an envelope adds to the ciphertext of a message, sent or delivered, whatever its ids, epoch and times. MLS
- * padding counts on it: all messages of one number of cells have one length.
+ * The most that an envelope adds to the ciphertext of a message, sent or delivered, whatever its
+ * ids, epoch and times. MLS padding counts on it: all messages of one number of cells have one
+ * length.
  */
 export const maxMessageEnvelopeOverhead = 108;
 
-/** Envelopes of a client. A notice is a call marked `quiet`: it is answered only when it fails, under its id. */
+/**
+ * Envelopes of a client. A notice is a call marked `quiet`: it is answered only when it fails,
+ * under its id.
+ */
 export type ClientEnvelope = {
   [Name in CallName]: {
     readonly kind: "request" | "notice";
@@ -50,7 +58,11 @@ export type ReplyEnvelope = {
 }[CallName];
 
 export type NoticeEnvelope = {
-  [Name in NoticeName]: { readonly kind: "notice"; readonly operation: Name; readonly body: NoticeBody<Name> };
+  [Name in NoticeName]: {
+    readonly kind: "notice";
+    readonly operation: Name;
+    readonly body: NoticeBody<Name>;
+  };
 }[NoticeName];
 
 /** `id` is 0 when the request was too broken to carry one. */
@@ -115,7 +127,10 @@ export function encodeNotice<Name extends NoticeName>(
 }
 
 /** At the relay. Throws `WireError`, with `requestId` set whenever the request can be answered. */
-export function decodeClientEnvelope(bytes: Uint8Array, maxBytes: number = limits.envelopeBytes): ClientEnvelope {
+export function decodeClientEnvelope(
+  bytes: Uint8Array,
+  maxBytes: number = limits.envelopeBytes,
+): ClientEnvelope {
   const parts = decodeParts(bytes, maxBytes);
   if (parts.kind !== kind.request && parts.kind !== kind.notice) {
     throw new WireError("protocol_error", "A client sends requests and notices only");
@@ -123,11 +138,15 @@ export function decodeClientEnvelope(bytes: Uint8Array, maxBytes: number = limit
   if (parts.id === 0) throw new WireError("protocol_error", "A request needs an id of at least 1");
   const name = callNames.get(parts.operation);
   if (name === undefined) {
-    throw new WireError("unknown_operation", `Operation ${parts.operation} does not exist`, { requestId: parts.id });
+    throw new WireError("unknown_operation", `Operation ${parts.operation} does not exist`, {
+      requestId: parts.id,
+    });
   }
   const call = calls[name];
   if (parts.kind === kind.notice && !call.quiet) {
-    throw new WireError("protocol_error", `${name} must be sent as a request`, { requestId: parts.id });
+    throw new WireError("protocol_error", `${name} must be sent as a request`, {
+      requestId: parts.id,
+    });
   }
   const envelope = {
     kind: parts.kind === kind.request ? "request" : "notice",
@@ -139,7 +158,10 @@ export function decodeClientEnvelope(bytes: Uint8Array, maxBytes: number = limit
 }
 
 /** At the client. Throws `WireError`. */
-export function decodeRelayEnvelope(bytes: Uint8Array, maxBytes: number = limits.envelopeBytes): RelayEnvelope {
+export function decodeRelayEnvelope(
+  bytes: Uint8Array,
+  maxBytes: number = limits.envelopeBytes,
+): RelayEnvelope {
   const parts = decodeParts(bytes, maxBytes);
   switch (parts.kind) {
     case kind.reply: {
@@ -156,7 +178,11 @@ export function decodeRelayEnvelope(bytes: Uint8Array, maxBytes: number = limits
     case kind.notice: {
       const name = noticeNames.get(parts.operation);
       if (name === undefined || parts.id !== 0) throw unknownToClient(parts.operation);
-      const envelope = { kind: "notice", operation: name, body: parseBody(notices[name].body, parts, name) };
+      const envelope = {
+        kind: "notice",
+        operation: name,
+        body: parseBody(notices[name].body, parts, name),
+      };
       return envelope as NoticeEnvelope; // cast: the body was parsed by this notice's own schema
     }
     case kind.error:
@@ -174,7 +200,12 @@ interface Parts {
   readonly body: CborMap;
 }
 
-function encodeParts(kindNumber: number, id: number, operation: number, body: CborMap): Uint8Array<ArrayBuffer> {
+function encodeParts(
+  kindNumber: number,
+  id: number,
+  operation: number,
+  body: CborMap,
+): Uint8Array<ArrayBuffer> {
   const map: CborMap = new Map<CborValue, CborValue>([
     [key.version, envelopeVersion],
     [key.kind, kindNumber],
@@ -191,15 +222,27 @@ function decodeParts(bytes: Uint8Array, maxBytes: number): Parts {
   if (!(map instanceof Map)) throw new WireError("protocol_error", "An envelope is a map");
   const version = map.get(key.version);
   if (version !== envelopeVersion) {
-    throw new WireError("unsupported_version", `This side speaks envelopes of version ${envelopeVersion}`);
+    throw new WireError(
+      "unsupported_version",
+      `This side speaks envelopes of version ${envelopeVersion}`,
+    );
   }
   const body = map.get(key.body);
-  const parts = { kind: map.get(key.kind), id: map.get(key.id), operation: map.get(key.operation), body };
+  const parts = {
+    kind: map.get(key.kind),
+    id: map.get(key.id),
+    operation: map.get(key.operation),
+    body,
+  };
   if (
-    map.size !== envelopeKeys || !isUint(parts.kind) || !isUint(parts.id) || !isUint(parts.operation) ||
+    map.size !== envelopeKeys || !isUint(parts.kind) || !isUint(parts.id) ||
+    !isUint(parts.operation) ||
     !(body instanceof Map)
   ) {
-    throw new WireError("protocol_error", "An envelope has a version, kind, id, operation and body, and nothing else");
+    throw new WireError(
+      "protocol_error",
+      "An envelope has a version, kind, id, operation and body, and nothing else",
+    );
   }
   return { kind: parts.kind, id: parts.id, operation: parts.operation, body };
 }
@@ -223,12 +266,16 @@ function parseBody(schema: AnyStruct, parts: Parts, name: string): unknown {
 }
 
 function unknownToClient(operation: number): WireError {
-  return new WireError("unknown_operation", `The relay sent operation ${operation}, which this version does not know`);
+  return new WireError(
+    "unknown_operation",
+    `The relay sent operation ${operation}, which this version does not know`,
+  );
 }
 
 function namesByNumber<Name extends string>(
   table: Readonly<Record<Name, { readonly number: number }>>,
 ): ReadonlyMap<number, Name> {
   const entries = Object.entries<{ readonly number: number }>(table);
-  return new Map(entries.map(([name, { number }]) => [number, name as Name])); // cast: Object.entries widens the key
+  // cast: Object.entries widens the key
+  return new Map(entries.map(([name, { number }]) => [number, name as Name]));
 }

@@ -48,7 +48,11 @@ for (const name of noticeNames) {
     for (let i = 0; i < samples; i++) {
       const body = notices[name].body.parse(sampleBody(notices[name].body, random), name);
       const bytes = encodeNotice(name, body as never);
-      assertEquals(decodeRelayEnvelope(bytes), { kind: "notice", operation: name, body } as never, seed);
+      assertEquals(
+        decodeRelayEnvelope(bytes),
+        { kind: "notice", operation: name, body } as never,
+        seed,
+      );
     }
   });
 }
@@ -69,7 +73,10 @@ Deno.test("a quiet call may be a notice, any other call may not", () => {
 
 /** A valid Ping request, with some keys changed. */
 function envelope(changes: Readonly<Record<number, CborValue | undefined>> = {}): Uint8Array {
-  const map: CborMap = new Map<CborValue, CborValue>([[1, 1], [2, 1], [3, 9], [4, calls.Ping.number], [5, new Map()]]);
+  const map: CborMap = new Map<CborValue, CborValue>([[1, 1], [2, 1], [3, 9], [
+    4,
+    calls.Ping.number,
+  ], [5, new Map()]]);
   for (const [key, value] of Object.entries(changes)) {
     if (value === undefined) map.delete(Number(key));
     else map.set(Number(key), value);
@@ -77,7 +84,12 @@ function envelope(changes: Readonly<Record<number, CborValue | undefined>> = {})
   return encodeCbor(map);
 }
 
-const faults: readonly [why: string, bytes: Uint8Array, code: string, requestId: number | undefined][] = [
+const faults: readonly [
+  why: string,
+  bytes: Uint8Array,
+  code: string,
+  requestId: number | undefined,
+][] = [
   ["another version", envelope({ 1: 2 }), "unsupported_version", undefined],
   ["no version", envelope({ 1: undefined }), "unsupported_version", undefined],
   ["a kind that does not exist", envelope({ 2: 9 }), "protocol_error", undefined],
@@ -85,7 +97,12 @@ const faults: readonly [why: string, bytes: Uint8Array, code: string, requestId:
   ["request id 0", envelope({ 3: 0 }), "protocol_error", undefined],
   ["a negative request id", envelope({ 3: -1 }), "protocol_error", undefined],
   ["an unknown operation", envelope({ 4: 999 }), "unknown_operation", 9],
-  ["a notice's number as a request", envelope({ 4: notices.DeliverMessage.number }), "unknown_operation", 9],
+  [
+    "a notice's number as a request",
+    envelope({ 4: notices.DeliverMessage.number }),
+    "unknown_operation",
+    9,
+  ],
   ["no body", envelope({ 5: undefined }), "protocol_error", undefined],
   ["a body that is a list", envelope({ 5: [] }), "protocol_error", undefined],
   ["an additional key", envelope({ 6: 1 }), "protocol_error", undefined],
@@ -111,7 +128,9 @@ Deno.test("decodeClientEnvelope() names the field, the size and the limit of wha
   const error = assertThrows(
     () => decodeClientEnvelope(envelope({ 4: calls.SendMessage.number, 5: body })),
     WireError,
-    `SendMessage.ciphertext has ${limits.ciphertextBytes + 1} bytes, at most ${limits.ciphertextBytes}`,
+    `SendMessage.ciphertext has ${
+      limits.ciphertextBytes + 1
+    } bytes, at most ${limits.ciphertextBytes}`,
   );
   assertEquals([error.code, error.requestId], ["payload_too_large", 9]);
 });
@@ -159,21 +178,37 @@ Deno.test("what the relay may not send is refused by the client", () => {
   const request = encodeRequest(1, "Ping", {});
   assertThrows(() => decodeRelayEnvelope(request), WireError, "replies, errors and notices only");
   const unknownReply = envelope({ 2: 2, 4: 999 });
-  assertEquals(assertThrows(() => decodeRelayEnvelope(unknownReply), WireError).code, "unknown_operation");
-  const noticeWithId = envelope({ 2: 4, 4: notices.KeyPackagesLow.number, 5: new Map([[1, 1], [2, 2]]) });
+  assertEquals(
+    assertThrows(() => decodeRelayEnvelope(unknownReply), WireError).code,
+    "unknown_operation",
+  );
+  const noticeWithId = envelope({
+    2: 4,
+    4: notices.KeyPackagesLow.number,
+    5: new Map([[1, 1], [2, 2]]),
+  });
   assertThrows(() => decodeRelayEnvelope(noticeWithId), WireError);
-  const errorWithOperation = envelope({ 2: 3, 5: new Map<CborValue, CborValue>([[1, "internal"], [2, ""]]) });
+  const errorWithOperation = envelope({
+    2: 3,
+    5: new Map<CborValue, CborValue>([[1, "internal"], [2, ""]]),
+  });
   assertThrows(() => decodeRelayEnvelope(errorWithOperation), WireError);
 });
 
 Deno.test("limits apply before decoding", () => {
   const large = encodeRequest(1, "RenewToken", { token: "x".repeat(4000) });
-  assertEquals(assertThrows(() => decodeClientEnvelope(large, 100), WireError).code, "payload_too_large");
+  assertEquals(
+    assertThrows(() => decodeClientEnvelope(large, 100), WireError).code,
+    "payload_too_large",
+  );
   assert(decodeClientEnvelope(large, limits.handshakeEnvelopeBytes).operation === "RenewToken");
 });
 
 Deno.test("a decoded byte string does not keep the received buffer alive or change with it", () => {
-  const bytes = encodeRequest(1, "UploadKeyPackage", { keyPackages: [Uint8Array.of(1, 2, 3)], replace: false });
+  const bytes = encodeRequest(1, "UploadKeyPackage", {
+    keyPackages: [Uint8Array.of(1, 2, 3)],
+    replace: false,
+  });
   const decoded = decodeClientEnvelope(bytes);
   bytes.fill(0);
   assert(decoded.operation === "UploadKeyPackage");
@@ -188,7 +223,12 @@ Deno.test("maxMessageEnvelopeOverhead is exactly what the largest numbers cost",
     messageId: parseBinaryId<MessageId>("A".repeat(22)),
   };
   const ciphertext = new Uint8Array(limits.ciphertextBytes);
-  const sent = encodeRequest(most, "SendMessage", { ...ids, epoch: most, ciphertext, run: 2 ** 32 - 1 });
+  const sent = encodeRequest(most, "SendMessage", {
+    ...ids,
+    epoch: most,
+    ciphertext,
+    run: 2 ** 32 - 1,
+  });
   const sender = parseAgentId("A".repeat(22));
   const delivered = encodeNotice("DeliverMessage", {
     ...ids,
@@ -198,5 +238,8 @@ Deno.test("maxMessageEnvelopeOverhead is exactly what the largest numbers cost",
     timeMs: most,
     ciphertext,
   });
-  assertEquals(Math.max(sent.length, delivered.length) - ciphertext.length, maxMessageEnvelopeOverhead);
+  assertEquals(
+    Math.max(sent.length, delivered.length) - ciphertext.length,
+    maxMessageEnvelopeOverhead,
+  );
 });

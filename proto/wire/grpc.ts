@@ -1,6 +1,7 @@
 /**
- * The contract as protobuf, for what speaks gRPC: the service's descriptors and the conversion to and from envelope bodies.
- * Apart from `mod.ts`, so that the SDK and browsers need no protobuf runtime.
+ * The contract as protobuf, for what speaks gRPC: the service's descriptors and the conversion to
+ * and from envelope bodies. Apart from `mod.ts`, so that the SDK and browsers need no protobuf
+ * runtime.
  */
 export {
   errorFromDetail,

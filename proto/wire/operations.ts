@@ -1,7 +1,7 @@
 /**
- * Every operation of the relay, its request, reply and notices. From this table come the descriptors of the gRPC service
- * and, for others, `relay.proto`, with the comments of fields, and `docs/protocol_fields.md`. Numbers are frozen, and
- * `testdata/protobuf.json` holds them.
+ * Every operation of the relay, its request, reply and notices. From this table come the
+ * descriptors of the gRPC service and, for others, `relay.proto`, with the comments of fields, and
+ * `docs/protocol_fields.md`. Numbers are frozen, and `testdata/protobuf.json` holds them.
  */
 import {
   type AgentId,
@@ -62,7 +62,10 @@ const digest = fixedBytes(32);
 /** SHA-256 of a member's present LeafNode. */
 const leafHash = digest;
 
-/** When cover cells go out: never, at random moments beside messages, or one at every tick in place of a message. */
+/**
+ * When cover cells go out: never, at random moments beside messages, or one at every tick in place
+ * of a message.
+ */
 export type CoverMode = "off" | "poisson" | "constant";
 export const coverModes: readonly CoverMode[] = ["off", "poisson", "constant"];
 export const gapReasons = ["age", "size"] as const;
@@ -125,7 +128,10 @@ const welcomeFor = struct({
 
 const ownerList = struct({ agentIds: [1, agentIds] });
 
-/** An owner's word that it begins a new generation; its signature is over the founding statement, `state` included. */
+/**
+ * An owner's word that it begins a new generation; its signature is over the founding statement,
+ * `state` included.
+ */
 const founding = struct({
   /** The new one. */
   generation: [1, generation],
@@ -150,7 +156,10 @@ const founding = struct({
   without: [13, agentIds],
 });
 
-/** The fields of the statement that the sender of a commit signed about it, with the key that verifies it. */
+/**
+ * The fields of the statement that the sender of a commit signed about it, with the key that
+ * verifies it.
+ */
 const commitProof = struct({
   signatureKey: [1, fixedBytes(32)],
   identity: [2, bytes(limits.identityBytes, 1)],
@@ -173,7 +182,10 @@ const commitAuthor = struct({
 
 const claimedKeyPackage = struct({ agentId: [1, agentId], keyPackage: [2, keyPackage] });
 
-/** The newest message or commit of an agent in its present membership. Number 5 counted blocks of keys. */
+/**
+ * The newest message or commit of an agent in its present membership. Number 5 counted blocks of
+ * keys.
+ */
 const sentEntry = struct({
   sequence: [1, sequence],
   epoch: [2, epoch],
@@ -181,11 +193,18 @@ const sentEntry = struct({
   counter: [3, uint()],
   /** SHA-256 of the entry if it is a commit. */
   commitHash: [4, optional(digest)],
-  /** The highest number of a key by which it sealed a message in this epoch; see `MessageAad` in docs/protocol.md. */
+  /**
+   * The highest number of a key by which it sealed a message in this epoch; see `MessageAad` in
+   * docs/protocol.md.
+   */
   keyNumber: [6, optional(uint32)],
 }, [5]);
 
-const ownMessage = struct({ epoch: [1, epoch], messageId: [2, messageId], ciphertext: [3, ciphertext] });
+const ownMessage = struct({
+  epoch: [1, epoch],
+  messageId: [2, messageId],
+  ciphertext: [3, ciphertext],
+});
 
 /** With what its sender declared and signed. */
 const ownCommit = struct({
@@ -250,7 +269,10 @@ export const calls = {
     struct({
       /** Versions of this protocol that the client speaks. */
       versions: [1, list(uint32, 16, 1)],
-      /** Additions that the client knows, by their numbers; unknown ones are ignored. 3: bundles of messages. */
+      /**
+       * Additions that the client knows, by their numbers; unknown ones are ignored. 3: bundles of
+       * messages.
+       */
       features: [2, features],
     }),
     struct({
@@ -327,9 +349,16 @@ export const calls = {
   ListChannels: call(
     11,
     struct({ after: [1, optional(channelId)], limit: [2, uint(limits.channelsPerPage, 1)] }),
-    struct({ channels: [1, list(nested(channelSummary), limits.channelsPerPage)], more: [2, bool()] }),
+    struct({
+      channels: [1, list(nested(channelSummary), limits.channelsPerPage)],
+      more: [2, bool()],
+    }),
   ),
-  CloseChannel: call(12, struct({ channelId: [1, channelId] }), struct({ closedAtMs: [1, timeMs] })),
+  CloseChannel: call(
+    12,
+    struct({ channelId: [1, channelId] }),
+    struct({ closedAtMs: [1, timeMs] }),
+  ),
   ListMembers: call(
     13,
     struct({ channelId: [1, channelId] }),
@@ -343,7 +372,10 @@ export const calls = {
       signature: [3, signature],
       /** SHA-256 of this agent's present LeafNode. */
       leafHash: [4, leafHash],
-      /** Where the membership began that this agent leaves. Another one has begun since: `state_conflict`. */
+      /**
+       * Where the membership began that this agent leaves. Another one has begun since:
+       * `state_conflict`.
+       */
       joinedSequence: [5, optional(sequence)],
     }, [2]),
     struct({ sequence: [1, sequence] }),
@@ -386,7 +418,10 @@ export const calls = {
       messageId: [3, messageId],
       /** An MLSMessage with a PrivateMessage of content type application. */
       ciphertext: [4, ciphertext],
-      /** When one is refused for its account's quota, so are those of the same run that follow: none overtakes it. */
+      /**
+       * When one is refused for its account's quota, so are those of the same run that follow: none
+       * overtakes it.
+       */
       run: [5, optional(uint32)],
     }),
     struct({
@@ -413,14 +448,23 @@ export const calls = {
       owners: [7, optional(nested(ownerList))],
       /** Join and rejoin requests that this commit answers. */
       answers: [8, list(joinRequestId, limits.answersPerCommit)],
-      /** Ed25519 over the commit statement: the sender stands for the commit and for the lists above. */
+      /**
+       * Ed25519 over the commit statement: the sender stands for the commit and for the lists
+       * above.
+       */
       signature: [11, signature],
       /** Of the MLS group, as the epoch tells too. */
       generation: [12, generation],
-      /** SHA-256 of confirmed transcript hash and confirmation tag, of the epoch before and after the commit. */
+      /**
+       * SHA-256 of confirmed transcript hash and confirmation tag, of the epoch before and after
+       * the commit.
+       */
       state: [13, digest],
       nextState: [14, digest],
-      /** Its maker, when another member puts it back into a log that was set back. No welcomes and answers then. */
+      /**
+       * Its maker, when another member puts it back into a log that was set back. No welcomes and
+       * answers then.
+       */
       author: [16, optional(nested(commitAuthor))],
     }, [9, 10]),
     struct({
@@ -507,9 +551,14 @@ export const calls = {
       after: [2, optional(sequence)],
       /** Bytes delivered but not yet received (see Acknowledge) that may be under way. */
       windowBytes: [3, uint(limits.windowBytes, 1)],
-      /** Chosen by the client; DeliverStart repeats it before the first entry of this subscription. */
+      /**
+       * Chosen by the client; DeliverStart repeats it before the first entry of this subscription.
+       */
       tag: [4, uint32],
-      /** The log that `after` is of, as an earlier reply named it; another one is cursor_invalid. Without it, any. */
+      /**
+       * The log that `after` is of, as an earlier reply named it; another one is cursor_invalid.
+       * Without it, any.
+       */
       log: [5, optional(logId)],
     }),
     struct({
@@ -520,11 +569,20 @@ export const calls = {
       generation: [5, generation],
       /** The commit that added this agent; 0 for the creator. */
       joinedSequence: [6, sequence],
-      /** The last of this agent in this membership, also when it was trimmed. Absent when that is nothing, or not known. */
+      /**
+       * The last of this agent in this membership, also when it was trimmed. Absent when that is
+       * nothing, or not known.
+       */
       sent: [7, optional(nested(sentEntry))],
-      /** The highest position that this agent itself acknowledged; below joined_sequence when none in this membership. */
+      /**
+       * The highest position that this agent itself acknowledged; below joined_sequence when none
+       * in this membership.
+       */
       acknowledged: [8, sequence],
-      /** Another one after the relay was put back from a backup: then positions of the one before are void. */
+      /**
+       * Another one after the relay was put back from a backup: then positions of the one before
+       * are void.
+       */
       log: [9, optional(logId)],
     }),
   ),
@@ -545,10 +603,16 @@ export const calls = {
   ReadOwn: call(
     43,
     struct({ channelId: [1, channelId], sequence: [2, sequence] }),
-    struct({ message: [1, optional(nested(ownMessage))], commit: [2, optional(nested(ownCommit))] }),
+    struct({
+      message: [1, optional(nested(ownMessage))],
+      commit: [2, optional(nested(ownCommit))],
+    }),
     { lane: "data" },
   ),
-  /** A member's word about an epoch. As a notice it rides in cells that leave anyway, and is never answered. */
+  /**
+   * A member's word about an epoch. As a notice it rides in cells that leave anyway, and is never
+   * answered.
+   */
   Confirm: call(
     44,
     struct({
@@ -675,7 +739,10 @@ export const notices = {
       added: [7, agentIds],
       removed: [8, agentIds],
       owners: [9, optional(nested(ownerList))],
-      /** The sender's, over the commit statement. Absent in entries from before version 2, as are both states. */
+      /**
+       * The sender's, over the commit statement. Absent in entries from before version 2, as are
+       * both states.
+       */
       signature: [12, optional(signature)],
       generation: [13, generation],
       state: [14, optional(digest)],
@@ -696,7 +763,10 @@ export const notices = {
       name: [7, channelName],
       /** The join or rejoin request that it answers. */
       requestId: [8, optional(joinRequestId)],
-      /** The joining commit. Acknowledging it (consumed) acknowledges the Welcome and skips nothing that follows. */
+      /**
+       * The joining commit. Acknowledging it (consumed) acknowledges the Welcome and skips nothing
+       * that follows.
+       */
       joinedSequence: [9, sequence],
       generation: [10, generation],
       /** Of the epoch into which it welcomes, as the commit declares that carries it. */
@@ -717,7 +787,9 @@ export const notices = {
       leafHash: [7, leafHash],
     }),
   ),
-  /** Application messages that were dropped from the queue before this member had acknowledged them. */
+  /**
+   * Application messages that were dropped from the queue before this member had acknowledged them.
+   */
   DeliverGap: notice(
     68,
     5,
@@ -806,10 +878,14 @@ export const notices = {
     }),
   ),
   /**
-   * All that follows in this channel belongs to the subscription of this tag; what came before it does not. In the data
-   * lane, so that it stands before the first entry.
+   * All that follows in this channel belongs to the subscription of this tag; what came before it
+   * does not. In the data lane, so that it stands before the first entry.
    */
-  DeliverStart: notice(77, 14, struct({ channelId: [1, channelId], tag: [2, uint32], after: [3, sequence] })),
+  DeliverStart: notice(
+    77,
+    14,
+    struct({ channelId: [1, channelId], tag: [2, uint32], after: [3, sequence] }),
+  ),
   DeliverFounding: notice(
     79,
     17,
@@ -827,7 +903,10 @@ export const notices = {
       welcomes: [10, list(nested(welcomeFor), 1)],
     }),
   ),
-  /** Members that confirmed one epoch with one state. Rides in cells that leave anyway; typed sessions get none. */
+  /**
+   * Members that confirmed one epoch with one state. Rides in cells that leave anyway; typed
+   * sessions get none.
+   */
   DeliverConfirmations: notice(
     80,
     18,
@@ -839,7 +918,10 @@ export const notices = {
     }),
     "control",
   ),
-  /** Members that are connected, and of which the relay has no confirmation of this epoch or a later one. Rides likewise. */
+  /**
+   * Members that are connected, and of which the relay has no confirmation of this epoch or a later
+   * one. Rides likewise.
+   */
   DeliverUnconfirmed: notice(
     81,
     19,
@@ -856,7 +938,12 @@ export const notices = {
     struct({ remaining: [1, uint32], wanted: [2, uint32], hasLastResort: [3, bool()] }),
     "control",
   ),
-  CoverStopped: notice(74, 12, struct({ message: [1, errorText], untilMs: [2, optional(timeMs)] }), "control"),
+  CoverStopped: notice(
+    74,
+    12,
+    struct({ message: [1, errorText], untilMs: [2, optional(timeMs)] }),
+    "control",
+  ),
   SessionEnding: notice(
     75,
     13,
@@ -870,7 +957,10 @@ export const notices = {
   ),
 } as const;
 
-/** The body of an error reply. `code` is text on the wire: a newer relay may know codes that we do not. */
+/**
+ * The body of an error reply. `code` is text on the wire: a newer relay may know codes that we do
+ * not.
+ */
 export const errorBody = struct({
   /** From the list in errors.ts. */
   code: [1, errorCode],
@@ -881,7 +971,10 @@ export const errorBody = struct({
 });
 export type ErrorBody = Infer<typeof errorBody>;
 
-/** Content of the Welcome of CreateChannel: public parameters, since the relay never holds a group secret. */
+/**
+ * Content of the Welcome of CreateChannel: public parameters, since the relay never holds a group
+ * secret.
+ */
 export const creatorWelcome = struct({
   channelId: [1, channelId],
   name: [2, channelName],
@@ -891,7 +984,10 @@ export const creatorWelcome = struct({
 });
 export type CreatorWelcome = Infer<typeof creatorWelcome>;
 
-/** Bodies that are parts of others, and those outside calls and notices, by their names in `relay.proto`. */
+/**
+ * Bodies that are parts of others, and those outside calls and notices, by their names in
+ * `relay.proto`.
+ */
 export const records = {
   RelayLimits: relayLimits,
   ChannelSummary: channelSummary,
@@ -912,7 +1008,11 @@ export const records = {
 } as const;
 
 /** Closed sets of words, by their names in `relay.proto`. */
-export const wordSets = { CoverMode: coverModes, GapReason: gapReasons, ChannelEndReason: channelEndReasons } as const;
+export const wordSets = {
+  CoverMode: coverModes,
+  GapReason: gapReasons,
+  ChannelEndReason: channelEndReasons,
+} as const;
 
 export type CallName = keyof typeof calls;
 export type NoticeName = keyof typeof notices;

@@ -1,7 +1,7 @@
 /**
- * Lists of relay addresses: those of one service, which may have several relays, each with one address or two. A TCP address
- * right behind a `quic://` one is the same relay's; every other address begins another relay. So a list that was written for
- * one relay means the same as ever.
+ * Lists of relay addresses: those of one service, which may have several relays, each with one
+ * address or two. A TCP address right behind a `quic://` one is the same relay's; every other
+ * address begins another relay. So a list that was written for one relay means the same as ever.
  */
 
 /** A list longer than this is a mistake. */
@@ -22,11 +22,15 @@ export function relaysOf(addresses: readonly string[]): readonly number[] {
 /** The addresses of each relay. */
 export function groupByRelay(addresses: readonly string[]): readonly (readonly string[])[] {
   const groups: string[][] = [];
-  for (const [index, relay] of relaysOf(addresses).entries()) (groups[relay] ??= []).push(addresses[index] ?? "");
+  for (const [index, relay] of relaysOf(addresses).entries()) {
+    (groups[relay] ??= []).push(addresses[index] ?? "");
+  }
   return groups;
 }
 
-/** Whole relays, drawn by chance, with at most `max` addresses together; in the order of the list. */
+/**
+ * Whole relays, drawn by chance, with at most `max` addresses together; in the order of the list.
+ */
 export function someRelays(
   addresses: readonly string[],
   { max, random }: { readonly max: number; readonly random: () => number },

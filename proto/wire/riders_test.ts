@@ -42,7 +42,8 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 /** Hands out each of these once, when there is room for it. */
 function handOut(...texts: readonly string[]): (room: number) => Uint8Array | undefined {
   const waiting = texts.map(bytes);
-  return (room) => waiting[0] !== undefined && waiting[0].length <= room ? waiting.shift() : undefined;
+  return (room) =>
+    waiting[0] !== undefined && waiting[0].length <= room ? waiting.shift() : undefined;
 }
 
 Deno.test("riders go behind what a cell carries, as many as fit, and arrive in order", async () => {
@@ -88,18 +89,26 @@ Deno.test("a cover cell with a rider is cover for both ends, and as long as one 
 for (const mode of ["off", "poisson", "constant"] as const) {
   Deno.test(`riders never change how many cells leave, nor when: ${mode}`, async () => {
     const seed = seedFromEnvironment();
-    const benches = [new Bench({ rider: (room) => new Uint8Array(Math.min(room, 300)).fill(66) }), new Bench()];
+    const benches = [
+      new Bench({ rider: (room) => new Uint8Array(Math.min(room, 300)).fill(66) }),
+      new Bench(),
+    ];
     for (const { sender, clock } of benches) {
       const random = createRandom(seed);
       if (mode !== "off") sender.configure(mode, 200);
       for (let i = 0; i < 100; i++) {
-        sender.push(random.pick(["control", "data"]), new Uint8Array(1 + random.below(3 * cellBytes)).fill(65));
+        sender.push(
+          random.pick(["control", "data"]),
+          new Uint8Array(1 + random.below(3 * cellBytes)).fill(65),
+        );
         await clock.advance(random.below(100));
       }
       sender.configure("off", 0);
       await clock.settle();
     }
-    const [riding, plain] = benches.map(({ cells }) => cells.map(({ atMs, cell }) => `${atMs} ${cell.length}`));
+    const [riding, plain] = benches.map(({ cells }) =>
+      cells.map(({ atMs, cell }) => `${atMs} ${cell.length}`)
+    );
     assertEquals(riding, plain, `seed ${seed}`);
     const [with_, without] = benches.map(({ heard }) => heard.length);
     assert((with_ ?? 0) > (without ?? 0), "and some did ride");
@@ -131,8 +140,16 @@ Deno.test("the longest pages of confirmations fit the smallest cell beside nothi
   const epoch = Number.MAX_SAFE_INTEGER;
   const signed = { agentId, signature: new Uint8Array(64) };
   const confirmations = Array(limits.confirmationsPerPage).fill(signed);
-  const page = encodeNotice("DeliverConfirmations", { channelId, epoch, state: new Uint8Array(32), confirmations });
+  const page = encodeNotice("DeliverConfirmations", {
+    channelId,
+    epoch,
+    state: new Uint8Array(32),
+    confirmations,
+  });
   const agentIds = Array(limits.unconfirmedPerPage).fill(agentId);
   const late = encodeNotice("DeliverUnconfirmed", { channelId, epoch, agentIds });
-  assert(page.length <= room && late.length <= room, `${page.length} and ${late.length} bytes for ${room}`);
+  assert(
+    page.length <= room && late.length <= room,
+    `${page.length} and ${late.length} bytes for ${room}`,
+  );
 });

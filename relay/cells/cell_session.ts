@@ -1,7 +1,8 @@
 /**
- * One session over a stream of bytes: cells to envelopes for the core, envelopes to cells for the peer. It owns the stream's
- * limits (handshake size until authenticated, silence, a bounded time to say goodbye) and knows no socket: every transport
- * that carries cells uses it. Whatever a peer sends, only its own session ends.
+ * One session over a stream of bytes: cells to envelopes for the core, envelopes to cells for the
+ * peer. It owns the stream's limits (handshake size until authenticated, silence, a bounded time to
+ * say goodbye) and knows no socket: every transport that carries cells uses it. Whatever a peer
+ * sends, only its own session ends.
  */
 import {
   type AccountId,
@@ -67,14 +68,19 @@ export class CellSession implements Link {
       random: host.random,
       rider: (room) => this.#state === "open" ? this.#session.rider(room) : undefined,
       onWritten: () => this.#written(),
-      onFailed: () => this.#close({ code: "transport_error", message: "The stream was cut while cells were written" }),
+      onFailed: () =>
+        this.#close({
+          code: "transport_error",
+          message: "The stream was cut while cells were written",
+        }),
     });
     this.#lastByteMs = host.nowMs();
     this.#watch(host.idleTimeoutMs);
     this.#session = host.open(this);
   }
 
-  // ------------------------------------------------------------------------------------------------ from the transport
+  // ------------------------------------------------------------------------------------------------
+  // from the transport
 
   /** The size of the cell that the peer sends next. */
   get cellBytes(): number {
@@ -82,8 +88,8 @@ export class CellSession implements Link {
   }
 
   /**
-   * Bytes in pieces of any size. When it returns a promise, keep them and read no more until it resolves; never
-   * rejects.
+   * Bytes in pieces of any size. When it returns a promise, keep them and read no more until it
+   * resolves; never rejects.
    */
   receive(chunk: Uint8Array): Promise<void> | undefined {
     this.#lastByteMs = this.#host.nowMs();
@@ -113,7 +119,8 @@ export class CellSession implements Link {
     this.#session.closed();
   }
 
-  // ------------------------------------------------------------------------------------------------------ from the core
+  // ------------------------------------------------------------------------------------------------------
+  // from the core
 
   get pendingBytes(): number {
     return this.#sender.pendingBytes;
@@ -147,7 +154,8 @@ export class CellSession implements Link {
     void this.#sender.flush(this.#host.flushMs).then(() => this.#close(reason));
   }
 
-  // ------------------------------------------------------------------------------------------------------------- inside
+  // -------------------------------------------------------------------------------------------------------------
+  // inside
 
   #read(part: Uint8Array): void {
     try {
@@ -199,10 +207,15 @@ export class CellSession implements Link {
     this.#stream.close(reason);
   }
 
-  /** Charges the cover since the last call. When the account's budget is used up, cover stops and the peer is told. */
+  /**
+   * Charges the cover since the last call. When the account's budget is used up, cover stops and
+   * the peer is told.
+   */
   #spendCover(): void {
     const account = this.#account;
-    if (this.#host.spendCover === undefined || account === undefined || this.#state !== "open") return;
+    if (this.#host.spendCover === undefined || account === undefined || this.#state !== "open") {
+      return;
+    }
     const cover = this.#reader.counts.coverBytes + this.#sender.counts.coverBytes;
     const untilMs = this.#host.spendCover(account, cover - this.#spentCover);
     this.#spentCover = cover;
@@ -230,7 +243,9 @@ export class CellSession implements Link {
       const { idleTimeoutMs } = this.#host;
       const leftMs = this.#lastByteMs + idleTimeoutMs - this.#host.nowMs();
       if (leftMs > 0 || this.#busy.length > 0) return this.#watch(Math.max(leftMs, 1_000));
-      const message = `Nothing arrived for ${idleTimeoutMs / 1_000} s: send cover, or Ping, more often`;
+      const message = `Nothing arrived for ${
+        idleTimeoutMs / 1_000
+      } s: send cover, or Ping, more often`;
       this.#fail({ code: "transport_error", message });
     });
   }

@@ -21,7 +21,10 @@ class Bench {
   readonly clock = new SimulatedClock();
   readonly received: Uint8Array[] = [];
   readonly peer: { lane: Lane; envelope: Uint8Array }[] = [];
-  readonly peerReader = new CellReader({ cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
+  readonly peerReader = new CellReader({
+    cellBytes: limits.cellBytes,
+    maxEnvelopeBytes: limits.envelopeBytes,
+  });
   readonly closes: (EndReason | undefined)[] = [];
   readonly counted: { padding: number; cover: number }[] = [];
   readonly calls: string[] = [];
@@ -59,14 +62,18 @@ class Bench {
       after: this.clock.after,
       random: () => 0.5,
       countBytes: (_, bytes) => void this.counted.push(bytes),
-      ...(budget && { spendCover: (account, bytes) => budget.spend(account, bytes, this.clock.nowMs()) }),
+      ...(budget &&
+        { spendCover: (account, bytes) => budget.spend(account, bytes, this.clock.nowMs()) }),
     }, {
       transport: "quic",
       remoteAddress: "127.0.0.1",
       write: async (cells) => {
         const copy = cells.slice();
         await this.blocked?.promise;
-        this.peerReader.read(copy, (envelope, lane) => this.peer.push({ envelope: envelope.slice(), lane }));
+        this.peerReader.read(
+          copy,
+          (envelope, lane) => this.peer.push({ envelope: envelope.slice(), lane }),
+        );
       },
       authenticated: () => void this.calls.push("authenticated"),
       close: (reason) => void this.closes.push(reason),
@@ -221,7 +228,10 @@ Deno.test("silence ends a session, cover keeps it", async () => {
   await bench.clock.advance(62_000);
   assertEquals(bench.closes.map((reason) => reason?.code), ["transport_error"]);
   const [told] = bench.peer.map(({ envelope }) => decodeRelayEnvelope(envelope));
-  assert(told?.kind === "notice" && told.operation === "SessionEnding" && told.body.code === "transport_error");
+  assert(
+    told?.kind === "notice" && told.operation === "SessionEnding" &&
+      told.body.code === "transport_error",
+  );
 });
 
 Deno.test("random bytes never throw and end only as typed errors", async () => {
@@ -234,7 +244,10 @@ Deno.test("random bytes never throw and end only as typed errors", async () => {
     await bench.clock.settle();
     for (const reason of bench.closes) codes.add(reason?.code);
   }
-  assertEquals([...codes].filter((code) => code !== "protocol_error" && code !== "payload_too_large"), []);
+  assertEquals(
+    [...codes].filter((code) => code !== "protocol_error" && code !== "payload_too_large"),
+    [],
+  );
   assert(codes.size > 0);
 });
 
@@ -247,7 +260,10 @@ Deno.test("fill and cover of both directions are counted for the account, each b
   bench.link.configureCover("constant", 10_000);
   await bench.clock.advance(55_000);
   bench.session.lost();
-  const total = bench.counted.reduce((a, b) => ({ padding: a.padding + b.padding, cover: a.cover + b.cover }));
+  const total = bench.counted.reduce((a, b) => ({
+    padding: a.padding + b.padding,
+    cover: a.cover + b.cover,
+  }));
   // Five ticks, of which the first carried the envelope.
   const downCover = 4 * 4096;
   assertEquals(total, { padding: 4093 - 1004 + (4093 - 2004), cover: 4096 + downCover });
@@ -274,7 +290,11 @@ Deno.test("a used-up budget stops cover and says so; messages go on, and cover c
   other.link.authenticated(account);
   other.link.configureCover("poisson", 1_000);
   await other.clock.advance(30_000);
-  assertEquals([other.peerReader.counts.coverCells, other.peer.length], [0, 1], "another session of the account");
+  assertEquals(
+    [other.peerReader.counts.coverCells, other.peer.length],
+    [0, 1],
+    "another session of the account",
+  );
 
   while (bench.clock.nowMs() < untilMs) {
     assertEquals(bench.peerReader.counts.coverCells, 6);

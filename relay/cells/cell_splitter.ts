@@ -1,6 +1,6 @@
 /**
- * Cuts a relay's byte stream into cells without opening them, except the first ones: the reply to GetChallenge tells the size
- * of all that follow.
+ * Cuts a relay's byte stream into cells without opening them, except the first ones: the reply to
+ * GetChallenge tells the size of all that follow.
  */
 import { CellReader, decodeRelayEnvelope, limits } from "../../proto/mod.ts";
 
@@ -27,7 +27,10 @@ export class CellSplitter {
     return this.#reader === undefined;
   }
 
-  /** The cells that this chunk completes, in groups of one size. Throws `WireError` for bytes that are none. */
+  /**
+   * The cells that this chunk completes, in groups of one size. Throws `WireError` for bytes that
+   * are none.
+   */
   *split(chunk: Uint8Array): Generator<Cells> {
     let bytes = new Uint8Array(this.#rest.length + chunk.length);
     bytes.set(this.#rest);

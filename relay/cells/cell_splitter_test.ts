@@ -1,5 +1,12 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { CellPacker, createCoverCell, encodeError, encodeReply, limits, WireError } from "../../proto/mod.ts";
+import {
+  CellPacker,
+  createCoverCell,
+  encodeError,
+  encodeReply,
+  limits,
+  WireError,
+} from "../../proto/mod.ts";
 import { createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
 import { CellSplitter } from "./cell_splitter.ts";
 

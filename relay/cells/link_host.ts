@@ -1,4 +1,7 @@
-/** The relay as the QUIC listener and the gRPC service need it: it opens sessions, and has a few limits and a clock. */
+/**
+ * The relay as the QUIC listener and the gRPC service need it: it opens sessions, and has a few
+ * limits and a clock.
+ */
 import type { AccountId } from "../../proto/mod.ts";
 import type { Link, RelaySession } from "../core/link.ts";
 
@@ -16,12 +19,19 @@ export interface LinkHost {
   readonly nowMs: () => number;
   /** Runs once after the time; returns a function to cancel it. */
   readonly after: (ms: number, run: () => void) => () => void;
-  /** Uniform in [0, 1), from a generator that an observer cannot predict: the times of cover depend on it. */
+  /**
+   * Uniform in [0, 1), from a generator that an observer cannot predict: the times of cover depend
+   * on it.
+   */
   readonly random: () => number;
   /** Fill of cells and cover cells, both directions. */
-  readonly countBytes: (account: AccountId, bytes: { readonly padding: number; readonly cover: number }) => void;
+  readonly countBytes: (
+    account: AccountId,
+    bytes: { readonly padding: number; readonly cover: number },
+  ) => void;
   /**
-   * Counts cover of both directions as it passes; returns until when no more is allowed. Absent: there is no budget.
+   * Counts cover of both directions as it passes; returns until when no more is allowed. Absent:
+   * there is no budget.
    */
   readonly spendCover?: (account: AccountId, bytes: number) => number | undefined;
 }

@@ -1,4 +1,5 @@
-// A relay that begins reads the log whatever the nearest node is able to give, or ends with the reason: it never hangs.
+// A relay that begins reads the log whatever the nearest node is able to give, or ends with the
+// reason: it never hangs.
 import { assertEquals, assertRejects } from "@std/assert";
 import { connectToNodes } from "./nodes/node_connection.ts";
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
@@ -46,24 +47,39 @@ testBeginning(
   },
 );
 
-testBeginning("a relay that needs what the log has no more ends with the reason", async ({ prefix, manager }) => {
-  await manager.streams.purge(`${prefix}_LOG`, { seq: 10 });
-  const failures: string[] = [];
-  const begun = openTestCluster({ urls, prefix, relay: "relay-2", onFailed: ({ message }) => failures.push(message) });
-  const expected = "The shared log begins at 10, and this relay needs 1. Restart it";
-  await assertRejects(() => begun, Error, expected);
-  assertEquals(failures, [expected]);
-});
+testBeginning(
+  "a relay that needs what the log has no more ends with the reason",
+  async ({ prefix, manager }) => {
+    await manager.streams.purge(`${prefix}_LOG`, { seq: 10 });
+    const failures: string[] = [];
+    const begun = openTestCluster({
+      urls,
+      prefix,
+      relay: "relay-2",
+      onFailed: ({ message }) => failures.push(message),
+    });
+    const expected = "The shared log begins at 10, and this relay needs 1. Restart it";
+    await assertRejects(() => begun, Error, expected);
+    assertEquals(failures, [expected]);
+  },
+);
 
 // It asks for the entry for a quarter of a minute.
 if (inCampaign) {
-  testBeginning("a relay that needs an entry inside the log that is lost ends with the reason", async (stage) => {
-    const { prefix, manager } = stage;
-    await manager.streams.deleteMessage(`${prefix}_LOG`, 20);
-    const begun = openTestCluster({ urls, prefix, relay: "relay-2" });
-    await assertRejects(() => begun, Error, "The nodes have lost entry 20 of the shared log. Look at their disks");
-    tried("1 log with a lost entry");
-  });
+  testBeginning(
+    "a relay that needs an entry inside the log that is lost ends with the reason",
+    async (stage) => {
+      const { prefix, manager } = stage;
+      await manager.streams.deleteMessage(`${prefix}_LOG`, 20);
+      const begun = openTestCluster({ urls, prefix, relay: "relay-2" });
+      await assertRejects(
+        () => begun,
+        Error,
+        "The nodes have lost entry 20 of the shared log. Look at their disks",
+      );
+      tried("1 log with a lost entry");
+    },
+  );
 }
 
 testBeginning(
@@ -88,7 +104,9 @@ testBeginning(
     };
     let behind = await publish(1, { began: Number.MAX_SAFE_INTEGER });
     for (let number = 2; !isSeen; number++) {
-      behind = await publish(number, { commands: [encodeCommand({ op: "give_up", relay: "relay-2", behind })] });
+      behind = await publish(number, {
+        commands: [encodeCommand({ op: "give_up", relay: "relay-2", behind })],
+      });
     }
     const { engine } = await begun;
     const channelId = await createChannel(engine, 2);

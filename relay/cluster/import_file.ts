@@ -1,6 +1,7 @@
 /**
- * Moves what one relay has kept in its file to relays that share a log: the file becomes the first copy of the fold, before the
- * log's first entry. So nothing is translated, and every relay that begins has exactly what the file had.
+ * Moves what one relay has kept in its file to relays that share a log: the file becomes the first
+ * copy of the fold, before the log's first entry. So nothing is translated, and every relay that
+ * begins has exactly what the file had.
  */
 import { EngineError, openReplicaStore, openSqliteEngine } from "../engine/mod.ts";
 import { forgetLog } from "./replica/backup_file.ts";
@@ -73,7 +74,9 @@ async function copyFile(path: string, to: string): Promise<void> {
     const leases = await engine.leases.list();
     if (leases.length > 0) {
       const what = `${leases.length} lease(s) of quota were not returned`;
-      throw new Error(`Cannot import ${path}: ${what}. Start its relay once more and stop it while the API is up`);
+      throw new Error(
+        `Cannot import ${path}: ${what}. Start its relay once more and stop it while the API is up`,
+      );
     }
   } finally {
     await engine.close();

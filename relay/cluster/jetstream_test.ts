@@ -47,7 +47,9 @@ function testRelays(
     const prefix = freshPrefix();
     const relays: OpenCluster[] = [];
     try {
-      for (let i = 1; i <= count; i++) relays.push(await openTestCluster({ urls, prefix, relay: `relay-${i}` }));
+      for (let i = 1; i <= count; i++) {
+        relays.push(await openTestCluster({ urls, prefix, relay: `relay-${i}` }));
+      }
       await run(relays, prefix);
     } finally {
       for (const { engine } of relays) await engine.close();
@@ -67,16 +69,25 @@ testRelays(
   async (relays) => {
     const channelId = await createChannel(at(relays, 0).engine, 1);
     const heard = relays.map(() => 0);
-    relays.forEach(({ engine }, index) => engine.watch(channelId, () => void (heard[index] = (heard[index] ?? 0) + 1)));
+    relays.forEach(({ engine }, index) =>
+      engine.watch(channelId, () => void (heard[index] = (heard[index] ?? 0) + 1))
+    );
     for (let epoch = 0; epoch < 3; epoch++) {
       const outcomes: AppendOutcome[] = await Promise.all(
-        Array.from({ length: 90 }, (_, i) => at(relays, i).engine.append(channelId, commit(`${epoch} ${i}`, epoch))),
+        Array.from(
+          { length: 90 },
+          (_, i) => at(relays, i).engine.append(channelId, commit(`${epoch} ${i}`, epoch)),
+        ),
       );
       assertEquals(outcomes.filter(({ kind }) => kind === "appended").length, 1);
       await Promise.all(
         Array.from(
           { length: 90 },
-          (_, i) => at(relays, i).engine.append(channelId, message(`m ${epoch} ${i % 30}`, { epoch: epoch + 1 })),
+          (_, i) =>
+            at(relays, i).engine.append(
+              channelId,
+              message(`m ${epoch} ${i % 30}`, { epoch: epoch + 1 }),
+            ),
         ),
       );
     }
@@ -88,70 +99,113 @@ testRelays(
   },
 );
 
-testRelays("what one relay has answered is there at another that has caught up", 2, async (relays) => {
-  const [first, second] = [at(relays, 0), at(relays, 1)];
-  for (let i = 1; i <= 20; i++) {
-    const channelId = await createChannel(first.engine, i);
-    const { sequence } = appended(await first.engine.append(channelId, commit("c", 0, { added: [sampleAgent(2)] })));
+testRelays(
+  "what one relay has answered is there at another that has caught up",
+  2,
+  async (relays) => {
+    const [first, second] = [at(relays, 0), at(relays, 1)];
+    for (let i = 1; i <= 20; i++) {
+      const channelId = await createChannel(first.engine, i);
+      const { sequence } = appended(
+        await first.engine.append(channelId, commit("c", 0, { added: [sampleAgent(2)] })),
+      );
+      await second.cluster.catchUp();
+      assertEquals((await second.engine.findChannel(channelId))?.head, sequence);
+      assertEquals((await second.engine.cursors(channelId)).size, 2);
+    }
+  },
+);
+
+testRelays(
+  "names, records, leases and KeyPackages have one winner among relays",
+  3,
+  async (relays) => {
+    const { name } = sampleChannel(1);
+    const made = await Promise.all(
+      relays.map(({ engine }, i) => engine.createChannel(sampleChannel(i + 1, { name }))),
+    );
+    assertEquals(made.map(({ kind }) => kind).sort(), ["created", "name_taken", "name_taken"]);
+    const record = { value: bytesOf(1), expiresAtMs: 9000 };
+    const stored = await Promise.all(
+      relays.map(({ engine }) => engine.records.put("k", record, 0)),
+    );
+    assertEquals(stored.filter(({ kind }) => kind === "stored").length, 1);
+    const room = {
+      account: sampleAccount(1),
+      bytesPerAccount: 10_000,
+      bytesGuaranteed: 0,
+      bytesInAll: 10_000,
+    };
+    const upload = {
+      keyPackages: [samplePackage(1)],
+      replace: false,
+      capacity: 10,
+      nowMs: 1,
+      ...room,
+    };
+    await at(relays, 0).engine.keyPackages.put(sampleAgent(1), upload);
+    const claims = await Promise.all(
+      Array.from(
+        { length: 30 },
+        (_, i) =>
+          at(relays, i).engine.keyPackages.claim(sampleAgent(1), { key: `claim ${i}`, nowMs: 1 }),
+      ),
+    );
+    assertEquals(claims.filter((claimed) => claimed !== undefined).length, 1);
+  },
+);
+
+testRelays(
+  "a lease belongs to its relay, and its count is of the log, whoever asks",
+  2,
+  async (relays) => {
+    const [first, second] = [at(relays, 0), at(relays, 1)];
+    const channelId = await createChannel(first.engine, 1);
+    await first.engine.leases.open(sampleLease({ granted: 30 }));
+    const charge = { leaseId: "lease-1", fence: 7, messages: 1, payloadBytes: 100 };
+    const send = ({ engine }: OpenCluster, key: string): Promise<AppendOutcome> =>
+      engine.append(channelId, message(key, { charge }));
+    const outcomes = await Promise.all(Array.from({ length: 50 }, (_, i) => send(first, `${i}`)));
+    assertEquals(outcomes.filter(({ kind }) => kind === "appended").length, 30);
+    assertEquals((await send(second, "other")).kind, "lease_spent");
+    assertEquals(await second.engine.leases.list(), []);
+    assertEquals((await first.engine.leases.list())[0]?.consumed, 30);
+  },
+);
+
+testRelays(
+  "what an older session still sends is void once its agent has a newer one elsewhere",
+  2,
+  async (relays) => {
+    const [first, second] = [at(relays, 0), at(relays, 1)];
+    const channelId = await createChannel(first.engine, 1);
+    const agentId = sampleAgent(1);
+    const replaced: [string, number][] = [];
+    first.cluster.listen({
+      ...deaf,
+      replaced: (agent, session) => replaced.push([agent, session]),
+    });
+    const older = await first.cluster.beginSession(agentId);
+    const by = (session: number): { by: { agentId: typeof agentId; session: number } } => ({
+      by: { agentId, session },
+    });
+    appended(await first.engine.append(channelId, message("a", by(older))));
+    const newer = await second.cluster.beginSession(agentId);
+    assert(newer > older);
+    assertEquals(await first.engine.append(channelId, message("b", by(older))), {
+      kind: "replaced",
+    });
+    assertEquals(replaced, [[agentId, newer]]);
+    assert(!first.cluster.isNewest(agentId, older) && second.cluster.isNewest(agentId, newer));
+    appended(await second.engine.append(channelId, message("b", by(newer))));
+    second.cluster.endSession(agentId, newer);
     await second.cluster.catchUp();
-    assertEquals((await second.engine.findChannel(channelId))?.head, sequence);
-    assertEquals((await second.engine.cursors(channelId)).size, 2);
-  }
-});
-
-testRelays("names, records, leases and KeyPackages have one winner among relays", 3, async (relays) => {
-  const { name } = sampleChannel(1);
-  const made = await Promise.all(relays.map(({ engine }, i) => engine.createChannel(sampleChannel(i + 1, { name }))));
-  assertEquals(made.map(({ kind }) => kind).sort(), ["created", "name_taken", "name_taken"]);
-  const record = { value: bytesOf(1), expiresAtMs: 9000 };
-  const stored = await Promise.all(relays.map(({ engine }) => engine.records.put("k", record, 0)));
-  assertEquals(stored.filter(({ kind }) => kind === "stored").length, 1);
-  const room = { account: sampleAccount(1), bytesPerAccount: 10_000, bytesGuaranteed: 0, bytesInAll: 10_000 };
-  const upload = { keyPackages: [samplePackage(1)], replace: false, capacity: 10, nowMs: 1, ...room };
-  await at(relays, 0).engine.keyPackages.put(sampleAgent(1), upload);
-  const claims = await Promise.all(
-    Array.from(
-      { length: 30 },
-      (_, i) => at(relays, i).engine.keyPackages.claim(sampleAgent(1), { key: `claim ${i}`, nowMs: 1 }),
-    ),
-  );
-  assertEquals(claims.filter((claimed) => claimed !== undefined).length, 1);
-});
-
-testRelays("a lease belongs to its relay, and its count is of the log, whoever asks", 2, async (relays) => {
-  const [first, second] = [at(relays, 0), at(relays, 1)];
-  const channelId = await createChannel(first.engine, 1);
-  await first.engine.leases.open(sampleLease({ granted: 30 }));
-  const charge = { leaseId: "lease-1", fence: 7, messages: 1, payloadBytes: 100 };
-  const send = ({ engine }: OpenCluster, key: string): Promise<AppendOutcome> =>
-    engine.append(channelId, message(key, { charge }));
-  const outcomes = await Promise.all(Array.from({ length: 50 }, (_, i) => send(first, `${i}`)));
-  assertEquals(outcomes.filter(({ kind }) => kind === "appended").length, 30);
-  assertEquals((await send(second, "other")).kind, "lease_spent");
-  assertEquals(await second.engine.leases.list(), []);
-  assertEquals((await first.engine.leases.list())[0]?.consumed, 30);
-});
-
-testRelays("what an older session still sends is void once its agent has a newer one elsewhere", 2, async (relays) => {
-  const [first, second] = [at(relays, 0), at(relays, 1)];
-  const channelId = await createChannel(first.engine, 1);
-  const agentId = sampleAgent(1);
-  const replaced: [string, number][] = [];
-  first.cluster.listen({ ...deaf, replaced: (agent, session) => replaced.push([agent, session]) });
-  const older = await first.cluster.beginSession(agentId);
-  const by = (session: number): { by: { agentId: typeof agentId; session: number } } => ({ by: { agentId, session } });
-  appended(await first.engine.append(channelId, message("a", by(older))));
-  const newer = await second.cluster.beginSession(agentId);
-  assert(newer > older);
-  assertEquals(await first.engine.append(channelId, message("b", by(older))), { kind: "replaced" });
-  assertEquals(replaced, [[agentId, newer]]);
-  assert(!first.cluster.isNewest(agentId, older) && second.cluster.isNewest(agentId, newer));
-  appended(await second.engine.append(channelId, message("b", by(newer))));
-  second.cluster.endSession(agentId, newer);
-  await second.cluster.catchUp();
-  assert(!second.cluster.isOnline(agentId));
-  assertEquals(await first.engine.append(channelId, message("c", by(older))), { kind: "replaced" });
-});
+    assert(!second.cluster.isOnline(agentId));
+    assertEquals(await first.engine.append(channelId, message("c", by(older))), {
+      kind: "replaced",
+    });
+  },
+);
 
 testRelays(
   "a session that another relay was asked for earlier, and tells late, replaces nothing",
@@ -167,7 +221,10 @@ testRelays(
     const command = encodeCommand({ op: "session", agentId, nowMs: 1, behind: 0 });
     const late = { writer: "another", relay: "relay-2", began: Number.MAX_SAFE_INTEGER };
     for (const [index, commands] of [[], [command]].entries()) {
-      await jetstream(connection).publish(`${prefix}.log`, encodeBatch({ ...late, number: index + 1, commands }));
+      await jetstream(connection).publish(
+        `${prefix}.log`,
+        encodeBatch({ ...late, number: index + 1, commands }),
+      );
     }
     await cluster.catchUp();
     assertEquals([cluster.isNewest(agentId, session), replaced], [true, []]);
@@ -181,12 +238,21 @@ testWhen(
   "a relay that begins late or again has the same log, KeyPackages of the others, and fences its past",
   async () => {
     const prefix = freshPrefix();
-    const open = (relay: string, failed: (error: EngineError) => void = () => {}): Promise<OpenCluster> =>
-      openTestCluster({ urls, prefix, relay, onFailed: failed });
+    const open = (
+      relay: string,
+      failed: (error: EngineError) => void = () => {},
+    ): Promise<OpenCluster> => openTestCluster({ urls, prefix, relay, onFailed: failed });
     const first = await open("relay-1");
     const channelId = await createChannel(first.engine, 1);
-    await Promise.all(Array.from({ length: 700 }, (_, i) => first.engine.append(channelId, message(`${i}`))));
-    const room = { account: sampleAccount(1), bytesPerAccount: 10_000, bytesGuaranteed: 0, bytesInAll: 10_000 };
+    await Promise.all(
+      Array.from({ length: 700 }, (_, i) => first.engine.append(channelId, message(`${i}`))),
+    );
+    const room = {
+      account: sampleAccount(1),
+      bytesPerAccount: 10_000,
+      bytesGuaranteed: 0,
+      bytesInAll: 10_000,
+    };
     const upload = {
       keyPackages: [samplePackage(1), samplePackage(2)],
       replace: false,
@@ -231,7 +297,8 @@ testWhen(
     const channelId = await createChannel(first.engine, 1);
     const copies = inCampaign ? 3 : 1;
     const shortened = (): number => events.filter((event) => event === "log_shortened").length;
-    // Copies are made beside the appends: how many appends pass meanwhile depends on the machine, so time is the bound.
+    // Copies are made beside the appends: how many appends pass meanwhile depends on the machine,
+    // so time is the bound.
     const until = performance.now() + 60_000;
     for (let sent = 0; shortened() < copies; sent++) {
       assert(performance.now() < until, `${sent} appended: ${events.join()}`);
@@ -240,7 +307,9 @@ testWhen(
     const session = await first.cluster.beginSession(sampleAgent(3));
     const second = await open("relay-2");
     assertEquals(await readAll(second.engine, channelId), await readAll(first.engine, channelId));
-    assert(second.cluster.isOnline(sampleAgent(3)) && second.cluster.isNewest(sampleAgent(3), session));
+    assert(
+      second.cluster.isOnline(sampleAgent(3)) && second.cluster.isNewest(sampleAgent(3), session),
+    );
     // Its digests go on from the copy's.
     for (let i = 0; i < 140; i++) await second.engine.append(channelId, message(`more ${i}`));
     await eventually(
@@ -248,49 +317,59 @@ testWhen(
       () => Promise.resolve(second.stats().digests),
       (n) => n > 0,
     );
-    assertEquals([first.stats().differences, second.stats().differences, failures.length], [0, 0, 0]);
+    assertEquals([first.stats().differences, second.stats().differences, failures.length], [
+      0,
+      0,
+      0,
+    ]);
     for (const { engine } of [first, second]) await engine.close();
     await Deno.remove(folder, { recursive: true });
   },
 );
 
-testWhen(natsInstalled, "a relay's file becomes the beginning of a cluster, once, and is there exactly", async () => {
-  const prefix = freshPrefix();
-  const folder = await Deno.makeTempDir({ prefix: "static-cluster-" });
-  const path = `${folder}/relay.sqlite`;
-  const alone = await openSqliteEngine({ path });
-  const channelId = await createChannel(alone, 1);
-  await alone.append(channelId, commit("c", 0, { added: [sampleAgent(2)] }));
-  for (let i = 0; i < 300; i++) await alone.append(channelId, message(`${i}`, { epoch: 1 }));
-  await alone.moveCursor(channelId, sampleAgent(2), { consumed: 7, acknowledged: 5 });
-  await alone.records.put("k", { value: bytesOf(1), expiresAtMs: 9000 }, 0);
-  await alone.leases.open(sampleLease());
-  const [log, cursors, record] = [
-    await readAll(alone, channelId),
-    await alone.cursors(channelId),
-    await alone.records.get("k"),
-  ];
-  const options = { urls, isTls: false, monitorUrls: [], prefix, replicas: 1, path };
-  await assertRejects(() => importFile(options), Error);
-  await alone.leases.forget("lease-1");
-  await alone.close();
-  await importFile(options);
-  await assertRejects(() => importFile(options), Error);
-  const relays = await Promise.all(
-    ["relay-1", "relay-2"].map((relay) => openTestCluster({ urls, prefix, relay, path: `${folder}/${relay}.sqlite` })),
-  );
-  for (const { engine } of relays) {
-    assertEquals(await readAll(engine, channelId), log);
-    assertEquals(await engine.cursors(channelId), cursors);
-    assertEquals(await engine.records.get("k"), record);
-  }
-  for (const { engine } of relays) {
-    assertEquals((await engine.append(channelId, message("5", { epoch: 1 }))).kind, "duplicate");
-    appended(await engine.append(channelId, message(`new ${crypto.randomUUID()}`, { epoch: 1 })));
-  }
-  for (const { engine } of relays) await engine.close();
-  await Deno.remove(folder, { recursive: true });
-});
+testWhen(
+  natsInstalled,
+  "a relay's file becomes the beginning of a cluster, once, and is there exactly",
+  async () => {
+    const prefix = freshPrefix();
+    const folder = await Deno.makeTempDir({ prefix: "static-cluster-" });
+    const path = `${folder}/relay.sqlite`;
+    const alone = await openSqliteEngine({ path });
+    const channelId = await createChannel(alone, 1);
+    await alone.append(channelId, commit("c", 0, { added: [sampleAgent(2)] }));
+    for (let i = 0; i < 300; i++) await alone.append(channelId, message(`${i}`, { epoch: 1 }));
+    await alone.moveCursor(channelId, sampleAgent(2), { consumed: 7, acknowledged: 5 });
+    await alone.records.put("k", { value: bytesOf(1), expiresAtMs: 9000 }, 0);
+    await alone.leases.open(sampleLease());
+    const [log, cursors, record] = [
+      await readAll(alone, channelId),
+      await alone.cursors(channelId),
+      await alone.records.get("k"),
+    ];
+    const options = { urls, isTls: false, monitorUrls: [], prefix, replicas: 1, path };
+    await assertRejects(() => importFile(options), Error);
+    await alone.leases.forget("lease-1");
+    await alone.close();
+    await importFile(options);
+    await assertRejects(() => importFile(options), Error);
+    const relays = await Promise.all(
+      ["relay-1", "relay-2"].map((relay) =>
+        openTestCluster({ urls, prefix, relay, path: `${folder}/${relay}.sqlite` })
+      ),
+    );
+    for (const { engine } of relays) {
+      assertEquals(await readAll(engine, channelId), log);
+      assertEquals(await engine.cursors(channelId), cursors);
+      assertEquals(await engine.records.get("k"), record);
+    }
+    for (const { engine } of relays) {
+      assertEquals((await engine.append(channelId, message("5", { epoch: 1 }))).kind, "duplicate");
+      appended(await engine.append(channelId, message(`new ${crypto.randomUUID()}`, { epoch: 1 })));
+    }
+    for (const { engine } of relays) await engine.close();
+    await Deno.remove(folder, { recursive: true });
+  },
+);
 
 testWhen(
   natsInstalled,
@@ -317,24 +396,28 @@ testWhen(
   },
 );
 
-testWhen(natsInstalled, "a file of another draft is not imported: neither it nor the nodes are changed", async () => {
-  const prefix = freshPrefix();
-  const folder = await Deno.makeTempDir({ prefix: "static-cluster-" });
-  const path = `${folder}/relay.sqlite`;
-  await (await openSqliteEngine({ path })).close();
-  const sqlite = new DatabaseSync(path);
-  sqlite.exec("PRAGMA application_id = 0x53745265");
-  sqlite.close();
-  const before = await Deno.readFile(path);
-  const options = { urls, isTls: false, monitorUrls: [], prefix, replicas: 1, path };
-  await assertRejects(() => importFile(options), EngineError, "made by a checkout before 0.1.0");
-  assertEquals(await Deno.readFile(path), before);
-  const connection = await connectToNodes({ servers: [...urls] });
-  const { streams } = await jetstreamManager(connection);
-  assertEquals(await streams.info(`${prefix}_COPY`).catch(() => "none"), "none");
-  await connection.close();
-  await Deno.remove(folder, { recursive: true });
-});
+testWhen(
+  natsInstalled,
+  "a file of another draft is not imported: neither it nor the nodes are changed",
+  async () => {
+    const prefix = freshPrefix();
+    const folder = await Deno.makeTempDir({ prefix: "static-cluster-" });
+    const path = `${folder}/relay.sqlite`;
+    await (await openSqliteEngine({ path })).close();
+    const sqlite = new DatabaseSync(path);
+    sqlite.exec("PRAGMA application_id = 0x53745265");
+    sqlite.close();
+    const before = await Deno.readFile(path);
+    const options = { urls, isTls: false, monitorUrls: [], prefix, replicas: 1, path };
+    await assertRejects(() => importFile(options), EngineError, "made by a checkout before 0.1.0");
+    assertEquals(await Deno.readFile(path), before);
+    const connection = await connectToNodes({ servers: [...urls] });
+    const { streams } = await jetstreamManager(connection);
+    assertEquals(await streams.info(`${prefix}_COPY`).catch(() => "none"), "none");
+    await connection.close();
+    await Deno.remove(folder, { recursive: true });
+  },
+);
 
 testWhen(
   natsInstalled,

@@ -1,6 +1,7 @@
 /**
- * A relay that shares its log with others: the parts of this folder put together. Two logs: one on the nodes' disks, which every
- * relay folds into a copy of its own, and one in the nodes' memory for what no disk may have.
+ * A relay that shares its log with others: the parts of this folder put together. Two logs: one on
+ * the nodes' disks, which every relay folds into a copy of its own, and one in the nodes' memory
+ * for what no disk may have.
  */
 import { dirname } from "node:path";
 import { describeError, every, type Log, waits, within } from "../../server/mod.ts";
@@ -18,7 +19,12 @@ import { type Nodes, type NodesOptions, openNodes } from "./nodes/nodes.ts";
 import { whileMoving } from "./nodes/patience.ts";
 import { Peers } from "./peers.ts";
 import { Replica } from "./replica/replica.ts";
-import { createLeaseBook, holderOf, ReplicatedEngine, type Write } from "./replica/replicated_engine.ts";
+import {
+  createLeaseBook,
+  holderOf,
+  ReplicatedEngine,
+  type Write,
+} from "./replica/replicated_engine.ts";
 import { logNames, SharedLog } from "./log/shared_log.ts";
 import { Shortening } from "./log/shortening.ts";
 import type { SilenceLimits } from "./silence/silence.ts";
@@ -64,9 +70,15 @@ const watchMs = 1_000;
 /** So often a relay that begins may be given up in that moment. */
 const beginnings = 10;
 const copyEvery = 50_000;
-/** A relay that has nothing to write says that it is there: `give_up` is void for one that has written. */
+/**
+ * A relay that has nothing to write says that it is there: `give_up` is void for one that has
+ * written.
+ */
 const idleMs = 10_000;
-/** The log's end is compared so often with what was read: an entry that its leader did not repeat is found. */
+/**
+ * The log's end is compared so often with what was read: an entry that its leader did not repeat is
+ * found.
+ */
 const compareEvery = 5;
 
 export async function openCluster(options: ClusterOptions): Promise<OpenCluster> {
@@ -80,7 +92,8 @@ export async function openCluster(options: ClusterOptions): Promise<OpenCluster>
   const store = await openReplicaStore({
     path: options.path,
     maxBytes: options.maxBytes,
-    onListenerError: (error) => options.log("error", "fault", { where: "watcher", error: describeError(error) }),
+    onListenerError: (error) =>
+      options.log("error", "fault", { where: "watcher", error: describeError(error) }),
     onFailed: resolve,
   });
   opened.defer(() => store.engine.close());
@@ -133,15 +146,26 @@ class ClusterRelay {
     this.#store = store;
     const { prefix, relay, log } = options;
     const onBehind = (): void =>
-      this.fail(failure("The nodes' memory has dropped what this relay has not read: it was too slow. Restart it"));
-    this.#live = new LiveCluster({ ...options, nodes, onBehind, stillBegun: () => this.#write({ op: "mark" }) });
+      this.fail(
+        failure(
+          "The nodes' memory has dropped what this relay has not read: it was too slow. Restart it",
+        ),
+      );
+    this.#live = new LiveCluster({
+      ...options,
+      nodes,
+      onBehind,
+      stillBegun: () => this.#write({ op: "mark" }),
+    });
     this.#replica = this.#createReplica();
     this.#tripwire = new Tripwire({
       relay,
       digestAt: (position) => this.#replica.state.digestAt(position),
       onDiffers: (position, others) => {
         log("error", "fold_differs", { position, others });
-        this.fail(failure(`This relay's copy of the log differs from others' at ${position}. Restart it`));
+        this.fail(
+          failure(`This relay's copy of the log differs from others' at ${position}. Restart it`),
+        );
       },
     });
     this.#shared = new SharedLog({
@@ -197,13 +221,20 @@ class ClusterRelay {
 
   #fenced(): void {
     if (this.#hasBegun) {
-      return this.fail(failure("The other relays have given this one up: it was silent for too long. Restart it"));
+      return this.fail(
+        failure("The other relays have given this one up: it was silent for too long. Restart it"),
+      );
     }
     this.#isFenced = true;
-    this.#writer.abort(failure("The other relays give this one up again and again while it begins"));
+    this.#writer.abort(
+      failure("The other relays give this one up again and again while it begins"),
+    );
   }
 
-  /** Others may give up an earlier life of this relay in the moment in which this one begins: then it begins once more. */
+  /**
+   * Others may give up an earlier life of this relay in the moment in which this one begins: then
+   * it begins once more.
+   */
   async #beginWriter(): Promise<void> {
     for (let count = 1; !this.#hasBegun; count++) {
       this.#isFenced = false;
@@ -223,7 +254,10 @@ class ClusterRelay {
     return this.#replica.atRest(() => this.#store.database.copyNow(path));
   }
 
-  /** Reads the log, and says that this relay is there. Throws when that does not get on: a new life may. */
+  /**
+   * Reads the log, and says that this relay is there. Throws when that does not get on: a new life
+   * may.
+   */
   async begin(): Promise<void> {
     await Promise.race([this.#begin(), this.#failure.promise]);
   }
@@ -235,7 +269,8 @@ class ClusterRelay {
     const startedMs = performance.now();
     await whileMoving(this.#readLog(), {
       what: "read the shared log",
-      moved: () => `${this.#replica.position} of ${this.#shared.position} read, ${this.#shared.lag} to come`,
+      moved: () =>
+        `${this.#replica.position} of ${this.#shared.position} read, ${this.#shared.lag} to come`,
     });
     const { position } = this.#replica;
     log("info", "log_read", { position, ms: Math.round(performance.now() - startedMs) });
@@ -289,7 +324,9 @@ class ClusterRelay {
 
   surface(dispose: () => Promise<void>): OpenCluster {
     const peers = this.#peers;
-    if (peers === undefined) throw new TypeError("A relay of a cluster is used before it has begun");
+    if (peers === undefined) {
+      throw new TypeError("A relay of a cluster is used before it has begun");
+    }
     const engine = new ReplicatedEngine({
       copy: this.#store.engine,
       relay: this.#options.relay,
@@ -298,7 +335,8 @@ class ClusterRelay {
       isCaretaker: () => peers.isCaretaker,
       backUp: (path, timeMs) => writeBackup(path, { copyTo: (to) => this.#copyTo(to), timeMs }),
       close: async () => {
-        // Nodes without a majority must not hold up the end: what is not answered is asked for again by its caller.
+        // Nodes without a majority must not hold up the end: what is not answered is asked for
+        // again by its caller.
         const { closeMs = waits.logClose.ms } = this.#options;
         await within(closeMs, Promise.race([this.#writer.close(), this.#over.promise]));
         this.#writer.abort(new EngineError("closed", "The relay's engine is closed"));
@@ -314,7 +352,8 @@ class ClusterRelay {
       hasRoomElsewhere: () => peers.hasRoomElsewhere,
     });
     const { leases } = this.#store.engine;
-    const leasesOf = (relay: string): LeaseBook => createLeaseBook(leases, relay, this.#write as Write); // cast: verdicts of its commands
+    const leasesOf = (relay: string): LeaseBook =>
+      createLeaseBook(leases, relay, this.#write as Write); // cast: verdicts of its commands
     const silences = this.#silences;
     return { engine, peers, cluster, leasesOf, silences, stats: () => this.#stats(peers) };
   }
@@ -330,9 +369,12 @@ class ClusterRelay {
         if (batch.writer === this.#writerId) this.#writer.seen(batch.number, standing, results);
       },
       session: (agentId, place) => {
-        if (place !== undefined && place.writer !== this.#writerId) live.listener?.replaced(agentId, place.session);
+        if (place !== undefined && place.writer !== this.#writerId) {
+          live.listener?.replaced(agentId, place.session);
+        }
       },
-      cursor: (channelId, agentId, cursor) => live.listener?.cursorMoved(channelId, agentId, cursor),
+      cursor: (channelId, agentId, cursor) =>
+        live.listener?.cursorMoved(channelId, agentId, cursor),
       trimmed: (channelId, through) => live.listener?.trimmed(channelId, through),
       welcomed: (channelId, agentIds) => live.listener?.welcomed(channelId, agentIds),
       digest: (from, position, digest) => this.#tripwire.take(from, position, digest),
@@ -365,7 +407,10 @@ class ClusterRelay {
     }
   }
 
-  /** Tells what this copy came to, and looks whether the log answers. Waits for nothing, so that it is always done again. */
+  /**
+   * Tells what this copy came to, and looks whether the log answers. Waits for nothing, so that it
+   * is always done again.
+   */
   #watch(): void {
     const { newestDigest } = this.#replica.state;
     if (newestDigest !== undefined && this.#tripwire.shouldTell(newestDigest.position)) {

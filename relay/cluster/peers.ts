@@ -1,7 +1,8 @@
 /**
- * Which relays there are. Each says every second that it is alive, and whether its disk has room for what agents bring. The one
- * whose id comes first does what only one has to do; should two believe it, nothing is done wrongly, only twice. A relay that is
- * silent for long is given up: its sessions end, its late batches are void, and its leases are settled from the log's own counts.
+ * Which relays there are. Each says every second that it is alive, and whether its disk has room
+ * for what agents bring. The one whose id comes first does what only one has to do; should two
+ * believe it, nothing is done wrongly, only twice. A relay that is silent for long is given up: its
+ * sessions end, its late batches are void, and its leases are settled from the log's own counts.
  */
 import type { Msg } from "@nats-io/nats-core";
 import { describeFailure, every, type Log, waits } from "../../server/mod.ts";
@@ -60,7 +61,10 @@ export class Peers {
       // Of relays that read the log and cannot serve yet: they are neither silent nor any help.
       nodes.subscribe(`${prefix}.begins`, (message) => this.#heard(message, this.#beginningMs)),
       nodes.subscribe(`${prefix}.room`, (message) => this.#heard(message, this.#roomMs)),
-      nodes.subscribe(`$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.${prefix}_LOG`, () => void this.elections++),
+      nodes.subscribe(
+        `$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.${prefix}_LOG`,
+        () => void this.elections++,
+      ),
       every(beatMs, () => this.#beat()),
     );
     this.#tell();
@@ -72,7 +76,10 @@ export class Peers {
     this.#tell();
   }
 
-  /** A batch of a relay counts. Its beats may be lost between two nodes while its batches come by way of a third. */
+  /**
+   * A batch of a relay counts. Its beats may be lost between two nodes while its batches come by
+   * way of a third.
+   */
   wrote(relay: string): void {
     this.#wroteMs.set(relay, this.#options.nowMs());
   }
@@ -95,7 +102,10 @@ export class Peers {
     return this.#hasBegun && this.alive[0] === this.#options.relay;
   }
 
-  /** It stores copies of the fold, each of which needs room on its disk for a moment: the first that has some, else the first. */
+  /**
+   * It stores copies of the fold, each of which needs room on its disk for a moment: the first that
+   * has some, else the first.
+   */
   get isCopier(): boolean {
     const [first = this.alive[0]] = this.#lately(this.#roomMs).sort();
     return this.#hasBegun && first === this.#options.relay;
@@ -143,11 +153,16 @@ export class Peers {
   }
 
   #lastHeardMs(relay: string): number {
-    const heard = [this.#seenMs, this.#beginningMs, this.#wroteMs].map((times) => times.get(relay) ?? 0);
+    const heard = [this.#seenMs, this.#beginningMs, this.#wroteMs].map((times) =>
+      times.get(relay) ?? 0
+    );
     return Math.max(this.#hearingMs, ...heard);
   }
 
-  /** Relays that write or have sessions, and have not been heard of. None while this relay hears nothing itself. */
+  /**
+   * Relays that write or have sessions, and have not been heard of. None while this relay hears
+   * nothing itself.
+   */
   async #silent(): Promise<string[]> {
     const { state, relay, nowMs, leaseHolders } = this.#options;
     if (nowMs() - this.#ownMs > deafMs) return [];

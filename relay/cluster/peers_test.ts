@@ -26,7 +26,14 @@ interface Place extends AsyncDisposable {
 async function openPlace(): Promise<Place> {
   const nodes = await openNodes({ urls: sharedUrls, monitorUrls: [], isTls: false, name: "test" });
   const store = await openReplicaStore({ path: ":memory:" });
-  const listener = { seen: ignore, session: ignore, cursor: ignore, trimmed: ignore, welcomed: ignore, digest: ignore };
+  const listener = {
+    seen: ignore,
+    session: ignore,
+    cursor: ignore,
+    trimmed: ignore,
+    welcomed: ignore,
+    digest: ignore,
+  };
   return {
     nodes,
     prefix: freshPrefix(),
@@ -58,7 +65,8 @@ testWhen(
       })
     );
     for (const each of peers) each.begun();
-    const copiers = (): Promise<boolean[]> => Promise.resolve(peers.map(({ isCopier }) => isCopier));
+    const copiers = (): Promise<boolean[]> =>
+      Promise.resolve(peers.map(({ isCopier }) => isCopier));
     const orders: readonly [rooms: readonly boolean[], copiers: readonly boolean[]][] = [
       [[true, true], [true, false]],
       [[false, true], [false, true]],
@@ -67,40 +75,48 @@ testWhen(
     ];
     for (const [told, expected] of orders) {
       rooms.splice(0, 2, ...told);
-      await eventually({ what: "one copier" }, copiers, (found) => String(found) === String(expected));
+      await eventually(
+        { what: "one copier" },
+        copiers,
+        (found) => String(found) === String(expected),
+      );
     }
     for (const each of peers) each.close();
   },
 );
 
-testWhen(natsInstalled, "a relay whose beats do not come is not given up while its batches do", async () => {
-  await using place = await openPlace();
-  const { nodes, prefix, replica: { state } } = place;
-  const givenUp: string[] = [];
-  let nowMs = 1_000_000;
-  const peers = new Peers({
-    nodes,
-    prefix,
-    relay: "relay-1",
-    nowMs: () => nowMs,
-    state,
-    write: (command: Command) => {
-      if (command.op === "give_up") givenUp.push(command.relay);
-      return Promise.resolve();
-    },
-    log: ignore,
-    leaseHolders: () => Promise.resolve(["relay-2", "relay-3"]),
-    hasRoom: () => true,
-    silentMs,
-  });
-  // Behind the relay's own subscription, so that it has heard itself when this has.
-  const beats = nodes.connection.subscribe(`${prefix}.beat`)[Symbol.asyncIterator]();
-  peers.begun();
-  while (givenUp.length === 0) {
-    await beats.next();
-    nowMs += stepMs;
-    peers.wrote("relay-2");
-  }
-  assertEquals(givenUp, ["relay-3"]);
-  peers.close();
-});
+testWhen(
+  natsInstalled,
+  "a relay whose beats do not come is not given up while its batches do",
+  async () => {
+    await using place = await openPlace();
+    const { nodes, prefix, replica: { state } } = place;
+    const givenUp: string[] = [];
+    let nowMs = 1_000_000;
+    const peers = new Peers({
+      nodes,
+      prefix,
+      relay: "relay-1",
+      nowMs: () => nowMs,
+      state,
+      write: (command: Command) => {
+        if (command.op === "give_up") givenUp.push(command.relay);
+        return Promise.resolve();
+      },
+      log: ignore,
+      leaseHolders: () => Promise.resolve(["relay-2", "relay-3"]),
+      hasRoom: () => true,
+      silentMs,
+    });
+    // Behind the relay's own subscription, so that it has heard itself when this has.
+    const beats = nodes.connection.subscribe(`${prefix}.beat`)[Symbol.asyncIterator]();
+    peers.begun();
+    while (givenUp.length === 0) {
+      await beats.next();
+      nowMs += stepMs;
+      peers.wrote("relay-2");
+    }
+    assertEquals(givenUp, ["relay-3"]);
+    peers.close();
+  },
+);

@@ -1,4 +1,5 @@
-// Relays tell each other whether they have room, so that agents of a relay without it go to one that has some.
+// Relays tell each other whether they have room, so that agents of a relay without it go to one
+// that has some.
 import { assertEquals } from "@std/assert";
 import { eventually } from "../../tests/support/eventually.ts";
 import { natsInstalled } from "../../tests/support/nats.ts";
@@ -41,7 +42,11 @@ async function openRelay(prefix: string, relay: string): Promise<Relay> {
 /** Resolves when the relay knows it. */
 async function knows({ open }: Relay, hasRoomElsewhere: boolean): Promise<void> {
   const ask = (): Promise<boolean> => Promise.resolve(open.cluster.hasRoomElsewhere());
-  await eventually({ what: "relays hear of each other" }, ask, (answer) => answer === hasRoomElsewhere);
+  await eventually(
+    { what: "relays hear of each other" },
+    ask,
+    (answer) => answer === hasRoomElsewhere,
+  );
 }
 
 testWhen(

@@ -1,4 +1,5 @@
-// A relay that gets no answer from the shared log refuses new sessions and sends its agents to other relays.
+// A relay that gets no answer from the shared log refuses new sessions and sends its agents to
+// other relays.
 import { assertEquals } from "@std/assert";
 import { eventually } from "../../tests/support/eventually.ts";
 import { natsInstalled, startNats } from "../../tests/support/nats.ts";
@@ -13,7 +14,10 @@ testWhen(
   "agents of a relay whose log is silent are sent away, and taken again when it speaks",
   async () => {
     await using nats = await startNats({ nodes: 1 });
-    const { engine, cluster } = await openTestCluster({ ...nats.access, silenceLimits: { awayMs: 1_000 } });
+    const { engine, cluster } = await openTestCluster({
+      ...nats.access,
+      silenceLimits: { awayMs: 1_000 },
+    });
     const world = await createWorld({ engine, cluster });
     const { client } = await Actor.connect(world, 1);
     const channelId = await createChannel(engine, 1);
@@ -29,7 +33,10 @@ testWhen(
     assertEquals(await endOf(() => world.connect().ended?.code), "overloaded");
     nats.thaw(0);
     await written;
-    assertEquals(await endOf(() => world.connect().ended === undefined ? "taken" : undefined), "taken");
+    assertEquals(
+      await endOf(() => world.connect().ended === undefined ? "taken" : undefined),
+      "taken",
+    );
     await world.close();
     await engine.close();
   },

@@ -35,7 +35,14 @@ Deno.test("a relay that reads an unknown command of the log ends, and tells noth
 
 Deno.test("an unknown command of the shared memory is reported without its content", async () => {
   const { promise: fault, resolve } = Promise.withResolvers<unknown>();
-  const listener = { seen: ignore, reset: ignore, join: ignore, joinEnd: ignore, tell: ignore, confirm: ignore };
+  const listener = {
+    seen: ignore,
+    reset: ignore,
+    join: ignore,
+    joinEnd: ignore,
+    tell: ignore,
+    confirm: ignore,
+  };
   const state = new LiveState({ ...listener, fault: resolve });
   log.forEach((bytes, index) => state.take(index + 1, bytes));
   assertEquals(String(await fault), "TypeError: A command of the shared memory is unknown: newer");

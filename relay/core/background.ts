@@ -17,7 +17,11 @@ export class Background {
   }
 
   /** One after the other; one that fails does not keep the rest from it. */
-  async each<Item>(where: string, items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  async each<Item>(
+    where: string,
+    items: readonly Item[],
+    work: (item: Item) => Promise<void>,
+  ): Promise<void> {
     for (const item of items) await work(item).catch((error: unknown) => this.#fault(where, error));
   }
 

@@ -1,6 +1,7 @@
 /**
- * Other relays, as the core sees them: where several relays share a log, an agent may be connected to any of them and change at
- * any moment. Without this port (`CoreDeps.cluster` undefined) a relay is alone, and everything is in its own memory.
+ * Other relays, as the core sees them: where several relays share a log, an agent may be connected
+ * to any of them and change at any moment. Without this port (`CoreDeps.cluster` undefined) a relay
+ * is alone, and everything is in its own memory.
  */
 import type { AgentId, ChannelId, NoticeBody, NoticeName } from "../../proto/mod.ts";
 import type { Cursor } from "../engine/engine.ts";
@@ -18,7 +19,10 @@ export interface Moment {
 
 /** An agent that wants a session here. */
 export interface SessionWish {
-  /** When it came: the sessions that it has begun elsewhere since are newer than the one that it asks for. */
+  /**
+   * When it came: the sessions that it has begun elsewhere since are newer than the one that it
+   * asks for.
+   */
   readonly since: Moment;
   /** It still waits. */
   readonly isWanted: () => boolean;
@@ -27,13 +31,17 @@ export interface SessionWish {
 export interface Cluster {
   moment(): Moment;
   /**
-   * The agent's session is at this relay from here on: what older ones still send is void everywhere. Returns its number.
-   * Everything that was accepted anywhere before the call is known here when it resolves. Rejects when the agent has gone, or has
-   * begun a session at another relay meanwhile. Without a wish, the agent comes now and waits.
+   * The agent's session is at this relay from here on: what older ones still send is void
+   * everywhere. Returns its number. Everything that was accepted anywhere before the call is known
+   * here when it resolves. Rejects when the agent has gone, or has begun a session at another relay
+   * meanwhile. Without a wish, the agent comes now and waits.
    */
   beginSession(agentId: AgentId, wish?: SessionWish): Promise<number>;
   endSession(agentId: AgentId, session: number): void;
-  /** Everything that was accepted anywhere before the call is known here when this resolves. Rejects without a majority. */
+  /**
+   * Everything that was accepted anywhere before the call is known here when this resolves. Rejects
+   * without a majority.
+   */
   catchUp(): Promise<void>;
   /** How long the oldest change that was asked for here has waited for its verdict. */
   waitingMs(): number;
@@ -68,7 +76,10 @@ export interface ClusterListener {
   trimmed(channelId: ChannelId, through: number): void;
   /** Whether this relay takes agents, and has room on its disk: the others are told. */
   hasRoom(): boolean;
-  /** Nothing that this relay has asked for was answered for long: its agents may be better off elsewhere. */
+  /**
+   * Nothing that this relay has asked for was answered for long: its agents may be better off
+   * elsewhere.
+   */
   stalled(): void;
   /** The relays' KeyPackages are gone. */
   keyPackagesLost(): void;

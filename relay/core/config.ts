@@ -1,6 +1,6 @@
 /**
- * Settings of the core for the operator, with their defaults. Wire limits above these are ceilings; see
- * `proto/base/limits.ts`.
+ * Settings of the core for the operator, with their defaults. Wire limits above these are ceilings;
+ * see `proto/base/limits.ts`.
  */
 import { knownFeatures, limits, type RelayLimits } from "../../proto/mod.ts";
 
@@ -18,25 +18,38 @@ export interface CoreConfig {
   /** Sessions at once, and those that have not authenticated yet. */
   readonly maxSessions: number;
   readonly maxUnauthenticated: number;
-  /** A connection that has not asked for a challenge after this long is closed; then it has the challenge's own time. */
+  /**
+   * A connection that has not asked for a challenge after this long is closed; then it has the
+   * challenge's own time.
+   */
   readonly authenticationMs: number;
   /** Authenticated sessions of one account: a quarter of all, unless it is set. */
   readonly sessionsPerAccount: number;
   /** Of one guest pass, so that a guest cannot use up those of the account. */
   readonly sessionsPerGuest: number;
   readonly channelsPerAccount: number;
-  /** Commits and Welcomes that one channel may keep on disk, for members that have not taken them. */
+  /**
+   * Commits and Welcomes that one channel may keep on disk, for members that have not taken them.
+   */
   readonly logBytesPerChannel: number;
-  /** Disk space for all channels of a free account; larger plans have a multiple of it (`plans.ts`). */
+  /**
+   * Disk space for all channels of a free account; larger plans have a multiple of it (`plans.ts`).
+   */
   readonly storageBytesPerAccount: number;
-  /** Commits and Welcomes of a free account in a day that count as no messages; larger plans have a multiple of it. */
+  /**
+   * Commits and Welcomes of a free account in a day that count as no messages; larger plans have a
+   * multiple of it.
+   */
   readonly handshakesPerDay: number;
   readonly handshakeBytesPerDay: number;
-  /** Channels of one account that one agent was added to and has not come into: a Welcome each is pushed when it connects. */
+  /**
+   * Channels of one account that one agent was added to and has not come into: a Welcome each is
+   * pushed when it connects.
+   */
   readonly joiningPerAccount: number;
   /**
-   * Welcomes that wait for one agent which did not ask for them. Accounts share it evenly, four at least; each has the part
-   * that is guaranteed, however many they are.
+   * Welcomes that wait for one agent which did not ask for them. Accounts share it evenly, four at
+   * least; each has the part that is guaranteed, however many they are.
    */
   readonly welcomeBytesPerAgent: number;
   readonly welcomeBytesGuaranteed: number;
@@ -47,7 +60,10 @@ export interface CoreConfig {
   readonly requestsInFlight: number;
   /** Messages that the visitors of one address may send in a day with one public key. */
   readonly visitorMessagesPerDay: number;
-  /** Work that one account may cause at once, by estimate, and what comes back of it in a second; messages are not part of it. */
+  /**
+   * Work that one account may cause at once, by estimate, and what comes back of it in a second;
+   * messages are not part of it.
+   */
   readonly accountWorkMs: number;
   readonly accountWorkMsPerSecond: number;
   /** Deliveries pause while a link has this much to write, and go on below the low mark. */
@@ -57,26 +73,40 @@ export interface CoreConfig {
   readonly slowReaderMs: number;
   /** KeyPackages of one agent that one account may claim per hour. */
   readonly claimsPerTargetAndHour: number;
-  /** Of these, those that may be used once; beyond it others get the KeyPackage of last resort, its own account does not. */
+  /**
+   * Of these, those that may be used once; beyond it others get the KeyPackage of last resort, its
+   * own account does not.
+   */
   readonly singleUseClaimsPerTargetAndHour: number;
   /** KeyPackages of all agents that one account may claim per hour. */
   readonly claimsPerAccountAndHour: number;
   readonly joinRequestsPerAgent: number;
-  /** Requests that wait in one channel, and for one inviter over all channels: an agent that connects is sent all of them. */
+  /**
+   * Requests that wait in one channel, and for one inviter over all channels: an agent that
+   * connects is sent all of them.
+   */
   readonly joinRequestsPerChannel: number;
   readonly joinRequestsPerInviter: number;
   /** They are in memory, with a KeyPackage each, and an account may have any number of agents. */
   readonly joinRequestsPerAccount: number;
   readonly joinRequestsInAll: number;
   readonly invitesPerAgentAndHour: number;
-  /** KeyPackages are in memory, and an account may have any number of agents: beyond this its oldest pools are emptied. */
+  /**
+   * KeyPackages are in memory, and an account may have any number of agents: beyond this its oldest
+   * pools are emptied.
+   */
   readonly keyPackageBytesPerAccount: number;
-  /** When all take too much, the account that has most gives way, but none that has no more than this. */
+  /**
+   * When all take too much, the account that has most gives way, but none that has no more than
+   * this.
+   */
   readonly keyPackageBytesGuaranteed: number;
   readonly keyPackageBytesInAll: number;
   /** Below this the owner of a pool is asked for more. */
   readonly keyPackagesWanted: number;
-  /** The latest entries of channels are kept in memory, up to 4 MiB of each and this much of all. */
+  /**
+   * The latest entries of channels are kept in memory, up to 4 MiB of each and this much of all.
+   */
   readonly tailBytesInAll: number;
   /** The same for channels that nobody reads now. */
   readonly unreadTailBytesInAll: number;

@@ -1,5 +1,15 @@
-/** The core's dependencies: clock, timers, randomness, tokens, quota and storage come in as `CoreDeps`. */
-import type { AccountId, AgentId, ChannelId, ErrorCode, KeyId, TokenGrant } from "../../proto/mod.ts";
+/**
+ * The core's dependencies: clock, timers, randomness, tokens, quota and storage come in as
+ * `CoreDeps`.
+ */
+import type {
+  AccountId,
+  AgentId,
+  ChannelId,
+  ErrorCode,
+  KeyId,
+  TokenGrant,
+} from "../../proto/mod.ts";
 import type { Charge, Cost, Engine } from "../engine/engine.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Transport } from "./link.ts";
@@ -15,7 +25,9 @@ export interface VerifiedToken {
 }
 
 export interface TokenVerifier {
-  /** Why not, in words for the client, when it does not verify; throws only when keys cannot be had. */
+  /**
+   * Why not, in words for the client, when it does not verify; throws only when keys cannot be had.
+   */
   verify(token: string): Promise<VerifiedToken | { readonly refused: string }>;
 }
 
@@ -28,9 +40,15 @@ export type Reservation =
   | { readonly kind: "unavailable" };
 
 export interface Quota {
-  /** Returns at once while a lease has room: the usual case. With a key, it is counted under that as well. All or none. */
+  /**
+   * Returns at once while a lease has room: the usual case. With a key, it is counted under that as
+   * well. All or none.
+   */
   reserve(account: AccountId, cost: Cost, key?: KeyId): Reservation | Promise<Reservation>;
-  /** The entry was appended (its charge is durable), or it was not and the message goes back; undefined: nobody knows. */
+  /**
+   * The entry was appended (its charge is durable), or it was not and the message goes back;
+   * undefined: nobody knows.
+   */
   settle(account: AccountId, charge: Charge, appended: boolean | undefined, key?: KeyId): void;
   /** Fill of cells and cover cells, counted for the account's usage; may be lost in a crash. */
   countBytes(account: AccountId, bytes: { readonly padding: number; readonly cover: number }): void;
@@ -45,7 +63,11 @@ export interface CoreDeps {
   readonly nowMs: () => number;
   readonly randomBytes: (length: number) => Uint8Array;
   /** Ed25519, of statements that are for this relay alone. */
-  readonly verifySignature: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
+  readonly verifySignature: (
+    publicKey: Uint8Array,
+    message: Uint8Array,
+    signature: Uint8Array,
+  ) => boolean;
   /** Runs once after the time; returns a function to cancel it. */
   readonly after: (ms: number, run: () => void) => () => void;
   /** Runs when everything that waits for the event loop has had its turn. */
@@ -59,6 +81,15 @@ export interface CoreDeps {
 /** For the log: no payloads, no identities beyond agent ids. */
 export type CoreEvent =
   | { readonly event: "session_open"; readonly agentId: AgentId; readonly transport: Transport }
-  | { readonly event: "session_end"; readonly agentId?: AgentId; readonly code?: ErrorCode; readonly ms: number }
-  | { readonly event: "channel_created" | "channel_closed"; readonly channelId: ChannelId; readonly agentId: AgentId }
+  | {
+    readonly event: "session_end";
+    readonly agentId?: AgentId;
+    readonly code?: ErrorCode;
+    readonly ms: number;
+  }
+  | {
+    readonly event: "channel_created" | "channel_closed";
+    readonly channelId: ChannelId;
+    readonly agentId: AgentId;
+  }
   | { readonly event: "fault"; readonly where: string; readonly error: unknown };

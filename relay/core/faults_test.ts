@@ -17,7 +17,10 @@ interface FaultyWorld extends World {
   readonly watched: { count: number };
 }
 
-async function createFaultyWorld(method: Method, config: Partial<CoreConfig> = {}): Promise<FaultyWorld> {
+async function createFaultyWorld(
+  method: Method,
+  config: Partial<CoreConfig> = {},
+): Promise<FaultyWorld> {
   const engine = await openSqliteEngine({ path: ":memory:" });
   const calls: FaultyWorld["calls"] = { seen: [], fails: () => false };
   const watched = { count: 0 };
@@ -145,7 +148,9 @@ Deno.test("cursors that could not be written are written later, and a relay that
   const [alice, bob] = [await Actor.connect(world, 1), await Actor.connect(world, 2)];
   const channels = await createTwo(alice, bob);
   world.calls.fails = () => true;
-  for (const channelId of channels) bob.client.notify("Acknowledge", { channelId, consumed: 1, received: 1 });
+  for (const channelId of channels) {
+    bob.client.notify("Acknowledge", { channelId, consumed: 1, received: 1 });
+  }
   await world.time.advance(2_000);
   world.calls.fails = (channelId) => channelId === channels[0];
   await alice.send(channels[1], 1, 3);

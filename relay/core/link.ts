@@ -1,6 +1,7 @@
 /**
- * A session as the core and its client's connection see each other: a listener gives the core a `Link` and hands the
- * `RelaySession` that it gets back every envelope. Nothing here knows a socket.
+ * A session as the core and its client's connection see each other: a listener gives the core a
+ * `Link` and hands the `RelaySession` that it gets back every envelope. Nothing here knows a
+ * socket.
  */
 import type { AccountId, CoverMode, ErrorCode, Lane } from "../../proto/mod.ts";
 
@@ -13,7 +14,10 @@ export interface EndReason {
   readonly retryAfterMs?: number;
 }
 
-/** One session's way to its client. All calls are synchronous and never throw; after `closed()` they do nothing. */
+/**
+ * One session's way to its client. All calls are synchronous and never throw; after `closed()` they
+ * do nothing.
+ */
 export interface Link {
   readonly transport: Transport;
   /** Host without port, of IPv6 its /64; for limits and nothing else. */
@@ -22,7 +26,10 @@ export interface Link {
   readonly pendingBytes: number;
   /** The bytes may be shared by many links: they are not changed. */
   send(lane: Lane, envelope: Uint8Array): void;
-  /** The reply to the first GetChallenge was given to `send`: what follows it, both ways, has the relay's cell size. */
+  /**
+   * The reply to the first GetChallenge was given to `send`: what follows it, both ways, has the
+   * relay's cell size.
+   */
   challenged(): void;
   /** From now on envelopes may have their full size. */
   authenticated(account: AccountId): void;
@@ -34,13 +41,19 @@ export interface Link {
 /** The core's side of a session. */
 export interface RelaySession {
   /**
-   * One envelope, valid only during this call. When it returns a promise the session has enough to do: read no more
-   * until it resolves. Never rejects.
+   * One envelope, valid only during this call. When it returns a promise the session has enough to
+   * do: read no more until it resolves. Never rejects.
    */
   receive(envelope: Uint8Array): Promise<void> | undefined;
-  /** An envelope that may ride in a cell which leaves anyway, of at most so many bytes. Links without cells never ask. */
+  /**
+   * An envelope that may ride in a cell which leaves anyway, of at most so many bytes. Links
+   * without cells never ask.
+   */
   rider(room: number): Uint8Array | undefined;
-  /** Call when `pendingBytes` has fallen below `CoreConfig.lowWaterBytes` after having been above it. */
+  /**
+   * Call when `pendingBytes` has fallen below `CoreConfig.lowWaterBytes` after having been above
+   * it.
+   */
   writable(): void;
   /** The connection is gone, from either side. Call once; `send` is useless from here on. */
   closed(): void;

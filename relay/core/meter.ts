@@ -1,4 +1,7 @@
-/** Counters of the core. Plain numbers, so that counting costs nothing; the admin port turns them into metrics. */
+/**
+ * Counters of the core. Plain numbers, so that counting costs nothing; the admin port turns them
+ * into metrics.
+ */
 
 export interface Meter {
   sessionsRefused: number;

@@ -8,8 +8,14 @@ import { createPair, refused, worldTest } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
 import { createWorld } from "./testing/world.ts";
 
-/** An engine that can be told to keep its next call of one method waiting; all others are as fast as ever. */
-function holdable(engine: Engine, method: "findKey" | "saveSnapshot"): { held: Engine; hold: () => () => void } {
+/**
+ * An engine that can be told to keep its next call of one method waiting; all others are as fast as
+ * ever.
+ */
+function holdable(
+  engine: Engine,
+  method: "findKey" | "saveSnapshot",
+): { held: Engine; hold: () => () => void } {
   let waiting: Promise<void> | undefined;
   const held = new Proxy(engine, {
     get: (target, property): unknown => {
@@ -33,14 +39,17 @@ function holdable(engine: Engine, method: "findKey" | "saveSnapshot"): { held: E
   return { held, hold };
 }
 
-worldTest("subscribing from a later position acknowledges nothing that lies before it", async (world) => {
-  const { alice, bob, channelId } = await createPair(world);
-  await alice.send(channelId, 1, 1);
-  await bob.subscribe(channelId, 2);
-  await world.time.advance(5_000);
-  await bob.reconnect();
-  assertEquals((await bob.subscribe(channelId)).after, 1);
-});
+worldTest(
+  "subscribing from a later position acknowledges nothing that lies before it",
+  async (world) => {
+    const { alice, bob, channelId } = await createPair(world);
+    await alice.send(channelId, 1, 1);
+    await bob.subscribe(channelId, 2);
+    await world.time.advance(5_000);
+    await bob.reconnect();
+    assertEquals((await bob.subscribe(channelId)).after, 1);
+  },
+);
 
 worldTest("a Subscribe whose connection is gone leaves no subscription behind", async (world) => {
   const { bob, channelId } = await createPair(world);
@@ -60,7 +69,13 @@ Deno.test("what is appended while a subscription reads an empty page is delivere
     readItems: () => reading.promise,
   };
   const nothing = (): void => {};
-  const does = { deliver: nothing, queue: nothing, finished: nothing, failed: nothing, reading: nothing };
+  const does = {
+    deliver: nothing,
+    queue: nothing,
+    finished: nothing,
+    failed: nothing,
+    reading: nothing,
+  };
   const sink = { hasRoom: true, pageBytes: 1_000, hasRead: nothing, ...does };
   const subscription = new Subscription(channel, sink, {
     agentId,
@@ -95,17 +110,26 @@ Deno.test("a channel that somebody comes back to while it is saved stays in memo
   await engine.close();
 });
 
-worldTest("a reading that began before a removal does not go on when its agent is added again", async (world) => {
-  const { alice, bob, channelId } = await createPair(world);
-  await bob.subscribe(channelId, undefined, 1);
-  for (const number of [1, 2]) await alice.send(channelId, 1, number);
-  await alice.commit(channelId, 1, { removed: [bob.agentId] });
-  await alice.send(channelId, 2, 3);
-  await alice.commit(channelId, 2, { added: [bob.agentId] });
-  for (const received of [2, 3, 4, 5, 6]) await bob.client.call("Acknowledge", { channelId, consumed: 0, received });
-  assertEquals(bob.client.pushed("DeliverMessage").map(({ sequence }) => sequence), [2, 3]);
-  assertEquals(bob.client.pushed("DeliverChannelEnd").map(({ reason }) => reason), ["removed"]);
-});
+worldTest(
+  "a reading that began before a removal does not go on when its agent is added again",
+  async (world) => {
+    const { alice, bob, channelId } = await createPair(world);
+    await bob.subscribe(channelId, undefined, 1);
+    for (const number of [1, 2]) await alice.send(channelId, 1, number);
+    await alice.commit(channelId, 1, { removed: [bob.agentId] });
+    await alice.send(channelId, 2, 3);
+    await alice.commit(channelId, 2, { added: [bob.agentId] });
+    for (const received of [2, 3, 4, 5, 6]) {
+      await bob.client.call("Acknowledge", {
+        channelId,
+        consumed: 0,
+        received,
+      });
+    }
+    assertEquals(bob.client.pushed("DeliverMessage").map(({ sequence }) => sequence), [2, 3]);
+    assertEquals(bob.client.pushed("DeliverChannelEnd").map(({ reason }) => reason), ["removed"]);
+  },
+);
 
 worldTest("everybody who leaves at the same time is told that it has left", async (world) => {
   const { alice, bob, channelId } = await createPair(world);
@@ -113,17 +137,20 @@ worldTest("everybody who leaves at the same time is told that it has left", asyn
   assertEquals(left.map(({ sequence }) => sequence), [2, 3]);
 });
 
-worldTest("who leaves and is added again at the same time keeps the cursor of its new membership", async (world) => {
-  const { alice, bob, channelId } = await createPair(world);
-  const leaving = bob.leave(channelId);
-  await alice.commit(channelId, 1, { removed: [bob.agentId], added: [bob.agentId] });
-  await leaving;
-  await bob.acknowledge(channelId, 3);
-  const restarted = await createWorld({ engine: world.engine });
-  await bob.reconnect(restarted);
-  assertEquals((await bob.subscribe(channelId)).consumed, 3);
-  await restarted.close();
-});
+worldTest(
+  "who leaves and is added again at the same time keeps the cursor of its new membership",
+  async (world) => {
+    const { alice, bob, channelId } = await createPair(world);
+    const leaving = bob.leave(channelId);
+    await alice.commit(channelId, 1, { removed: [bob.agentId], added: [bob.agentId] });
+    await leaving;
+    await bob.acknowledge(channelId, 3);
+    const restarted = await createWorld({ engine: world.engine });
+    await bob.reconnect(restarted);
+    assertEquals((await bob.subscribe(channelId)).consumed, 3);
+    await restarted.close();
+  },
+);
 
 Deno.test("a commit of a future epoch is not taken from whom the commit before it removes", async () => {
   const engine = await openSqliteEngine({ path: ":memory:" });
@@ -188,7 +215,8 @@ Deno.test("a message that waits for its turn when its agent comes back is not wr
     get: (target, property): unknown => {
       const value: unknown = Reflect.get(target, property);
       if (typeof value !== "function") return value;
-      const call = value.bind(target) as (...args: unknown[]) => unknown; // cast: a method of the engine
+      // cast: a method of the engine
+      const call = value.bind(target) as (...args: unknown[]) => unknown;
       if (property !== "append") return call;
       return async (...args: unknown[]): Promise<unknown> => {
         if (isHeld) await free;

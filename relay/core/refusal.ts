@@ -1,4 +1,7 @@
-/** The answer "no": an expected outcome of a request, with a code of the shared list and words for the client. */
+/**
+ * The answer "no": an expected outcome of a request, with a code of the shared list and words for
+ * the client.
+ */
 import type { ErrorBody, ErrorCode } from "../../proto/mod.ts";
 
 export interface RefusalDetail {
@@ -23,7 +26,10 @@ export class Refusal extends Error {
   }
 }
 
-/** Whether a message that is refused so is sent once more. A bundle that the quota does not take comes again in parts. */
+/**
+ * Whether a message that is refused so is sent once more. A bundle that the quota does not take
+ * comes again in parts.
+ */
 export function comesAgain({ code }: Refusal, messages = 1): boolean {
   if (code === "quota_exceeded") return messages > 1;
   return sentAgain.has(code);
@@ -42,9 +48,13 @@ export function channelNotFound(): Refusal {
   return new Refusal("not_found", "No such channel, or this agent is not a member of it");
 }
 
-/** Nobody knows whether it stands in the log that relays share; a client that asks again is told. */
+/**
+ * Nobody knows whether it stands in the log that relays share; a client that asks again is told.
+ */
 export function logSilent(): Refusal {
-  return new Refusal("overloaded", "The relays' log does not answer; try again", { retryAfterMs: 1_000 });
+  return new Refusal("overloaded", "The relays' log does not answer; try again", {
+    retryAfterMs: 1_000,
+  });
 }
 
 /** A fault of ours. */

@@ -1,6 +1,6 @@
 /**
- * The relay without sockets: sessions come in as links, everything durable goes to the engine. This module puts the rooms
- * together; see the architecture page.
+ * The relay without sockets: sessions come in as links, everything durable goes to the engine. This
+ * module puts the rooms together; see the architecture page.
  */
 import type { AccountId } from "../../proto/mod.ts";
 import { Background } from "./background.ts";
@@ -25,7 +25,10 @@ import { Upkeep } from "./upkeep/upkeep.ts";
 export interface RelayCore {
   /** A connection. One that cannot be taken is ended through its link, with the reason. */
   open(link: Link): RelaySession;
-  /** Takes no more connections, tells every client to come back elsewhere or later, and resolves when all are gone. */
+  /**
+   * Takes no more connections, tells every client to come back elsewhere or later, and resolves
+   * when all are gone.
+   */
   drain(): Promise<void>;
   /** Ends what is left of sessions, and takes no more. Writes nothing. */
   leave(): Promise<void>;
@@ -62,7 +65,11 @@ class LiveCore implements RelayCore, CoreParts {
     this.background = new Background(deps);
     this.limits = new Limits(config, deps);
     this.logId = new LogId({ records: engine.records, nowMs, randomBytes });
-    this.joins = new PendingJoins(config, this.limits.places, (requestId) => cluster?.endJoin(requestId));
+    this.joins = new PendingJoins(
+      config,
+      this.limits.places,
+      (requestId) => cluster?.endJoin(requestId),
+    );
     this.channels = new LoadedChannels(config, {
       engine,
       nowMs,

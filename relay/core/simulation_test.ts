@@ -21,13 +21,18 @@ Deno.test("schedules of 2 to 30 agents on a slow and mortal relay lose, repeat a
       total.commits += commits;
       total.messages += messages;
     } catch (error) {
-      throw new Error(`schedule ${total.schedules}; STATIC_TEST_SEED=${seed} repeats it`, { cause: error });
+      throw new Error(`schedule ${total.schedules}; STATIC_TEST_SEED=${seed} repeats it`, {
+        cause: error,
+      });
     }
     total.schedules++;
   }
   console.log(`${JSON.stringify(total)} in ${Math.round((performance.now() - startMs) / 1000)} s`);
   // Schedules in which nothing happens would prove nothing.
-  assert(total.commits > total.schedules && total.messages > 2 * total.schedules, JSON.stringify(total));
+  assert(
+    total.commits > total.schedules && total.messages > 2 * total.schedules,
+    JSON.stringify(total),
+  );
   tried(`${total.schedules} schedules of ${total.entries} entries`);
 });
 

@@ -19,7 +19,11 @@ Deno.test("a backup under load holds everything accepted before it, and the orig
     const channelId = await createChannel(engine, 1);
     const body = new Uint8Array(3_000);
     const send = (from: number, count: number) =>
-      appendAll(engine, channelId, Array.from({ length: count }, (_, i) => message(`m${from + i}`, { body })));
+      appendAll(
+        engine,
+        channelId,
+        Array.from({ length: count }, (_, i) => message(`m${from + i}`, { body })),
+      );
     await send(0, 100);
     const sending = send(100, 300);
     await engine.backUp(`${folder}/copy.sqlite`, 1);
@@ -78,7 +82,11 @@ Deno.test("a backup that cannot be written is an error, and the next one works",
   await inFolder(async (folder) => {
     const engine = await openSqliteEngine({ path: `${folder}/relay.sqlite` });
     const channelId = await createChannel(engine, 1);
-    await assertRejects(() => engine.backUp(`${folder}/missing/copy.sqlite`, 1), EngineError, "missing/copy.sqlite");
+    await assertRejects(
+      () => engine.backUp(`${folder}/missing/copy.sqlite`, 1),
+      EngineError,
+      "missing/copy.sqlite",
+    );
     await engine.append(channelId, message("m"));
     await engine.backUp(`${folder}/copy.sqlite`, 2);
     await engine.close();

@@ -1,6 +1,7 @@
 /**
- * Heads of channels in memory: epoch, last sequence, whether it is open, and what its queue takes, so that checking an
- * append asks nobody. A head changes inside a group and is written to its row once, when the group is committed.
+ * Heads of channels in memory: epoch, last sequence, whether it is open, and what its queue takes,
+ * so that checking an append asks nobody. A head changes inside a group and is written to its row
+ * once, when the group is committed.
  */
 import type { AccountId, AgentId, ChannelId, ChannelName } from "../../proto/mod.ts";
 import type { Database, Statement } from "./database.ts";

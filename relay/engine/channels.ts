@@ -53,10 +53,14 @@ export class Channels {
       INSERT INTO channel (id, name, account, creator, nonce, time_ms, other_bytes)
       VALUES (?, ?, ?, ?, ?, ?, ${bytesPerMember})`);
     this.#insertListing = database.prepare("INSERT INTO listing (agent, channel_id) VALUES (?, ?)");
-    this.#insertCursor = database.prepare("INSERT INTO cursor (channel, agent, consumed) VALUES (?, ?, 0)");
+    this.#insertCursor = database.prepare(
+      "INSERT INTO cursor (channel, agent, consumed) VALUES (?, ?, 0)",
+    );
     this.#numberOf = database.prepare("SELECT number FROM channel WHERE id = ?");
     this.#byNonce = database.prepare("SELECT id FROM channel WHERE creator = ? AND nonce = ?");
-    this.#byName = database.prepare("SELECT id FROM channel WHERE account = ? AND name = ? AND closed_at_ms IS NULL");
+    this.#byName = database.prepare(
+      "SELECT id FROM channel WHERE account = ? AND name = ? AND closed_at_ms IS NULL",
+    );
     // Each half reads its own index in order and stops at the limit.
     this.#list = database.prepare(`
       SELECT id FROM (
@@ -70,7 +74,8 @@ export class Channels {
     this.#listJoining = database.prepare(`
       SELECT id FROM cursor INDEXED BY cursor_waiting CROSS JOIN channel ON number = channel AND id > ?2
       WHERE cursor.agent = ?1 AND joining IS NOT NULL ORDER BY id LIMIT ?3`);
-    // From sums, and one row of the channel that is not counted: what waits for an agent may be as long as strangers like.
+    // From sums, and one row of the channel that is not counted: what waits for an agent may be as
+    // long as strangers like.
     this.#joining = database.prepare(`
       WITH
         own AS (SELECT channels, bytes FROM waiting WHERE agent = ?1 AND account = ?2),
@@ -100,12 +105,15 @@ export class Channels {
       FROM channel INDEXED BY channel_any_account
       WHERE account = ? AND number > ? ORDER BY number LIMIT ${sizesAtOnce}`);
     this.#snapshot = database.prepare("SELECT state FROM snapshot WHERE channel = ?");
-    this.#saveSnapshot = database.prepare("INSERT OR REPLACE INTO snapshot (channel, state) VALUES (?, ?)");
+    this.#saveSnapshot = database.prepare(
+      "INSERT OR REPLACE INTO snapshot (channel, state) VALUES (?, ?)",
+    );
   }
 
   /** `id_taken` is not an outcome but a caller's mistake: ids are random. */
   create(channel: NewChannel): CreateOutcome | { readonly kind: "id_taken" } {
-    const { channelId, name, account, creator, nonce, timeMs, maxOpen, accountBytes = Infinity } = channel;
+    const { channelId, name, account, creator, nonce, timeMs, maxOpen, accountBytes = Infinity } =
+      channel;
     const same = this.#byNonce.get(creator, nonce);
     const original = same === undefined ? undefined : this.find(same.id);
     if (original !== undefined) return { kind: "duplicate", original };

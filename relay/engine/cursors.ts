@@ -20,7 +20,9 @@ export class Cursors {
   constructor(database: Database, { heads, logBytes }: CursorsDeps) {
     this.#heads = heads;
     this.#logBytes = logBytes;
-    this.#all = database.prepare("SELECT agent, consumed, acknowledged FROM cursor WHERE channel = ? ORDER BY agent");
+    this.#all = database.prepare(
+      "SELECT agent, consumed, acknowledged FROM cursor WHERE channel = ? ORDER BY agent",
+    );
     // Only a cursor that is there: a late acknowledgement must not bring back one that was dropped.
     this.#move = database.prepare(`
       UPDATE cursor SET
@@ -28,8 +30,8 @@ export class Cursors {
         consumed = max(consumed, ?1),
         acknowledged = max(acknowledged, ?4)
       WHERE channel = ?2 AND agent = ?3 AND (consumed < ?1 OR acknowledged < ?4)`);
-    // Not the cursor of an agent that was added again while the call was under way: that one belongs to its new
-    // membership.
+    // Not the cursor of an agent that was added again while the call was under way: that one
+    // belongs to its new membership.
     this.#drop = database.prepare(`
       DELETE FROM cursor WHERE channel = ?1 AND agent = ?2 AND
         NOT EXISTS (SELECT 1 FROM listing WHERE agent = ?2 AND channel_id = ?3)`);
@@ -38,7 +40,9 @@ export class Cursors {
   all(channelId: ChannelId): ReadonlyMap<AgentId, Cursor> {
     const channel = this.#heads.find(channelId);
     const rows = channel === undefined ? [] : this.#all.all(channel.number);
-    return new Map(rows.map(({ agent, consumed, acknowledged }) => [agent, { consumed, acknowledged }]));
+    return new Map(
+      rows.map(({ agent, consumed, acknowledged }) => [agent, { consumed, acknowledged }]),
+    );
   }
 
   /** Returns false when the position is beyond the log. */

@@ -1,8 +1,10 @@
 /**
- * An SQLite database whose event loop never waits for a disk. Commits go to the write-ahead log without a sync; `sync` then
- * has the operating system confirm the log, off the main thread, and only what was confirmed is told to anyone. The log is
- * copied back (`checkpoint`) without a sync too, and the copy confirmed before the log is written from its start again, so
- * that at every moment log and file together hold whatever was confirmed. `docs/relay_engine.md` has the whole argument.
+ * An SQLite database whose event loop never waits for a disk. Commits go to the write-ahead log
+ * without a sync; `sync` then has the operating system confirm the log, off the main thread, and
+ * only what was confirmed is told to anyone. The log is copied back (`checkpoint`) without a sync
+ * too, and the copy confirmed before the log is written from its start again, so that at every
+ * moment log and file together hold whatever was confirmed. `docs/relay_engine.md` has the whole
+ * argument.
  */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { type DiskSpace, readDiskSpace, roomInFile, unknownSpace } from "./disk_space.ts";
@@ -24,7 +26,10 @@ export type Value = string | number | null | Uint8Array;
 export interface DatabaseOptions {
   /** A file, or `:memory:` for a database that lives as long as the process and never waits. */
   readonly path: string;
-  /** Pages of the write-ahead log above which it is copied back. 4 MiB by default: a few milliseconds of copying. */
+  /**
+   * Pages of the write-ahead log above which it is copied back. 4 MiB by default: a few
+   * milliseconds of copying.
+   */
   readonly checkpointPages?: number;
   /** The content can be had again from elsewhere: nothing waits for the disk. */
   readonly isCopy?: boolean;
@@ -39,8 +44,9 @@ export interface DatabaseOptions {
 }
 
 /**
- * A file in memory. Not SQLite's own `:memory:`, which walks over every page it ever changed at each commit and so becomes
- * slower as it grows. At most 1 GiB; what is above it is refused as by a full disk.
+ * A file in memory. Not SQLite's own `:memory:`, which walks over every page it ever changed at
+ * each commit and so becomes slower as it grows. At most 1 GiB; what is above it is refused as by a
+ * full disk.
  */
 const memoryPath = "file:relay?vfs=memdb";
 const memoryBytes = 1024 ** 3;
@@ -69,7 +75,10 @@ interface Written {
   pages: number;
 }
 
-/** A prepared statement with the shape of its rows. Without `iterate`: the runtime's ends quietly at a damaged page. */
+/**
+ * A prepared statement with the shape of its rows. Without `iterate`: the runtime's ends quietly at
+ * a damaged page.
+ */
 export class Statement<Row = never> {
   readonly #statement: StatementSync;
   readonly #written: Written;
@@ -80,11 +89,13 @@ export class Statement<Row = never> {
   }
 
   get(...values: Value[]): Row | undefined {
-    return this.#statement.get(...input(values)) as Row | undefined; // cast: the shape of the statement's own columns
+    // cast: the shape of the statement's own columns
+    return this.#statement.get(...input(values)) as Row | undefined;
   }
 
   all(...values: Value[]): Row[] {
-    return this.#statement.all(...input(values)) as Row[]; // cast: the shape of the statement's own columns
+    // cast: the shape of the statement's own columns
+    return this.#statement.all(...input(values)) as Row[];
   }
 
   /** How many rows it changed. */
@@ -147,7 +158,8 @@ export class Database {
   }
 
   static async open(options: DatabaseOptions): Promise<Database> {
-    const { path, checkpointPages = 4 * 1024 * 1024 / pageBytes, openForSync = openReally } = options;
+    const { path, checkpointPages = 4 * 1024 * 1024 / pageBytes, openForSync = openReally } =
+      options;
     const { migrations = allMigrations, onMigrated = () => {}, isCopy = false } = options;
     const inMemory = path === ":memory:";
     const { maxBytes = inMemory ? memoryBytes : Infinity } = options;
@@ -160,10 +172,14 @@ export class Database {
       const migrated = configure(sqlite, path, migrations);
       if (isCopy) sqlite.exec("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 1000");
       if (inMemory || isCopy) return new Database(sqlite, undefined, parts);
-      const handles = { log: await openForSync(`${path}-wal`, "log"), file: await openForSync(path, "locked") };
+      const handles = {
+        log: await openForSync(`${path}-wal`, "log"),
+        file: await openForSync(path, "locked"),
+      };
       const database = new Database(sqlite, handles, parts);
       try {
-        // Pages that a killed process left in the log were perhaps never confirmed, and are about to be read.
+        // Pages that a killed process left in the log were perhaps never confirmed, and are about
+        // to be read.
         await database.sync();
         await syncFolder(path);
         if (migrated.from > 0 && migrated.names.length > 0) onMigrated(migrated);
@@ -204,13 +220,16 @@ export class Database {
   }
 
   /**
-   * Copies the log back when it is long. Call it after `sync`, and commit nothing until it resolves: from then on the next
-   * commit overwrites the log.
+   * Copies the log back when it is long. Call it after `sync`, and commit nothing until it
+   * resolves: from then on the next commit overwrites the log.
    */
   async checkpoint(): Promise<void> {
     if (this.#handles === undefined || this.#copying?.isWhole === true) return;
-    // Asking costs as much as a statement that writes: not before the log can have become longer by a part of its length.
-    if (this.#written.pages < this.#checkpointPages / askedParts && this.#copying === undefined) return;
+    // Asking costs as much as a statement that writes: not before the log can have become longer by
+    // a part of its length.
+    if (this.#written.pages < this.#checkpointPages / askedParts && this.#copying === undefined) {
+      return;
+    }
     this.#written.pages = 0;
     const pages = this.#logPages.get()?.log ?? 0;
     if (pages < this.#checkpointAt && this.#copying === undefined) return;
@@ -224,18 +243,22 @@ export class Database {
       this.#copying?.whole.reject(
         new EngineError("io", "Cannot copy the database: its disk is full. Make space first"),
       );
-      // A full disk: the log has everything and goes on growing; space may come before the next attempt.
+      // A full disk: the log has everything and goes on growing; space may come before the next
+      // attempt.
       this.#checkpointAt = pages + this.#checkpointPages;
     }
   }
 
   /**
-   * A copy of everything that is durable now, at `path`. `write` must make a group, whose checkpoint begins the copy. Commits go
-   * on meanwhile: they are in the log alone, so the file does not change under the copy.
+   * A copy of everything that is durable now, at `path`. `write` must make a group, whose
+   * checkpoint begins the copy. Commits go on meanwhile: they are in the log alone, so the file
+   * does not change under the copy.
    */
   async copyTo(path: string, write: () => Promise<unknown>): Promise<void> {
     const file = this.#handles?.file;
-    if (file?.copyTo === undefined) throw new EngineError("invalid", "A database in memory cannot be copied");
+    if (file?.copyTo === undefined) {
+      throw new EngineError("invalid", "A database in memory cannot be copied");
+    }
     if (this.#copying !== undefined) {
       throw new EngineError("invalid", "The database is being copied already; wait for it");
     }
@@ -255,16 +278,18 @@ export class Database {
   }
 
   /**
-   * A copy of everything that is committed, at once: nothing else runs meanwhile. Only of the copy of a log, which is nobody
-   * else's: opening its file here gives up the lock on it. SQLite's own way of copying attaches a database, which the runtime
-   * allows only to programs that may read and write everything.
+   * A copy of everything that is committed, at once: nothing else runs meanwhile. Only of the copy
+   * of a log, which is nobody else's: opening its file here gives up the lock on it. SQLite's own
+   * way of copying attaches a database, which the runtime allows only to programs that may read and
+   * write everything.
    */
   copyNow(path: string): void {
     if (this.#path === ":memory:") {
       // Without the name of a file system the copy would be in memory, too.
       return void this.#sqlite.prepare("VACUUM INTO ?").run(`file:${encodeURI(path)}?vfs=unix`);
     }
-    const { busy, log, checkpointed } = this.#copyBack.get() ?? { busy: 1, log: 0, checkpointed: 0 };
+    const { busy, log, checkpointed } = this.#copyBack.get() ??
+      { busy: 1, log: 0, checkpointed: 0 };
     if (busy !== 0 || log !== checkpointed) {
       throw new EngineError("io", `Cannot copy ${this.#path}: it is not whole. Is the disk full?`);
     }
@@ -298,8 +323,8 @@ export class Database {
   }
 
   /**
-   * Lets go of the files without closing the database: after a failed sync nobody knows what is on disk, and closing would
-   * copy the log back and delete it. The process is expected to end.
+   * Lets go of the files without closing the database: after a failed sync nobody knows what is on
+   * disk, and closing would copy the log back and delete it. The process is expected to end.
    */
   release(): void {
     this.#handles?.log.close();
@@ -308,12 +333,15 @@ export class Database {
 }
 
 function configure(sqlite: DatabaseSync, path: string, migrations: readonly Migration[]): Migrated {
-  const pragma = (text: string): unknown => Object.values(sqlite.prepare(`PRAGMA ${text}`).get() ?? {})[0];
+  const pragma = (text: string): unknown =>
+    Object.values(sqlite.prepare(`PRAGMA ${text}`).get() ?? {})[0];
   sqlite.exec(`PRAGMA busy_timeout = 0; PRAGMA page_size = ${pageBytes}`);
-  // Held from the first access until the process ends, however it ends; and no shared memory file is needed.
+  // Held from the first access until the process ends, however it ends; and no shared memory file
+  // is needed.
   pragma("locking_mode = EXCLUSIVE");
   const format = Number(pragma("user_version"));
-  const empty = format === 0 && sqlite.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.n === 0;
+  const empty = format === 0 &&
+    sqlite.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.n === 0;
   // Before anything is changed: the file may be somebody else's.
   if (!empty) checkMark(path, Number(pragma("application_id")));
   checkFormat(path, format, migrations.length);
@@ -328,8 +356,8 @@ function configure(sqlite: DatabaseSync, path: string, migrations: readonly Migr
 }
 
 /**
- * Readable by its owner only, from the moment it exists; SQLite gives the log the same mode. A file that others may read was
- * copied there, from a backup perhaps: nobody else has business with it.
+ * Readable by its owner only, from the moment it exists; SQLite gives the log the same mode. A file
+ * that others may read was copied there, from a backup perhaps: nobody else has business with it.
  */
 async function createPrivateFile(path: string): Promise<void> {
   try {

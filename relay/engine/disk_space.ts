@@ -27,13 +27,16 @@ export interface FileSize {
 }
 
 /**
- * Everything passes through the log beside the file, which takes space of the disk itself: on a disk that is full, free pages
- * are of no use. So they count up to so many times what the disk has.
+ * Everything passes through the log beside the file, which takes space of the disk itself: on a
+ * disk that is full, free pages are of no use. So they count up to so many times what the disk has.
  */
 const perLogByte = 16;
 
 /** Returns the bytes that may still be written to a file. */
-export function roomInFile(disk: DiskSpace, { maxBytes, fileBytes, freeBytes }: FileSize): DiskSpace {
+export function roomInFile(
+  disk: DiskSpace,
+  { maxBytes, fileBytes, freeBytes }: FileSize,
+): DiskSpace {
   const growth = Math.max(0, Math.min(disk.availableBytes, maxBytes - fileBytes));
   return {
     availableBytes: Math.min(growth + freeBytes, disk.availableBytes * perLogByte),

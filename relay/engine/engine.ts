@@ -1,54 +1,73 @@
 /**
- * The relay's storage: the only holder of authoritative channel state. Small and asynchronous, so that a replicated log
- * can take the place of the embedded database and any of several relays can serve any session. An engine knows
- * sequences, epochs and idempotency keys; the meaning of an entry is the core's business, and its body is opaque here.
+ * The relay's storage: the only holder of authoritative channel state. Small and asynchronous, so
+ * that a replicated log can take the place of the embedded database and any of several relays can
+ * serve any session. An engine knows sequences, epochs and idempotency keys; the meaning of an
+ * entry is the core's business, and its body is opaque here.
  */
 import type { AccountId, AgentId, ChannelId, ChannelName, GapReason } from "../../proto/mod.ts";
 
 export interface Engine {
-  /** Makes a channel at epoch 0 with an empty log, listed for its creator. The same `nonce` of a creator gets the original. */
+  /**
+   * Makes a channel at epoch 0 with an empty log, listed for its creator. The same `nonce` of a
+   * creator gets the original.
+   */
   createChannel(channel: NewChannel): Promise<CreateOutcome>;
-  /** A channel's head and last snapshot, or undefined when it never existed or was purged after closing. */
+  /**
+   * A channel's head and last snapshot, or undefined when it never existed or was purged after
+   * closing.
+   */
   findChannel(channelId: ChannelId): Promise<ChannelRecord | undefined>;
   /** Ids of the open channels that list this agent or were created by this account, ascending. */
   listChannels(query: ListQuery): Promise<ChannelPage>;
   /**
-   * Open channels that list this agent since an entry that it has not consumed, ascending. Costs what it answers, however many
-   * channels list the agent.
+   * Open channels that list this agent since an entry that it has not consumed, ascending. Costs
+   * what it answers, however many channels list the agent.
    */
   listJoining(query: JoiningQuery): Promise<ChannelPage>;
   /**
-   * Returns the bytes that wait for an agent in such channels of one account, and how many other accounts have
-   * something waiting for it.
+   * Returns the bytes that wait for an agent in such channels of one account, and how many other
+   * accounts have something waiting for it.
    */
   joining(query: WaitingQuery): Promise<Waiting>;
 
   /** Whether an open channel lists this agent. */
   isListed(agentId: AgentId): Promise<boolean>;
 
-  /** Channels that hold an application message older than this: they want care although nobody uses them. */
-  agedChannels(query: { readonly beforeMs: number; readonly limit: number }): Promise<readonly ChannelId[]>;
+  /**
+   * Channels that hold an application message older than this: they want care although nobody uses
+   * them.
+   */
+  agedChannels(
+    query: { readonly beforeMs: number; readonly limit: number },
+  ): Promise<readonly ChannelId[]>;
 
   /**
-   * Adds one entry, if the channel is at `entry.epoch` (a founding: between `fromEpoch` and there, and without a change behind
-   * `judgedAt`) and open. Everything about the entry – its key, the lists of its agents, the records, the charge – becomes durable
-   * with it or not at all. Resolves when it is durable, and after every watcher of
-   * this process was told. Appends of one caller to one channel take effect in the order in which they were called.
+   * Adds one entry, if the channel is at `entry.epoch` (a founding: between `fromEpoch` and there,
+   * and without a change behind `judgedAt`) and open. Everything about the entry – its key, the
+   * lists of its agents, the records, the charge – becomes durable with it or not at all. Resolves
+   * when it is durable, and after every watcher of this process was told. Appends of one caller to
+   * one channel take effect in the order in which they were called.
    */
   append(channelId: ChannelId, entry: NewEntry): Promise<AppendOutcome>;
   /**
-   * Entries after a position, oldest first: at least one if there is one, then up to `maxBytes` of bodies, and never so many
-   * that it takes long: the answer is the end of the log only when it reaches the head. A gap that began earlier is told from
-   * the position on.
+   * Entries after a position, oldest first: at least one if there is one, then up to `maxBytes` of
+   * bodies, and never so many that it takes long: the answer is the end of the log only when it
+   * reaches the head. A gap that began earlier is told from the position on.
    */
-  read(channelId: ChannelId, from: { readonly after: number; readonly maxBytes: number }): Promise<readonly LogItem[]>;
-  /** The original answer to an entry's key, for as long as keys are remembered. Knows of every `append` that was called before it. */
+  read(
+    channelId: ChannelId,
+    from: { readonly after: number; readonly maxBytes: number },
+  ): Promise<readonly LogItem[]>;
+  /**
+   * The original answer to an entry's key, for as long as keys are remembered. Knows of every
+   * `append` that was called before it.
+   */
   findKey(channelId: ChannelId, key: string): Promise<Appended | undefined>;
   /** The commit that ended an epoch. Remembered after the entry itself was trimmed. */
   findCommit(channelId: ChannelId, epoch: number): Promise<CommitTrace | undefined>;
   /**
-   * Calls back for every entry appended from now on by any caller, in order, once it is durable. Returns a function to
-   * stop.
+   * Calls back for every entry appended from now on by any caller, in order, once it is durable.
+   * Returns a function to stop.
    */
   watch(channelId: ChannelId, listener: (entry: Entry) => void): () => void;
 
@@ -56,30 +75,46 @@ export interface Engine {
   saveSnapshot(channelId: ChannelId, snapshot: Snapshot): Promise<void>;
   /** How far each member is. */
   cursors(channelId: ChannelId): Promise<ReadonlyMap<AgentId, Cursor>>;
-  /** Never moves back, and does nothing for an agent without a cursor (it was dropped). Durable when it resolves. */
+  /**
+   * Never moves back, and does nothing for an agent without a cursor (it was dropped). Durable when
+   * it resolves.
+   */
   moveCursor(channelId: ChannelId, agentId: AgentId, cursor: Cursor): Promise<void>;
   /** For an agent that is no longer listed; one that was added again keeps its new cursor. */
   dropCursor(channelId: ChannelId, agentId: AgentId): Promise<void>;
 
   /** Returns the size of the channel's application messages. */
   queueSize(channelId: ChannelId): Promise<QueueSize>;
-  /** Deletes every entry up to `through`: all members are done with them. Only up to the last snapshot. */
+  /**
+   * Deletes every entry up to `through`: all members are done with them. Only up to the last
+   * snapshot.
+   */
   trim(channelId: ChannelId, through: number): Promise<void>;
-  /** Application messages up to `through` give way to gaps; neighbouring gaps of one reason become one. */
+  /**
+   * Application messages up to `through` give way to gaps; neighbouring gaps of one reason become
+   * one.
+   */
   dropMessages(channelId: ChannelId, through: number, reason: GapReason): Promise<void>;
   /** Forgets what is older than these times. */
   forget(before: ForgetBefore): Promise<void>;
   /** Forgets a closed channel at once, even if members have not read it. */
   purge(channelId: ChannelId): Promise<void>;
 
-  /** Returns the size of all channels of an account, including closed ones until they are forgotten. */
+  /**
+   * Returns the size of all channels of an account, including closed ones until they are forgotten.
+   */
   accountBytes(account: AccountId): Promise<number>;
   /** Closed channels of an account that are not forgotten yet, the longest closed first. */
-  closedChannels(query: { readonly account: AccountId; readonly limit: number }): Promise<readonly ChannelId[]>;
+  closedChannels(
+    query: { readonly account: AccountId; readonly limit: number },
+  ): Promise<readonly ChannelId[]>;
   /** The open channel of an account that takes most. */
   largestChannel(account: AccountId): Promise<ChannelId | undefined>;
 
-  /** Writes a copy of everything that is durable to a file, while work goes on. It can be opened in place of the original. */
+  /**
+   * Writes a copy of everything that is durable to a file, while work goes on. It can be opened in
+   * place of the original.
+   */
   backUp(path: string, timeMs: number): Promise<void>;
   /** The present size, and the room that is left. */
   storage(): StorageSize;
@@ -98,7 +133,10 @@ export interface Engine {
 export interface Cursor {
   /** The last entry that it is done with. */
   readonly consumed: number;
-  /** The last one that it said so of itself: the relay moves the other one past entries that are not for it. */
+  /**
+   * The last one that it said so of itself: the relay moves the other one past entries that are not
+   * for it.
+   */
   readonly acknowledged: number;
 }
 
@@ -165,12 +203,23 @@ export interface Waiting {
   readonly otherAccounts: number;
 }
 
-export const entryKinds = ["message", "commit", "founding", "welcome", "leave", "lapse", "close"] as const;
+export const entryKinds = [
+  "message",
+  "commit",
+  "founding",
+  "welcome",
+  "leave",
+  "lapse",
+  "close",
+] as const;
 export type EntryKind = (typeof entryKinds)[number];
 
 export interface EntryHead {
   readonly kind: EntryKind;
-  /** The epoch in which it was made; a commit or a founding begins the next one, `close` ends the log. */
+  /**
+   * The epoch in which it was made; a commit or a founding begins the next one, `close` ends the
+   * log.
+   */
   readonly epoch: number;
   readonly sender: AgentId;
   readonly timeMs: number;
@@ -181,22 +230,33 @@ export interface EntryHead {
 }
 
 export interface NewEntry extends EntryHead {
-  /** Unique in its channel: appending the same key again changes nothing and returns the original. */
+  /**
+   * Unique in its channel: appending the same key again changes nothing and returns the original.
+   */
   readonly key: string;
-  /** Agents whose list of channels gains this one. Their cursors start just before this entry: it carries their Welcome. */
+  /**
+   * Agents whose list of channels gains this one. Their cursors start just before this entry: it
+   * carries their Welcome.
+   */
   readonly added: readonly AgentId[];
   /** Agents whose list loses it; applied before `added`. Their cursors stay until dropped. */
   readonly removed: readonly AgentId[];
   /** Identifies a commit or a founding after it was trimmed. */
   readonly commitHash?: Uint8Array;
-  /** Of a founding, which skips epochs: taken from this one on, as long as the channel has not come to the entry's own. */
+  /**
+   * Of a founding, which skips epochs: taken from this one on, as long as the channel has not come
+   * to the entry's own.
+   */
   readonly fromEpoch?: number;
   /**
-   * Of a founding: its sender's rights were checked with the log up to this position. A change behind it makes it a conflict: an
-   * entry that is neither a message nor a Welcome nor routine.
+   * Of a founding: its sender's rights were checked with the log up to this position. A change
+   * behind it makes it a conflict: an entry that is neither a message nor a Welcome nor routine.
    */
   readonly judgedAt?: number;
-  /** Of a commit by which nobody comes or goes, and the owners stay the same. It overtakes no founding. */
+  /**
+   * Of a commit by which nobody comes or goes, and the owners stay the same. It overtakes no
+   * founding.
+   */
   readonly isRoutine?: boolean;
   /** Paid from this lease, in the same transaction. */
   readonly charge?: Charge;
@@ -206,20 +266,37 @@ export interface NewEntry extends EntryHead {
   readonly records?: readonly RecordEdit[];
   /** Without it, an entry is never refused for want of room. */
   readonly room?: Room;
-  /** The session in which it was sent, where several relays share a log: void once its agent has a newer one anywhere. */
+  /**
+   * The session in which it was sent, where several relays share a log: void once its agent has a
+   * newer one anywhere.
+   */
   readonly by?: { readonly agentId: AgentId; readonly session: number };
 }
 
-/** A new value for a record that is still the one that was read, or its end. It keeps its expiry, and needs no room. */
+/**
+ * A new value for a record that is still the one that was read, or its end. It keeps its expiry,
+ * and needs no room.
+ */
 export type RecordEdit =
-  | { readonly kind: "replace"; readonly key: string; readonly revision: number; readonly value: Uint8Array }
+  | {
+    readonly kind: "replace";
+    readonly key: string;
+    readonly revision: number;
+    readonly value: Uint8Array;
+  }
   | { readonly kind: "delete"; readonly key: string };
 
 /** Limits for entries, the new one included. */
 export interface Room {
-  /** Entries other than messages, members and records of the channel; a message is not measured against it. */
+  /**
+   * Entries other than messages, members and records of the channel; a message is not measured
+   * against it.
+   */
   readonly channelBytes: number;
-  /** Everything in all channels of the account that made this one, until those that were closed are forgotten. */
+  /**
+   * Everything in all channels of the account that made this one, until those that were closed are
+   * forgotten.
+   */
   readonly accountBytes: number;
 }
 
@@ -290,7 +367,10 @@ export interface QueueSize {
   readonly oldestMs?: number;
 }
 
-/** Small durable records with revisions: a caller that read an old revision cannot overwrite a newer one. */
+/**
+ * Small durable records with revisions: a caller that read an old revision cannot overwrite a newer
+ * one.
+ */
 export interface Records {
   get(key: string): Promise<StoredRecord | undefined>;
   /** `revision` of what is replaced, 0 for a record that must not exist yet. */
@@ -305,7 +385,10 @@ export interface Records {
 export interface NewRecord {
   readonly value: Uint8Array;
   readonly expiresAtMs: number;
-  /** The open channel that it belongs to: it is counted there, and goes with it. One that takes another's place is not refused for room. */
+  /**
+   * The open channel that it belongs to: it is counted there, and goes with it. One that takes
+   * another's place is not refused for room.
+   */
   readonly of?: { readonly channelId: ChannelId; readonly most: number; readonly room: Room };
 }
 
@@ -346,20 +429,31 @@ export interface LeaseState extends HeldLease {
   readonly payloadBytes: number;
 }
 
-/** Consumption is counted by `append`; a charge beyond `granted` or under another fence is refused there. */
+/**
+ * Consumption is counted by `append`; a charge beyond `granted` or under another fence is refused
+ * there.
+ */
 export interface LeaseBook {
   open(lease: HeldLease): Promise<void>;
   list(): Promise<readonly LeaseState[]>;
-  /** No charge is taken any more, and none is under way when this resolves: the numbers are final. */
+  /**
+   * No charge is taken any more, and none is under way when this resolves: the numbers are final.
+   */
   stop(leaseId: string): Promise<LeaseState | undefined>;
   /** After the API has taken the final report. */
   forget(leaseId: string): Promise<void>;
 }
 
-/** KeyPackages live in memory only, of this process or of the log's nodes: after a restart their owners are asked for new ones. */
+/**
+ * KeyPackages live in memory only, of this process or of the log's nodes: after a restart their
+ * owners are asked for new ones.
+ */
 export interface KeyPackagePools {
   count(agentId: AgentId, nowMs: number): Promise<PoolCount>;
-  /** Adds what is not known yet; a KeyPackage that was claimed is remembered until it expires and never taken again. */
+  /**
+   * Adds what is not known yet; a KeyPackage that was claimed is remembered until it expires and
+   * never taken again.
+   */
   put(agentId: AgentId, upload: PoolUpload): Promise<PoolCount>;
   /** One KeyPackage for one claimer. The same `claim` gets the same answer until it expires. */
   claim(agentId: AgentId, claim: PoolClaim): Promise<Claimed | undefined>;
@@ -383,14 +477,15 @@ export interface PoolUpload {
   /** How many may be held; the rest of an upload is ignored. */
   readonly capacity: number;
   /**
-   * The account that uploads. Beyond these bytes its longest untouched pools are emptied; when all pools take more than
-   * `bytesInAll`, those of the account that has most, with their KeyPackages of last resort when nothing else is left.
-   * An account within the guaranteed size loses nothing for others.
+   * The account that uploads. Beyond these bytes its longest untouched pools are emptied; when all
+   * pools take more than `bytesInAll`, those of the account that has most, with their KeyPackages
+   * of last resort when nothing else is left. An account within the guaranteed size loses nothing
+   * for others.
    */
   readonly account: AccountId;
   /**
-   * The key that the token names, or the account's visitors, and the limit for the pools of these: beyond it only they are
-   * emptied.
+   * The key that the token names, or the account's visitors, and the limit for the pools of these:
+   * beyond it only they are emptied.
    */
   readonly key?: { readonly id: string; readonly bytes: number };
   readonly bytesPerAccount: number;
@@ -403,8 +498,8 @@ export interface PoolClaim {
   readonly key: string;
   readonly nowMs: number;
   /**
-   * The share that the claimer may still have: anything; or that unless less than half of the pool is left; or only the
-   * last resort; or nothing but what this key has got before.
+   * The share that the claimer may still have: anything; or that unless less than half of the pool
+   * is left; or only the last resort; or nothing but what this key has got before.
    */
   readonly share?: "any" | "half" | "last resort" | "none";
 }

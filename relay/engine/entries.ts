@@ -1,4 +1,7 @@
-/** The log: appending an entry with everything about it, and reading what is there. Runs inside groups of `group_commit.ts`. */
+/**
+ * The log: appending an entry with everything about it, and reading what is there. Runs inside
+ * groups of `group_commit.ts`.
+ */
 import type { AgentId, ChannelId, GapReason } from "../../proto/mod.ts";
 import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
 import type { Database, Statement } from "./database.ts";
@@ -87,8 +90,12 @@ export class Entries {
       INSERT OR IGNORE INTO entry_key (channel, key, sequence, epoch, time_ms) VALUES (?, ?, ?, ?, ?)`);
     this.#insertTrace = database.prepare(`
       INSERT INTO commit_trace (channel, epoch, sequence, commit_hash, sender, time_ms) VALUES (?, ?, ?, ?, ?, ?)`);
-    this.#insertListing = database.prepare("INSERT OR IGNORE INTO listing (agent, channel_id) VALUES (?, ?)");
-    this.#deleteListing = database.prepare("DELETE FROM listing WHERE agent = ? AND channel_id = ?");
+    this.#insertListing = database.prepare(
+      "INSERT OR IGNORE INTO listing (agent, channel_id) VALUES (?, ?)",
+    );
+    this.#deleteListing = database.prepare(
+      "DELETE FROM listing WHERE agent = ? AND channel_id = ?",
+    );
     this.#insertCursor = database.prepare(`
       INSERT INTO cursor (channel, agent, consumed, joining, acknowledged, welcome_bytes)
       VALUES (?1, ?2, ?3, ?4, ?3, ?5)`);
@@ -109,7 +116,9 @@ export class Entries {
       WHERE channel = ? AND sequence > ? ORDER BY sequence LIMIT 1`);
     this.#gapsAfter = database.prepare(`
       SELECT first, last, reason FROM gap WHERE channel = ? AND last > ? ORDER BY first LIMIT ${engineLimits.itemsPerRead}`);
-    this.#key = database.prepare("SELECT sequence, epoch, time_ms FROM entry_key WHERE channel = ? AND key = ?");
+    this.#key = database.prepare(
+      "SELECT sequence, epoch, time_ms FROM entry_key WHERE channel = ? AND key = ?",
+    );
     this.#trace = database.prepare(`
       SELECT sequence, commit_hash, sender, time_ms FROM commit_trace WHERE channel = ? AND epoch = ?`);
   }
@@ -136,7 +145,11 @@ export class Entries {
     return { kind: "appended", ...appended };
   }
 
-  #rememberKey({ number }: ChannelHead, key: string, { sequence, epoch, timeMs }: Appended): boolean {
+  #rememberKey(
+    { number }: ChannelHead,
+    key: string,
+    { sequence, epoch, timeMs }: Appended,
+  ): boolean {
     return this.#insertKey.run(number, key, sequence, epoch, timeMs) === 1;
   }
 
@@ -151,10 +164,14 @@ export class Entries {
       this.#deleteListing.run(agent, channel.channelId);
       this.#joinNoMore.run(channel.number, agent);
     }
-    for (const agent of entry.added) this.#list(channel, agent, sequence, entry.welcomeBytes?.get(agent) ?? 0);
+    for (const agent of entry.added) {
+      this.#list(channel, agent, sequence, entry.welcomeBytes?.get(agent) ?? 0);
+    }
     for (const edit of entry.records ?? []) this.#records.edit(edit);
     if (kind === "welcome") {
-      for (const [agent, bytes] of entry.welcomeBytes ?? []) this.#resizeWelcome.run(bytes, channel.number, agent);
+      for (const [agent, bytes] of entry.welcomeBytes ?? []) {
+        this.#resizeWelcome.run(bytes, channel.number, agent);
+      }
     }
     if (kind === "message") {
       if (channel.messages === 0) this.#heads.setOldest(channel, timeMs);
@@ -187,9 +204,13 @@ export class Entries {
     const items: LogItem[] = [];
     let [bytes, row] = [0, this.#next.get(channel.number, after)];
     while (row !== undefined) {
-      while (gaps[0] !== undefined && gaps[0].sequence < row.sequence) items.push(...gaps.splice(0, 1));
+      while (gaps[0] !== undefined && gaps[0].sequence < row.sequence) {
+        items.push(...gaps.splice(0, 1));
+      }
       bytes += row.body.length;
-      if (items.length > 0 && (bytes > maxBytes || items.length >= engineLimits.itemsPerRead)) return items;
+      if (items.length > 0 && (bytes > maxBytes || items.length >= engineLimits.itemsPerRead)) {
+        return items;
+      }
       items.push(entryOf(row));
       row = this.#next.get(channel.number, row.sequence);
     }
@@ -203,14 +224,21 @@ export class Entries {
 
   #findKey({ number }: ChannelHead, key: string): Appended | undefined {
     const row = this.#key.get(number, key);
-    return row === undefined ? undefined : { sequence: row.sequence, epoch: row.epoch, timeMs: row.time_ms };
+    return row === undefined
+      ? undefined
+      : { sequence: row.sequence, epoch: row.epoch, timeMs: row.time_ms };
   }
 
   findCommit(channelId: ChannelId, epoch: number): CommitTrace | undefined {
     const channel = this.#heads.find(channelId);
     const row = channel === undefined ? undefined : this.#trace.get(channel.number, epoch);
     if (row === undefined) return undefined;
-    return { sequence: row.sequence, commitHash: row.commit_hash, sender: row.sender, timeMs: row.time_ms };
+    return {
+      sequence: row.sequence,
+      commitHash: row.commit_hash,
+      sender: row.sender,
+      timeMs: row.time_ms,
+    };
   }
 
   queueSize(channelId: ChannelId): QueueSize {
@@ -222,7 +250,10 @@ export class Entries {
 }
 
 /** Whether members or owners have changed since its sender judged. */
-function isOvertaken({ changeSequence }: ChannelHead, { judgedAt = changeSequence }: NewEntry): boolean {
+function isOvertaken(
+  { changeSequence }: ChannelHead,
+  { judgedAt = changeSequence }: NewEntry,
+): boolean {
   return judgedAt < changeSequence;
 }
 

@@ -1,4 +1,7 @@
-/** The one error of engines. Outcomes that callers expect are returned; what is thrown is a fault, with a closed list of codes. */
+/**
+ * The one error of engines. Outcomes that callers expect are returned; what is thrown is a fault,
+ * with a closed list of codes.
+ */
 
 export type EngineFault =
   /** The caller's input is not allowed; nothing was changed. */
@@ -11,7 +14,10 @@ export type EngineFault =
   | "unsupported_version"
   /** The disk refused (it is full, for instance); nothing was changed and it may be tried again. */
   | "io"
-  /** The disk did not confirm what was written: the engine takes no more work until it is opened again. */
+  /**
+   * The disk did not confirm what was written: the engine takes no more work until it is opened
+   * again.
+   */
   | "failed"
   /** The log that relays share has not answered: it is not known what became of what was asked. */
   | "unavailable"
@@ -37,9 +43,13 @@ export function faultOf(action: string, cause: unknown): EngineError {
   if (cause instanceof EngineError) return cause;
   const text = cause instanceof Error ? cause.message : String(cause);
   if (corruptText.test(text)) {
-    return new EngineError("corrupt", `Cannot ${action}: the file is damaged (${text}). Restore it from a backup`, {
-      cause,
-    });
+    return new EngineError(
+      "corrupt",
+      `Cannot ${action}: the file is damaged (${text}). Restore it from a backup`,
+      {
+        cause,
+      },
+    );
   }
   if (lockedText.test(text)) {
     return new EngineError(

@@ -1,7 +1,8 @@
 /**
- * Group commit: writes of many callers become a few transactions and one sync. While a sync is under way the next group
- * collects. Callers are answered in the order in which they asked, and only when their group is durable; readers see
- * durable state only, so nobody is ever told of something that a loss of power could take back.
+ * Group commit: writes of many callers become a few transactions and one sync. While a sync is
+ * under way the next group collects. Callers are answered in the order in which they asked, and
+ * only when their group is durable; readers see durable state only, so nobody is ever told of
+ * something that a loss of power could take back.
  */
 import { setImmediate } from "node:timers";
 import { EngineError, faultOf } from "./errors.ts";
@@ -38,8 +39,9 @@ export interface WriteOptions<T> {
 const maxGroupJobs = 128;
 const maxGroupBytes = 4 * 1024 * 1024;
 /**
- * A group is written in transactions of so many jobs, and its callers are answered so many at a time, with turns of the event
- * loop between: a whole group would block it for 3 ms, and the work of its callers after it for three times as long.
+ * A group is written in transactions of so many jobs, and its callers are answered so many at a
+ * time, with turns of the event loop between: a whole group would block it for 3 ms, and the work
+ * of its callers after it for three times as long.
  */
 const sliceJobs = 32;
 const answeredAtOnce = 16;
@@ -72,7 +74,10 @@ export class GroupCommit {
     return this.#askedDiskMs === undefined ? 0 : performance.now() - this.#askedDiskMs;
   }
 
-  /** `work` runs inside a transaction together with others; when it throws, all of that transaction is undone. */
+  /**
+   * `work` runs inside a transaction together with others; when it throws, all of that transaction
+   * is undone.
+   */
   write<T>(work: () => T, { bytes = 0, onDurable }: WriteOptions<T> = {}): Promise<T> {
     if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
     return new Promise<T>((resolve, reject) => {
@@ -130,7 +135,9 @@ export class GroupCommit {
   }
 
   /** In slices, between which nobody reads. Jobs that were undone have been told. */
-  async #writeGroup(group: readonly Job[]): Promise<{ readonly written: readonly Job[]; readonly needsSync: boolean }> {
+  async #writeGroup(
+    group: readonly Job[],
+  ): Promise<{ readonly written: readonly Job[]; readonly needsSync: boolean }> {
     const written: Job[] = [];
     let needsSync = false;
     const atOnce = this.#storage.isWhole ? maxGroupJobs : sliceJobs;
@@ -157,7 +164,10 @@ export class GroupCommit {
     }
   }
 
-  /** A database in memory awaits nothing: without this, callers that do nothing else would keep everybody else from running. */
+  /**
+   * A database in memory awaits nothing: without this, callers that do nothing else would keep
+   * everybody else from running.
+   */
   async #letOthersRun(jobs: number): Promise<void> {
     this.#jobsThisTurn += jobs;
     if (this.#jobsThisTurn < sliceJobs) return;
@@ -223,7 +233,10 @@ export class GroupCommit {
     }
   }
 
-  /** Nothing can be done about a disk that does not answer. So it is only measured, for those who can look after it. */
+  /**
+   * Nothing can be done about a disk that does not answer. So it is only measured, for those who
+   * can look after it.
+   */
   async #askDisk(ask: () => Promise<void>): Promise<void> {
     this.#askedDiskMs = performance.now();
     try {
@@ -233,7 +246,10 @@ export class GroupCommit {
     }
   }
 
-  /** After a failed sync nobody can know what the disk has: guessing could lose what was accepted, so everything stops. */
+  /**
+   * After a failed sync nobody can know what the disk has: guessing could lose what was accepted,
+   * so everything stops.
+   */
   #fail(cause: unknown): EngineError {
     const refusal = new EngineError(
       "failed",

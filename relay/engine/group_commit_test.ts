@@ -7,7 +7,9 @@ import { appended, createChannel, message, readAll } from "./testing/sample.ts";
 for (const kind of ["memory", "file"] as const) {
   Deno.test(`${kind}: others have turns while a large group is written and answered, and nobody reads what is not answered`, async () => {
     const folder = await Deno.makeTempDir({ prefix: "static-engine-" });
-    const engine = await openSqliteEngine({ path: kind === "memory" ? ":memory:" : `${folder}/engine.sqlite` });
+    const engine = await openSqliteEngine({
+      path: kind === "memory" ? ":memory:" : `${folder}/engine.sqlite`,
+    });
     const channelId = await createChannel(engine, 1);
     const answered: number[] = [];
     const appending = Array.from({ length: 128 }, async (_, i) => {
@@ -19,7 +21,9 @@ for (const kind of ["memory", "file"] as const) {
       await nextTurn();
       turns++;
       if (answered.length === 0 || reading.length > 20) continue;
-      reading.push(readAll(engine, channelId).then(({ length }) => assert(answered.length >= length)));
+      reading.push(
+        readAll(engine, channelId).then(({ length }) => assert(answered.length >= length)),
+      );
     }
     await Promise.all([...appending, ...reading]);
     // Four transactions, and eight parts of the answers.

@@ -1,4 +1,7 @@
-/** Checks of callers' input, made before anything is queued, so that no group is undone for one caller's mistake. */
+/**
+ * Checks of callers' input, made before anything is queued, so that no group is undone for one
+ * caller's mistake.
+ */
 import { limits } from "../../proto/mod.ts";
 import { entryKinds, type NewChannel, type NewEntry, type Room, type Snapshot } from "./engine.ts";
 import { EngineError } from "./errors.ts";
@@ -29,11 +32,17 @@ function refuse(what: string, why: string): never {
 
 /** Positions, epochs, times and counts: what SQLite and JavaScript both hold exactly. */
 export function checkCount(what: string, value: number, max = Number.MAX_SAFE_INTEGER): void {
-  if (!Number.isSafeInteger(value) || value < 0) refuse(what, "it must be an integer of at least 0");
+  if (!Number.isSafeInteger(value) || value < 0) {
+    refuse(what, "it must be an integer of at least 0");
+  }
   if (value > max) refuse(what, `${value} is above ${max}`);
 }
 
-export function checkText(what: string, value: string, maxChars: number = engineLimits.keyChars): void {
+export function checkText(
+  what: string,
+  value: string,
+  maxChars: number = engineLimits.keyChars,
+): void {
   if (value.length === 0) refuse(what, "it is empty");
   if (value.length > maxChars) refuse(what, `${value.length} characters are above ${maxChars}`);
 }
@@ -51,7 +60,9 @@ export function checkChannel({ channelId, name, nonce, timeMs }: NewChannel): vo
 }
 
 export function checkEntry(entry: NewEntry): void {
-  if (!entryKinds.includes(entry.kind)) refuse("entry", `its kind ${JSON.stringify(entry.kind)} is unknown`);
+  if (!entryKinds.includes(entry.kind)) {
+    refuse("entry", `its kind ${JSON.stringify(entry.kind)} is unknown`);
+  }
   checkText("key", entry.key);
   checkCount("epoch", entry.epoch, Number.MAX_SAFE_INTEGER - 1);
   checkCount("time", entry.timeMs);
@@ -68,10 +79,14 @@ export function checkEntry(entry: NewEntry): void {
   }
   if (entry.fromEpoch !== undefined) checkCount("first epoch", entry.fromEpoch, entry.epoch);
   if (entry.judgedAt !== undefined) checkCount("position", entry.judgedAt);
-  if (entry.isRoutine && (entry.kind !== "commit" || entry.added.length + entry.removed.length > 0)) {
+  if (
+    entry.isRoutine && (entry.kind !== "commit" || entry.added.length + entry.removed.length > 0)
+  ) {
     refuse("entry", "only a commit that adds and removes nobody is routine");
   }
-  if (entry.commitHash !== undefined) checkBytes("commit hash", entry.commitHash, engineLimits.commitHashBytes);
+  if (entry.commitHash !== undefined) {
+    checkBytes("commit hash", entry.commitHash, engineLimits.commitHashBytes);
+  }
   for (const edit of entry.records ?? []) {
     checkText("record key", edit.key);
     if (edit.kind === "replace") checkBytes("record", edit.value, engineLimits.recordBytes);

@@ -1,6 +1,7 @@
 /**
- * The verdict on an entry whose key is new: the one rule of the log, pure, so that every engine and every relay that
- * reads the same entries comes to the same verdict. A known key is answered before this, with the original.
+ * The verdict on an entry whose key is new: the one rule of the log, pure, so that every engine and
+ * every relay that reads the same entries comes to the same verdict. A known key is answered before
+ * this, with the original.
  */
 import type { AppendOutcome, NewEntry } from "./engine.ts";
 
@@ -18,14 +19,25 @@ export interface Circumstances {
 
 export type Refused = Exclude<AppendOutcome, { readonly kind: "appended" | "duplicate" }>;
 
-/** Undefined for an entry that is taken. Checked in the order of `AppendOutcome`: epoch, charge, room. */
-export function judge(entry: Pick<NewEntry, "epoch" | "fromEpoch">, now: Circumstances): Refused | undefined {
-  if (!isCurrent(entry, now.epoch) || now.isOvertaken) return { kind: "conflict", epoch: now.epoch };
+/**
+ * Undefined for an entry that is taken. Checked in the order of `AppendOutcome`: epoch, charge,
+ * room.
+ */
+export function judge(
+  entry: Pick<NewEntry, "epoch" | "fromEpoch">,
+  now: Circumstances,
+): Refused | undefined {
+  if (!isCurrent(entry, now.epoch) || now.isOvertaken) {
+    return { kind: "conflict", epoch: now.epoch };
+  }
   if (!now.isPaid) return { kind: "lease_spent" };
   return now.full === undefined ? undefined : { kind: "full", of: now.full };
 }
 
 /** Made for the channel's epoch; a founding is made for any epoch of its range. */
-export function isCurrent({ epoch, fromEpoch = epoch }: Pick<NewEntry, "epoch" | "fromEpoch">, now: number): boolean {
+export function isCurrent(
+  { epoch, fromEpoch = epoch }: Pick<NewEntry, "epoch" | "fromEpoch">,
+  now: number,
+): boolean {
   return now === epoch || (now >= fromEpoch && now < epoch);
 }

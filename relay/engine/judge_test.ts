@@ -16,5 +16,8 @@ Deno.test("judge() looks at the epoch first, then at the charge, then at the roo
   assertEquals(judge({ epoch: 3 }, worst), { kind: "conflict", epoch: 4 });
   assertEquals(judge({ epoch: 4 }, worst), { kind: "lease_spent" });
   assertEquals(judge({ epoch: 4 }, { ...worst, isPaid: true }), { kind: "full", of: "account" });
-  assertEquals(judge({ epoch: 4 }, { ...worst, isOvertaken: true }), { kind: "conflict", epoch: 4 });
+  assertEquals(judge({ epoch: 4 }, { ...worst, isOvertaken: true }), {
+    kind: "conflict",
+    epoch: 4,
+  });
 });

@@ -1,17 +1,28 @@
 /**
- * KeyPackages in memory. No call waits for anything, so any number of parallel claims of one KeyPackage has one winner.
- * Claimed KeyPackages are remembered until they expire, so that an owner who uploads everything again does not bring
- * them back. Agents cost nothing to invent, so memory is bounded per account: an account that uploads too much loses
- * its own oldest pools. When all together take too much, the account that has most gives way, with its KeyPackages of
- * last resort too, and one that has little never.
+ * KeyPackages in memory. No call waits for anything, so any number of parallel claims of one
+ * KeyPackage has one winner. Claimed KeyPackages are remembered until they expire, so that an owner
+ * who uploads everything again does not bring them back. Agents cost nothing to invent, so memory
+ * is bounded per account: an account that uploads too much loses its own oldest pools. When all
+ * together take too much, the account that has most gives way, with its KeyPackages of last resort
+ * too, and one that has little never.
  */
 import { type AccountId, type AgentId, encodeBase64url } from "../../proto/mod.ts";
-import type { Claimed, KeyPackagePools, PoolClaim, PoolCount, PooledKeyPackage, PoolUpload } from "./engine.ts";
+import type {
+  Claimed,
+  KeyPackagePools,
+  PoolClaim,
+  PoolCount,
+  PooledKeyPackage,
+  PoolUpload,
+} from "./engine.ts";
 import { checkCount, checkText } from "./input.ts";
 
 /** Replies that can be repeated, per agent; the oldest are forgotten first. */
 const maxRememberedClaims = 1000;
-/** When there is too much, so much of the limit is freed at once, because finding the largest account takes a while. */
+/**
+ * When there is too much, so much of the limit is freed at once, because finding the largest
+ * account takes a while.
+ */
 const freedShare = 1 / 64;
 
 interface ClaimAnswer {
@@ -39,7 +50,8 @@ interface Pool {
 /** The pools of an engine in this process. */
 export function createKeyPackagePools(): KeyPackagePools {
   const memory = new KeyPackageMemory();
-  const answer = <Result>(work: () => Result): Promise<Result> => new Promise((resolve) => resolve(work()));
+  const answer = <Result>(work: () => Result): Promise<Result> =>
+    new Promise((resolve) => resolve(work()));
   return {
     count: (agentId, nowMs) => answer(() => memory.count(agentId, nowMs)),
     put: (agentId, upload) => answer(() => memory.put(agentId, upload)),
@@ -58,10 +70,14 @@ export interface StoredPool {
   readonly lastResort?: PooledKeyPackage | undefined;
   readonly filled: number;
   readonly claimed: readonly (readonly [reference: string, untilMs: number])[];
-  readonly answers: readonly (readonly [claim: string, keyPackage: PooledKeyPackage, lastResort: boolean])[];
+  readonly answers:
+    readonly (readonly [claim: string, keyPackage: PooledKeyPackage, lastResort: boolean])[];
 }
 
-/** Nothing here depends on anything but the calls and their order: relays that make the same calls have the same pools. */
+/**
+ * Nothing here depends on anything but the calls and their order: relays that make the same calls
+ * have the same pools.
+ */
 export class KeyPackageMemory {
   readonly #pools = new Map<AgentId, Pool>();
   readonly #memory = new MemoryUse();
@@ -117,7 +133,9 @@ export class KeyPackageMemory {
     }
   }
 
-  restore({ agentId, account, key, available, lastResort, filled, claimed, answers }: StoredPool): void {
+  restore(
+    { agentId, account, key, available, lastResort, filled, claimed, answers }: StoredPool,
+  ): void {
     const pool: Pool = {
       account,
       key,
@@ -126,7 +144,9 @@ export class KeyPackageMemory {
       lastResort,
       filled,
       claimed: new Map(claimed),
-      answers: new Map(answers.map(([claim, keyPackage, lastResort]) => [claim, { keyPackage, lastResort }])),
+      answers: new Map(
+        answers.map(([claim, keyPackage, lastResort]) => [claim, { keyPackage, lastResort }]),
+      ),
     };
     this.#pools.set(agentId, pool);
     this.#memory.touch(pool, account);
@@ -174,7 +194,9 @@ class MemoryUse {
   get largest(): AccountId | undefined {
     let largest: AccountId | undefined;
     let most = 0;
-    for (const [account, { bytes }] of this.#accounts) if (bytes > most) [largest, most] = [account, bytes];
+    for (const [account, { bytes }] of this.#accounts) {
+      if (bytes > most) [largest, most] = [account, bytes];
+    }
     return largest;
   }
 
@@ -221,8 +243,13 @@ function makeRoom(memory: MemoryUse, upload: PoolUpload): void {
   emptyPools(memory, account, () => memory.of(account) > bytesPerAccount);
   if (memory.all <= bytesInAll) return;
   const enough = bytesInAll * (1 - freedShare);
-  for (let largest = memory.largest; largest !== undefined && memory.all > enough; largest = memory.largest) {
-    // When no account has more than a little, there are too many accounts: the uploading one gives way.
+  for (
+    let largest = memory.largest;
+    largest !== undefined && memory.all > enough;
+    largest = memory.largest
+  ) {
+    // When no account has more than a little, there are too many accounts: the uploading one gives
+    // way.
     const isLarge = memory.of(largest) > bytesGuaranteed;
     const victim = isLarge ? largest : account;
     // By half at most, then another one may have most.
@@ -234,7 +261,11 @@ function makeRoom(memory: MemoryUse, upload: PoolUpload): void {
 }
 
 /** Uploads of strangers with one key must not push out the pools of the account's own agents. */
-function makeRoomOfKey(memory: MemoryUse, account: AccountId, { id, bytes }: NonNullable<PoolUpload["key"]>): void {
+function makeRoomOfKey(
+  memory: MemoryUse,
+  account: AccountId,
+  { id, bytes }: NonNullable<PoolUpload["key"]>,
+): void {
   let excess = -bytes;
   for (const pool of memory.poolsOf(account)) if (pool.key === id) excess += pool.bytes;
   const before = memory.all;
@@ -275,10 +306,14 @@ function createPool(account: AccountId): Pool {
 }
 
 function isEmpty({ available, lastResort, claimed, answers }: Pool): boolean {
-  return available.size === 0 && lastResort === undefined && claimed.size === 0 && answers.size === 0;
+  return available.size === 0 && lastResort === undefined && claimed.size === 0 &&
+    answers.size === 0;
 }
 
-function addTo(pool: Pool, { keyPackages, lastResort, replace, capacity, nowMs }: PoolUpload): void {
+function addTo(
+  pool: Pool,
+  { keyPackages, lastResort, replace, capacity, nowMs }: PoolUpload,
+): void {
   if (replace) {
     pool.available.clear();
     pool.lastResort = undefined;
@@ -287,7 +322,9 @@ function addTo(pool: Pool, { keyPackages, lastResort, replace, capacity, nowMs }
   for (const keyPackage of keyPackages) {
     if (pool.available.size >= capacity) break;
     const reference = encodeBase64url(keyPackage.reference);
-    if (keyPackage.notAfterMs > nowMs && !pool.claimed.has(reference)) pool.available.set(reference, keyPackage);
+    if (keyPackage.notAfterMs > nowMs && !pool.claimed.has(reference)) {
+      pool.available.set(reference, keyPackage);
+    }
   }
   pool.filled = pool.available.size;
   if (lastResort === undefined || lastResort.notAfterMs <= nowMs) return;
@@ -301,10 +338,18 @@ function claimFrom(pool: Pool, { key, nowMs, share }: Required<PoolClaim>): Clai
   const answer = isGood ? repeated : takeFrom(pool, nowMs, share);
   if (answer === undefined) return undefined;
   if (answer !== repeated) remember(pool, key, answer);
-  return { keyPackage: answer.keyPackage.bytes, lastResort: answer.lastResort, remaining: countOf(pool, nowMs) };
+  return {
+    keyPackage: answer.keyPackage.bytes,
+    lastResort: answer.lastResort,
+    remaining: countOf(pool, nowMs),
+  };
 }
 
-function takeFrom(pool: Pool, nowMs: number, share: Required<PoolClaim>["share"]): ClaimAnswer | undefined {
+function takeFrom(
+  pool: Pool,
+  nowMs: number,
+  share: Required<PoolClaim>["share"],
+): ClaimAnswer | undefined {
   if (share === "none") return undefined;
   expireAvailable(pool, nowMs);
   const isAllowed = share === "any" || (share === "half" && 2 * pool.available.size > pool.filled);
@@ -329,7 +374,9 @@ function expireAvailable(pool: Pool, nowMs: number): void {
   for (const [reference, { notAfterMs }] of pool.available) {
     if (notAfterMs <= nowMs) pool.available.delete(reference);
   }
-  if (pool.lastResort !== undefined && pool.lastResort.notAfterMs <= nowMs) pool.lastResort = undefined;
+  if (pool.lastResort !== undefined && pool.lastResort.notAfterMs <= nowMs) {
+    pool.lastResort = undefined;
+  }
 }
 
 function expirePool(pool: Pool, nowMs: number): void {

@@ -1,4 +1,7 @@
-/** The lease book: counts in memory, written with the group that charged them, so that a charge and its entry are one. */
+/**
+ * The lease book: counts in memory, written with the group that charged them, so that a charge and
+ * its entry are one.
+ */
 import type { AccountId } from "../../proto/mod.ts";
 import type { Database, Statement } from "./database.ts";
 import type { Charge, HeldLease, LeaseBook, LeaseState } from "./engine.ts";
@@ -35,7 +38,9 @@ export class Leases {
   constructor(database: Database) {
     this.#select = database.prepare("SELECT * FROM lease ORDER BY id");
     this.#insert = database.prepare("INSERT INTO lease VALUES (?, ?, ?, ?, ?, 0, 0, 0)");
-    this.#update = database.prepare("UPDATE lease SET consumed = ?, payload_bytes = ?, stopped = ? WHERE id = ?");
+    this.#update = database.prepare(
+      "UPDATE lease SET consumed = ?, payload_bytes = ?, stopped = ? WHERE id = ?",
+    );
     this.#delete = database.prepare("DELETE FROM lease WHERE id = ?");
     this.reset();
   }
@@ -136,7 +141,10 @@ export function createLeaseBook(leases: Leases, commits: GroupCommit): LeaseBook
       checkCount("expiry", lease.expiresAtMs);
       const fence = await commits.write(() => leases.open(lease));
       if (fence !== lease.fence) {
-        throw new EngineError("invalid", `Cannot open a lease: it is known under fence ${fence}, not ${lease.fence}`);
+        throw new EngineError(
+          "invalid",
+          `Cannot open a lease: it is known under fence ${fence}, not ${lease.fence}`,
+        );
       }
     },
     list: () => commits.read(() => leases.list()),

@@ -1,7 +1,8 @@
 /**
- * Sizes of channels and accounts. The sums are kept with their rows: a channel's in its head, an account's in a row of
- * its own, both written with the group that changes them. So no log is ever added up, not even after a restart. A
- * channel's messages give way to gaps when they are too many, so its other bytes are a sum of their own.
+ * Sizes of channels and accounts. The sums are kept with their rows: a channel's in its head, an
+ * account's in a row of its own, both written with the group that changes them. So no log is ever
+ * added up, not even after a restart. A channel's messages give way to gaps when they are too many,
+ * so its other bytes are a sum of their own.
  */
 import type { AccountId } from "../../proto/mod.ts";
 import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
@@ -10,9 +11,13 @@ import type { NewEntry, Room } from "./engine.ts";
 
 /** Accounts in memory. */
 const maxKept = 10_000;
-/** Size of a channel without its log and its members: its row, a snapshot, pages that are half full. */
+/**
+ * Size of a channel without its log and its members: its row, a snapshot, pages that are half full.
+ */
 export const bytesPerChannel = 4096;
-/** Size of a member, until its cursor is dropped: its listing, its cursor, its part of the snapshot. */
+/**
+ * Size of a member, until its cursor is dropped: its listing, its cursor, its part of the snapshot.
+ */
 export const bytesPerMember = 400;
 /** Size of a channel's record beside its value. */
 export const bytesPerRecord = 200;
@@ -34,14 +39,25 @@ export class LogBytes {
   }
 
   /** Returns the part that has no room for this entry. */
-  full(channel: ChannelHead, { kind, body, added, room }: NewEntry): "channel" | "account" | undefined {
+  full(
+    channel: ChannelHead,
+    { kind, body, added, room }: NewEntry,
+  ): "channel" | "account" | undefined {
     if (room === undefined) return undefined;
-    if (kind !== "message") return this.fullWith(channel, body.length + added.length * bytesPerMember, room);
-    return this.ofAccount(channel.account) + body.length > room.accountBytes ? "account" : undefined;
+    if (kind !== "message") {
+      return this.fullWith(channel, body.length + added.length * bytesPerMember, room);
+    }
+    return this.ofAccount(channel.account) + body.length > room.accountBytes
+      ? "account"
+      : undefined;
   }
 
   /** Returns the part that has no room for so many bytes which are not a message. */
-  fullWith({ otherBytes, account }: ChannelHead, bytes: number, room: Room): "channel" | "account" | undefined {
+  fullWith(
+    { otherBytes, account }: ChannelHead,
+    bytes: number,
+    room: Room,
+  ): "channel" | "account" | undefined {
     if (otherBytes + bytes > room.channelBytes) return "channel";
     return this.ofAccount(account) + bytes > room.accountBytes ? "account" : undefined;
   }
@@ -55,8 +71,8 @@ export class LogBytes {
   }
 
   /**
-   * Call inside a group, after something was added (above 0) or removed. The head already counts the bytes of a
-   * channel's messages.
+   * Call inside a group, after something was added (above 0) or removed. The head already counts
+   * the bytes of a channel's messages.
    */
   changed(channel: ChannelHead, bytes: number, isMessage: boolean): void {
     if (bytes === 0) return;

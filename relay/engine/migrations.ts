@@ -1,10 +1,11 @@
 /**
- * Every change of the relay's file, in order. The format of a file (`PRAGMA user_version`) is the number of changes that were
- * made to it, so a new change is one more item at the end of this list; a released one is never edited again. A new file gets
- * all of them, so that it is the same as one that has grown. Until 0.1.0 there is one, and its draft (`proto/base/draft.ts`) rises.
+ * Every change of the relay's file, in order. The format of a file (`PRAGMA user_version`) is the
+ * number of changes that were made to it, so a new change is one more item at the end of this list;
+ * a released one is never edited again. A new file gets all of them, so that it is the same as one
+ * that has grown. Until 0.1.0 there is one, and its draft (`proto/base/draft.ts`) rises.
  *
- * A change of how the core encodes what is opaque here (bodies, snapshots, records) belongs here too, if only as a name: a
- * relay that cannot read the new encoding then refuses the file.
+ * A change of how the core encodes what is opaque here (bodies, snapshots, records) belongs here
+ * too, if only as a name: a relay that cannot read the new encoding then refuses the file.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { otherDraftText } from "../../proto/mod.ts";
@@ -15,8 +16,8 @@ export interface Migration {
   /** The addition to the file, for the log. */
   readonly name: string;
   /**
-   * SQL, or code where SQL is not enough. Runs inside a transaction of its own, together with the new number. Nothing, when
-   * only the core's encodings change.
+   * SQL, or code where SQL is not enough. Runs inside a transaction of its own, together with the
+   * new number. Nothing, when only the core's encodings change.
    */
   readonly change?: string | ((sqlite: DatabaseSync) => void);
 }
@@ -30,11 +31,17 @@ export interface Migrated {
   readonly names: readonly string[];
 }
 
-/** Throws `corrupt` for a file of another program, and `unsupported_version` for one of another draft. */
+/**
+ * Throws `corrupt` for a file of another program, and `unsupported_version` for one of another
+ * draft.
+ */
 export function checkMark(path: string, id: number): void {
   if (id === applicationId) return;
   if (!isRelaysFile(id)) {
-    throw new EngineError("corrupt", `Cannot open ${path}: it is not a relay's database. Choose another file`);
+    throw new EngineError(
+      "corrupt",
+      `Cannot open ${path}: it is not a relay's database. Choose another file`,
+    );
   }
   throw new EngineError(
     "unsupported_version",
@@ -53,8 +60,9 @@ export function checkFormat(path: string, format: number, known: number): void {
 }
 
 /**
- * Brings a file to the newest format. Each change is one transaction with its number, so a process that dies in between leaves
- * the file in the format before or after a change, and the next start goes on from there.
+ * Brings a file to the newest format. Each change is one transaction with its number, so a process
+ * that dies in between leaves the file in the format before or after a change, and the next start
+ * goes on from there.
  */
 export function migrate(sqlite: DatabaseSync, from: number, list: readonly Migration[]): Migrated {
   const pending = list.slice(from);

@@ -1,4 +1,7 @@
-/** Promises of the relay's file when its format changes: forward, once, all or nothing, and never back. */
+/**
+ * Promises of the relay's file when its format changes: forward, once, all or nothing, and never
+ * back.
+ */
 import { assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { EngineError } from "./errors.ts";
@@ -38,9 +41,16 @@ function ask(path: string, sql: string): unknown[] {
   }
 }
 
-async function open(path: string, list: readonly Migration[] = migrations): Promise<Migrated | undefined> {
+async function open(
+  path: string,
+  list: readonly Migration[] = migrations,
+): Promise<Migrated | undefined> {
   let migrated: Migrated | undefined;
-  const engine = await openSqliteEngine({ path, migrations: list, onMigrated: (what) => migrated = what });
+  const engine = await openSqliteEngine({
+    path,
+    migrations: list,
+    onMigrated: (what) => migrated = what,
+  });
   await engine.close();
   return migrated;
 }
@@ -77,7 +87,10 @@ Deno.test("a file of another draft, or of no relay, is refused with what to do, 
   inFolder(async (path) => {
     // Of checkouts without drafts, of another draft, and of another program.
     for (
-      const [id, code] of [[0x53745265, "unsupported_version"], [applicationId + 1, "unsupported_version"], [
+      const [id, code] of [[0x53745265, "unsupported_version"], [
+        applicationId + 1,
+        "unsupported_version",
+      ], [
         7,
         "corrupt",
       ]]
@@ -102,9 +115,16 @@ Deno.test("a file of a newer format is refused with both numbers and what to do,
   inFolder(async (path) => {
     await open(path, [...migrations, noted]);
     const before = await Deno.readFile(path);
-    const error = await assertRejects(() => open(path), EngineError, `format ${migrations.length + 1}`);
+    const error = await assertRejects(
+      () => open(path),
+      EngineError,
+      `format ${migrations.length + 1}`,
+    );
     assertEquals(error.code, "unsupported_version");
-    assertEquals(error.message.includes(`up to ${migrations.length}. A newer relay wrote it: start that one`), true);
+    assertEquals(
+      error.message.includes(`up to ${migrations.length}. A newer relay wrote it: start that one`),
+      true,
+    );
     assertEquals(await Deno.readFile(path), before);
   }));
 
@@ -118,7 +138,11 @@ Deno.test("a change that fails leaves the format before it, with all that was do
         throw new Error("in the middle");
       },
     };
-    const error = await assertRejects(() => open(path, [...migrations, noted, breaks]), EngineError, "(breaks)");
+    const error = await assertRejects(
+      () => open(path, [...migrations, noted, breaks]),
+      EngineError,
+      "(breaks)",
+    );
     assertEquals(error.code, "io");
     assertEquals(ask(path, "PRAGMA user_version"), [migrations.length + 1]);
     assertEquals(ask(path, "SELECT 1 FROM pragma_table_info('channel') WHERE name = 'half'"), []);
@@ -127,11 +151,19 @@ Deno.test("a change that fails leaves the format before it, with all that was do
   }));
 
 Deno.test("an engine in memory has the newest format", async () => {
-  const engine = await openSqliteEngine({ path: ":memory:", migrations: [...migrations, noted, filled] });
+  const engine = await openSqliteEngine({
+    path: ":memory:",
+    migrations: [...migrations, noted, filled],
+  });
   await createChannel(engine, 1);
   await engine.append(sampleChannelId(1), message("a", { bodyVersion: 7 }));
-  assertEquals((await readAll(engine, sampleChannelId(1))).map((item) => "bodyVersion" in item && item.bodyVersion), [
-    7,
-  ]);
+  assertEquals(
+    (await readAll(engine, sampleChannelId(1))).map((item) =>
+      "bodyVersion" in item && item.bodyVersion
+    ),
+    [
+      7,
+    ],
+  );
   await engine.close();
 });

@@ -32,4 +32,10 @@ export {
 export { EngineError, type EngineFault } from "./errors.ts";
 export { engineLimits } from "./input.ts";
 export { type Migrated, type Migration, migrations } from "./migrations.ts";
-export { copyKey, openReplicaStore, openSqliteEngine, type ReplicaStore, type SqliteEngineOptions } from "./sqlite.ts";
+export {
+  copyKey,
+  openReplicaStore,
+  openSqliteEngine,
+  type ReplicaStore,
+  type SqliteEngineOptions,
+} from "./sqlite.ts";

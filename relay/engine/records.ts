@@ -1,6 +1,6 @@
 /**
- * Small durable records with revisions that never come back. A record may belong to a channel: then the channel's account pays
- * for its room, and it goes with the channel.
+ * Small durable records with revisions that never come back. A record may belong to a channel: then
+ * the channel's account pays for its room, and it goes with the channel.
  */
 import type { ChannelId } from "../../proto/mod.ts";
 import type { ChannelHeads } from "./channel_heads.ts";
@@ -33,7 +33,9 @@ interface RecordsDeps {
 const sliceRows = 100;
 
 export function createRecords(database: Database, rows: RecordRows, commits: GroupCommit): Records {
-  const select = database.prepare<Row>("SELECT value, revision, expires_at_ms FROM record WHERE key = ?");
+  const select = database.prepare<Row>(
+    "SELECT value, revision, expires_at_ms FROM record WHERE key = ?",
+  );
   const selectOf = database.prepare<Row & { key: string }>(
     "SELECT key, value, revision, expires_at_ms FROM record WHERE channel_id = ?",
   );
@@ -48,11 +50,15 @@ export function createRecords(database: Database, rows: RecordRows, commits: Gro
       checkBytes("record", record.value, engineLimits.recordBytes);
       checkCount("expiry", record.expiresAtMs);
       checkCount("revision", revision);
-      return await commits.write(() => rows.put(key, record, revision), { bytes: record.value.length });
+      return await commits.write(() => rows.put(key, record, revision), {
+        bytes: record.value.length,
+      });
     },
     delete: (key) => commits.write(() => rows.delete(key)),
     ofChannel: (channelId) =>
-      commits.read(() => selectOf.all(channelId).map((row) => ({ key: row.key, ...recordOf(row) }))),
+      commits.read(() =>
+        selectOf.all(channelId).map((row) => ({ key: row.key, ...recordOf(row) }))
+      ),
     expire: async (nowMs) => {
       checkCount("time", nowMs);
       while (await commits.write(() => rows.expire(nowMs)) === sliceRows) await nextTurn();
@@ -77,7 +83,9 @@ export class RecordRows {
   constructor(database: Database, { heads, logBytes }: RecordsDeps) {
     this.#heads = heads;
     this.#logBytes = logBytes;
-    this.#insert = database.prepare("INSERT INTO record (key, value, expires_at_ms, channel_id) VALUES (?, ?, ?, ?)");
+    this.#insert = database.prepare(
+      "INSERT INTO record (key, value, expires_at_ms, channel_id) VALUES (?, ?, ?, ?)",
+    );
     this.#remove = database.prepare("DELETE FROM record WHERE revision = ?");
     const held = (condition: string): Statement<Held> =>
       database.prepare(
@@ -96,7 +104,9 @@ export class RecordRows {
       if (channel === undefined) return { kind: "no_channel" };
       const bytes = bytesPerRecord + value.length;
       const isMore = replaced === undefined;
-      if (isMore && (this.#count.get(of.channelId)?.records ?? 0) >= of.most) return { kind: "full", of: "records" };
+      if (isMore && (this.#count.get(of.channelId)?.records ?? 0) >= of.most) {
+        return { kind: "full", of: "records" };
+      }
       const full = isMore ? this.#logBytes.fullWith(channel, bytes, of.room) : undefined;
       if (full !== undefined) return { kind: "full", of: full };
       this.#logBytes.changed(channel, bytes, false);
@@ -113,7 +123,9 @@ export class RecordRows {
     const held = this.#held.get(edit.key);
     if (held?.revision !== edit.revision) return;
     const channel = held.channel_id === null ? undefined : this.#heads.find(held.channel_id);
-    if (channel !== undefined) this.#logBytes.changed(channel, bytesPerRecord + edit.value.length, false);
+    if (channel !== undefined) {
+      this.#logBytes.changed(channel, bytesPerRecord + edit.value.length, false);
+    }
     this.#release(held);
     this.#insert.run(edit.key, edit.value, held.expires_at_ms, held.channel_id);
   }

@@ -1,10 +1,14 @@
 /**
- * Tables of the SQLite engine as the first format has them; `migrations.ts` says what has changed since. A channel has a small
- * number that stands for its id everywhere else, and ciphertext lies in `entry` once, however many members read it.
+ * Tables of the SQLite engine as the first format has them; `migrations.ts` says what has changed
+ * since. A channel has a small number that stands for its id everywhere else, and ciphertext lies
+ * in `entry` once, however many members read it.
  */
 import { drafts } from "../../proto/mod.ts";
 
-/** "StR": the file of another program is not taken for ours. Checkouts without drafts had "e" in place of the draft. */
+/**
+ * "StR": the file of another program is not taken for ours. Checkouts without drafts had "e" in
+ * place of the draft.
+ */
 const application = 0x537452;
 
 /** `PRAGMA application_id`. */
@@ -15,7 +19,10 @@ export function isRelaysFile(id: number): boolean {
   return id >>> 8 === application;
 }
 
-/** Keys of entries are random: each new one changes a page of its own, which a commit then writes. Small pages are cheaper. */
+/**
+ * Keys of entries are random: each new one changes a page of its own, which a commit then writes.
+ * Small pages are cheaper.
+ */
 export const pageBytes = 4096;
 
 /** Until 0.1.0 a change raises the draft; from then on a change is a migration. */

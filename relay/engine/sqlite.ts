@@ -1,6 +1,7 @@
 /**
- * The embedded engine: SQLite in one file, one process per file. This module puts the parts together; what matters is in
- * `group_commit.ts` (when callers are answered), `database.ts` (what is on disk by then) and `entries.ts` (the log).
+ * The embedded engine: SQLite in one file, one process per file. This module puts the parts
+ * together; what matters is in `group_commit.ts` (when callers are answered), `database.ts` (what
+ * is on disk by then) and `entries.ts` (the log).
  */
 import type { AccountId, AgentId, ChannelId, GapReason } from "../../proto/mod.ts";
 import { ChannelHeads } from "./channel_heads.ts";
@@ -45,7 +46,10 @@ import { type Listener, Watchers } from "./watchers.ts";
 export interface SqliteEngineOptions extends DatabaseOptions {
   /** A watcher threw. */
   readonly onListenerError?: (error: unknown) => void;
-  /** The disk did not confirm a write: from now on everything is refused, and the process had better start anew. */
+  /**
+   * The disk did not confirm a write: from now on everything is refused, and the process had better
+   * start anew.
+   */
   readonly onFailed?: (error: EngineError) => void;
 }
 
@@ -59,7 +63,10 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<En
   return new SqliteEngine(await Database.open(options), new Watchers(onListenerError), onFailed);
 }
 
-/** An engine whose content can be had again from elsewhere, and what it takes to keep something of one's own in its file. */
+/**
+ * An engine whose content can be had again from elsewhere, and what it takes to keep something of
+ * one's own in its file.
+ */
 export interface ReplicaStore {
   readonly engine: Engine;
   readonly database: Database;
@@ -141,7 +148,10 @@ class SqliteEngine implements Engine {
     checkChannel(channel);
     const outcome = await this.#commits.write(() => this.#channels.create(channel));
     if (outcome.kind === "id_taken") {
-      throw new EngineError("invalid", "Cannot create a channel: its id is taken. Draw another one");
+      throw new EngineError(
+        "invalid",
+        "Cannot create a channel: its id is taken. Draw another one",
+      );
     }
     return outcome;
   }
@@ -168,7 +178,9 @@ class SqliteEngine implements Engine {
     return this.#commits.read(() => this.#channels.isListed(agentId));
   }
 
-  async agedChannels({ beforeMs, limit }: { beforeMs: number; limit: number }): Promise<readonly ChannelId[]> {
+  async agedChannels(
+    { beforeMs, limit }: { beforeMs: number; limit: number },
+  ): Promise<readonly ChannelId[]> {
     checkCount("time", beforeMs);
     checkCount("limit", limit, engineLimits.channelsPerPage);
     return await this.#commits.read(() => this.#channels.aged(beforeMs, limit));
@@ -181,12 +193,23 @@ class SqliteEngine implements Engine {
       onDurable: (outcome) => {
         if (outcome.kind !== "appended") return;
         const { kind, epoch, sender, timeMs, bodyVersion, body } = entry;
-        this.#watchers.tell(channelId, { sequence: outcome.sequence, kind, epoch, sender, timeMs, bodyVersion, body });
+        this.#watchers.tell(channelId, {
+          sequence: outcome.sequence,
+          kind,
+          epoch,
+          sender,
+          timeMs,
+          bodyVersion,
+          body,
+        });
       },
     });
   }
 
-  async read(channelId: ChannelId, from: { after: number; maxBytes: number }): Promise<readonly LogItem[]> {
+  async read(
+    channelId: ChannelId,
+    from: { after: number; maxBytes: number },
+  ): Promise<readonly LogItem[]> {
     checkCount("position", from.after);
     checkCount("size", from.maxBytes);
     return await this.#commits.read(() => this.#entries.read(channelId, from));
@@ -220,7 +243,10 @@ class SqliteEngine implements Engine {
     checkCount("position", cursor.consumed);
     checkCount("position", cursor.acknowledged);
     if (!await this.#commits.write(() => this.#cursors.move(channelId, agentId, cursor))) {
-      throw new EngineError("invalid", `Cannot move a cursor to ${cursor.consumed}: the log does not reach so far`);
+      throw new EngineError(
+        "invalid",
+        `Cannot move a cursor to ${cursor.consumed}: the log does not reach so far`,
+      );
     }
   }
 
@@ -255,7 +281,9 @@ class SqliteEngine implements Engine {
     return this.#commits.read(() => this.#logBytes.ofAccount(account));
   }
 
-  async closedChannels({ account, limit }: { account: AccountId; limit: number }): Promise<readonly ChannelId[]> {
+  async closedChannels(
+    { account, limit }: { account: AccountId; limit: number },
+  ): Promise<readonly ChannelId[]> {
     checkCount("limit", limit, engineLimits.channelsPerPage);
     return await this.#commits.read(() => this.#channels.closed(account, limit));
   }
@@ -277,14 +305,17 @@ class SqliteEngine implements Engine {
     const expiresAtMs = timeMs + copyRecordMs;
     const value = new TextEncoder().encode(String(timeMs));
     // The mark of the copy under way must stay.
-    if (this.#isBackingUp) throw new EngineError("invalid", "The database is being copied already; wait for it");
+    if (this.#isBackingUp) {
+      throw new EngineError("invalid", "The database is being copied already; wait for it");
+    }
     this.#isBackingUp = true;
     const mark = async (): Promise<void> => {
       const last = await this.records.get(copyKey);
       await this.records.put(copyKey, { value, expiresAtMs }, last?.revision ?? 0);
     };
     try {
-      // First by itself: the copy may begin with any group, also with one that was under way before.
+      // First by itself: the copy may begin with any group, also with one that was under way
+      // before.
       await mark();
       await this.#database.copyTo(path, mark);
     } finally {

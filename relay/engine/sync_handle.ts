@@ -1,14 +1,21 @@
 /**
- * Having the disk confirm a file without blocking the event loop. There are two ways, because of a trap: POSIX gives up every
- * lock that a process has on a file when it closes any handle of that file. The runtime's asynchronous sync closes a copy of
- * the handle each time. That is harmless for the log, on which SQLite holds no lock; the database file, on which it does, is
- * confirmed by a worker that keeps one handle for as long as the database is open.
+ * Having the disk confirm a file without blocking the event loop. There are two ways, because of a
+ * trap: POSIX gives up every lock that a process has on a file when it closes any handle of that
+ * file. The runtime's asynchronous sync closes a copy of the handle each time. That is harmless for
+ * the log, on which SQLite holds no lock; the database file, on which it does, is confirmed by a
+ * worker that keeps one handle for as long as the database is open.
  */
 
 export interface SyncHandle {
-  /** When it resolves, everything written before the call survives a loss of power. One call at a time. */
+  /**
+   * When it resolves, everything written before the call survives a loss of power. One call at a
+   * time.
+   */
   syncData(): Promise<void>;
-  /** Of the database file: copies it, while nobody writes it, to a file that then survives a loss of power. */
+  /**
+   * Of the database file: copies it, while nobody writes it, to a file that then survives a loss of
+   * power.
+   */
   copyTo?(path: string): Promise<void>;
   close(): void;
 }
@@ -64,19 +71,29 @@ interface SyncAnswer {
   readonly error?: string;
 }
 
-/** The worker's side of the channel, typed here because the project is checked with the main thread's library. */
+/**
+ * The worker's side of the channel, typed here because the project is checked with the main
+ * thread's library.
+ */
 interface WorkerScope {
   onmessage: ((event: MessageEvent<FileRequest>) => void) | null;
   postMessage(answer: SyncAnswer): void;
 }
 
-/** Not from a file of its own: reading that would need a permission which the relay does without. */
+/**
+ * Not from a file of its own: reading that would need a permission which the relay does without.
+ */
 function startWorker(): Worker {
   // limit: `diskMs` of GroupCommit tells how long it takes; nobody can go on without it
-  return new Worker(`data:text/javascript,${encodeURIComponent(`(${confirmFiles})()`)}`, { type: "module" });
+  return new Worker(`data:text/javascript,${encodeURIComponent(`(${confirmFiles})()`)}`, {
+    type: "module",
+  });
 }
 
-/** Runs in the worker, as text, so it uses nothing from outside: gets a request, answers nothing or an error. */
+/**
+ * Runs in the worker, as text, so it uses nothing from outside: gets a request, answers nothing or
+ * an error.
+ */
 function confirmFiles(): void {
   const scope = globalThis as unknown as WorkerScope; // cast: it only ever runs in a worker
   const files = new Map<string, Deno.FsFile>();
@@ -85,7 +102,9 @@ function confirmFiles(): void {
     const piece = new Uint8Array(1024 * 1024);
     file.seekSync(0, 0);
     for (let read = file.readSync(piece); read !== null && read > 0; read = file.readSync(piece)) {
-      for (let written = 0; written < read;) written += target.writeSync(piece.subarray(written, read));
+      for (let written = 0; written < read;) {
+        written += target.writeSync(piece.subarray(written, read));
+      }
     }
     target.syncDataSync();
   };

@@ -1,6 +1,7 @@
 /**
- * Taking things out of the log: what everybody has consumed, messages that must give way, and what is too old to be asked
- * for. All in slices of a few milliseconds, each a job among those of other callers, so that nobody waits for a long queue.
+ * Taking things out of the log: what everybody has consumed, messages that must give way, and what
+ * is too old to be asked for. All in slices of a few milliseconds, each a job among those of other
+ * callers, so that nobody waits for a long queue.
  */
 import type { ChannelId, GapReason } from "../../proto/mod.ts";
 import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
@@ -78,11 +79,16 @@ export class Trimming {
     this.#delete = database.prepare("DELETE FROM entry WHERE number = ?");
     this.#lastGap = database.prepare(`
       SELECT first, last, reason FROM gap WHERE channel = ? AND first < ? ORDER BY first DESC LIMIT 1`);
-    this.#insertGap = database.prepare("INSERT INTO gap (channel, first, last, reason) VALUES (?, ?, ?, ?)");
+    this.#insertGap = database.prepare(
+      "INSERT INTO gap (channel, first, last, reason) VALUES (?, ?, ?, ?)",
+    );
     this.#extendGap = database.prepare("UPDATE gap SET last = ? WHERE channel = ? AND first = ?");
     this.#deleteGaps = database.prepare("DELETE FROM gap WHERE channel = ? AND last <= ?");
-    this.#shortenGap = database.prepare("UPDATE gap SET first = ?2 + 1 WHERE channel = ?1 AND first <= ?2");
-    // Their numbers are in the order in which they came. One from the time of a clock that was ahead holds those behind it.
+    this.#shortenGap = database.prepare(
+      "UPDATE gap SET first = ?2 + 1 WHERE channel = ?1 AND first <= ?2",
+    );
+    // Their numbers are in the order in which they came. One from the time of a clock that was
+    // ahead holds those behind it.
     this.#oldKeys = database.prepare(`
       DELETE FROM entry_key WHERE number IN
         (SELECT number FROM (SELECT number, time_ms FROM entry_key ORDER BY number LIMIT ${sliceRows}) WHERE time_ms < ?)`);
@@ -97,7 +103,10 @@ export class Trimming {
       FROM channel
       WHERE closed_at_ms IS NOT NULL AND (closed_at_ms, number) > (?, ?) AND closed_at_ms < ?
       ORDER BY closed_at_ms, number LIMIT ${sliceRows}`);
-    this.#purgeSlices = [["entry_key", "key"], ["commit_trace", "epoch"], ["gap", "first"], ["cursor", "agent"]].map(
+    this.#purgeSlices = [["entry_key", "key"], ["commit_trace", "epoch"], ["gap", "first"], [
+      "cursor",
+      "agent",
+    ]].map(
       ([table, key]) =>
         database.prepare(`
           DELETE FROM ${table} WHERE channel = ?1 AND ${key} IN
@@ -114,7 +123,10 @@ export class Trimming {
     ];
   }
 
-  /** Deletes entries up to a position that everybody has passed, but none that the last snapshot does not include. */
+  /**
+   * Deletes entries up to a position that everybody has passed, but none that the last snapshot
+   * does not include.
+   */
   trim(channelId: ChannelId, through: number): Promise<void> {
     return this.#inSlices(() => this.trimSlice(channelId, through));
   }
@@ -140,7 +152,9 @@ export class Trimming {
   dropSlice(channelId: ChannelId, through: number, reason: GapReason): SliceResult {
     const channel = this.#heads.find(channelId);
     if (channel === undefined || channel.messages === 0) return "done";
-    const { victims, full } = takeSlice(this.#oldestMessages.all(channel.number, channel.messagesAfter, through));
+    const { victims, full } = takeSlice(
+      this.#oldestMessages.all(channel.number, channel.messagesAfter, through),
+    );
     this.#deleteEntries(channel, victims);
     for (const run of runsOf(victims)) this.#addGap(channel, run, reason);
     return full ? "full" : "done";
@@ -155,7 +169,8 @@ export class Trimming {
         this.#closedChannels.all(closedAtMs, number, Math.max(readMs, closedMs))
       );
       for (const { id, closedAtMs, unread } of candidates) {
-        const isOver = closedAtMs === purging || closedAtMs < closedMs || (unread === 0 && closedAtMs < readMs);
+        const isOver = closedAtMs === purging || closedAtMs < closedMs ||
+          (unread === 0 && closedAtMs < readMs);
         if (isOver) await this.purge(id);
       }
       passed = candidates.at(-1) ?? passed;
@@ -192,26 +207,32 @@ export class Trimming {
       channel.messagesAfter = Math.max(channel.messagesAfter, sequence);
     }
     this.#heads.changed(channel);
-    const oldest = channel.messages === 0 ? undefined : this.#oldestMessage.get(channel.number, channel.messagesAfter);
+    const oldest = channel.messages === 0
+      ? undefined
+      : this.#oldestMessage.get(channel.number, channel.messagesAfter);
     this.#heads.setOldest(channel, oldest?.time_ms);
   }
 
   /** Sequences are dense, so two gaps are neighbours exactly when no entry stands between them. */
   #addGap({ number }: ChannelHead, { first, last }: Run, reason: GapReason): void {
     const gap = this.#lastGap.get(number, first);
-    if (gap?.last === first - 1 && gap.reason === reason) this.#extendGap.run(last, number, gap.first);
-    else this.#insertGap.run(number, first, last, reason);
+    if (gap?.last === first - 1 && gap.reason === reason) {
+      this.#extendGap.run(last, number, gap.first);
+    } else this.#insertGap.run(number, first, last, reason);
   }
 
   /**
-   * The channel's own row goes last, and says from the first slice on that it is being purged: what told that everybody has
-   * read it is gone then. So a purge that was interrupted is taken up again.
+   * The channel's own row goes last, and says from the first slice on that it is being purged: what
+   * told that everybody has read it is gone then. So a purge that was interrupted is taken up
+   * again.
    */
   #purgeSlice(channel: ChannelHead): SliceResult {
     if (channel.closedAtMs !== purging) this.#heads.close(channel, purging);
     const { victims, full } = takeSlice(this.#oldest.all(channel.number, 0, channel.head));
     this.#deleteEntries(channel, victims);
-    if (full || this.#purgeById.some((purge) => purge.run(channel.channelId) === sliceRows)) return "full";
+    if (full || this.#purgeById.some((purge) => purge.run(channel.channelId) === sliceRows)) {
+      return "full";
+    }
     if (this.#purgeSlices.some((purge) => purge.run(channel.number) === sliceRows)) return "full";
     for (const purge of this.#purgeRest) purge.run(channel.number);
     // Its members and records are still counted.
@@ -233,9 +254,13 @@ function runsOf(victims: readonly Victim[]): Run[] {
 }
 
 /** At least one, then up to the slice's size. */
-function takeSlice(candidates: readonly Victim[]): { readonly victims: readonly Victim[]; readonly full: boolean } {
+function takeSlice(
+  candidates: readonly Victim[],
+): { readonly victims: readonly Victim[]; readonly full: boolean } {
   let bytes = 0;
-  const end = candidates.findIndex((victim, index) => (bytes += victim.bytes) > sliceBytes && index > 0);
+  const end = candidates.findIndex((victim, index) =>
+    (bytes += victim.bytes) > sliceBytes && index > 0
+  );
   return {
     victims: end < 0 ? candidates : candidates.slice(0, end),
     full: end >= 0 || candidates.length === sliceRows,

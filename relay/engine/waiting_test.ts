@@ -1,11 +1,21 @@
-/** The sums of what waits for agents stay those of the rows that they are of, whatever happens to channels. */
+/**
+ * The sums of what waits for agents stay those of the rows that they are of, whatever happens to
+ * channels.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
 import type { ChannelId } from "../../proto/mod.ts";
 import type { Engine } from "./engine.ts";
 import { openSqliteEngine } from "./sqlite.ts";
-import { commit, createChannel, message, sampleAccount, sampleAgent, sampleChannelId } from "./testing/sample.ts";
+import {
+  commit,
+  createChannel,
+  message,
+  sampleAccount,
+  sampleAgent,
+  sampleChannelId,
+} from "./testing/sample.ts";
 
 const sums = "SELECT agent, account, channels, bytes FROM waiting ORDER BY agent, account";
 const counted = `
@@ -31,7 +41,11 @@ async function inFolder(test: (path: string) => Promise<void>): Promise<void> {
 }
 
 /** One thing that may happen to a channel and an agent. */
-async function happen(engine: Engine, channelId: ChannelId, random: ReturnType<typeof createRandom>): Promise<void> {
+async function happen(
+  engine: Engine,
+  channelId: ChannelId,
+  random: ReturnType<typeof createRandom>,
+): Promise<void> {
   const agentId = sampleAgent(10 + random.below(4));
   const { epoch = 0, head = 0 } = await engine.findChannel(channelId) ?? {};
   const welcomeBytes = new Map([[agentId, random.below(1_000)]]);
@@ -39,11 +53,17 @@ async function happen(engine: Engine, channelId: ChannelId, random: ReturnType<t
   switch (random.below(7)) {
     case 0:
     case 1:
-      return void await engine.append(channelId, commit(key, epoch, { added: [agentId], welcomeBytes }));
+      return void await engine.append(
+        channelId,
+        commit(key, epoch, { added: [agentId], welcomeBytes }),
+      );
     case 2:
       return void await engine.append(channelId, commit(key, epoch, { removed: [agentId] }));
     case 3:
-      return void await engine.append(channelId, message(key, { kind: "welcome", epoch, welcomeBytes }));
+      return void await engine.append(
+        channelId,
+        message(key, { kind: "welcome", epoch, welcomeBytes }),
+      );
     case 4:
       return await engine.moveCursor(channelId, agentId, { consumed: head, acknowledged: head });
     case 5:
@@ -60,7 +80,10 @@ Deno.test("the sums of what waits are those of the cursors after any history", (
     const random = createRandom(seedFromEnvironment());
     const engine = await openSqliteEngine({ path });
     const channels = await Promise.all(
-      Array.from({ length: 12 }, (_, i) => createChannel(engine, i + 1, { account: sampleAccount(i % 3) })),
+      Array.from(
+        { length: 12 },
+        (_, i) => createChannel(engine, i + 1, { account: sampleAccount(i % 3) }),
+      ),
     );
     for (let step = 0; step < 400; step++) {
       await happen(engine, channels[random.below(channels.length)] ?? sampleChannelId(1), random);

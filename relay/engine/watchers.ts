@@ -20,14 +20,17 @@ export class Watchers {
     listeners.add(watcher);
     return () => {
       listeners.delete(watcher);
-      if (listeners.size === 0 && this.#listeners.get(channelId) === listeners) this.#listeners.delete(channelId);
+      if (listeners.size === 0 && this.#listeners.get(channelId) === listeners) {
+        this.#listeners.delete(channelId);
+      }
     };
   }
 
   tell(channelId: ChannelId, entry: Entry): void {
     const listeners = this.#listeners.get(channelId);
     if (listeners === undefined) return;
-    // A copy: a listener added because of this entry gets the next one; a removed listener gets nothing more.
+    // A copy: a listener added because of this entry gets the next one; a removed listener gets
+    // nothing more.
     for (const watcher of [...listeners]) {
       if (!listeners.has(watcher)) continue;
       try {

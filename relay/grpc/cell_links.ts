@@ -1,6 +1,7 @@
 /**
- * Cell sessions for browsers that can neither speak WebTransport nor stream a request: cells come one by one (`CellUp`) and
- * leave as a stream (`CellDown`). The client's 32 random bytes tie them together. A broken `CellDown` ends the link.
+ * Cell sessions for browsers that can neither speak WebTransport nor stream a request: cells come
+ * one by one (`CellUp`) and leave as a stream (`CellDown`). The client's 32 random bytes tie them
+ * together. A broken `CellDown` ends the link.
  */
 import type { EndReason } from "../core/link.ts";
 import { SessionSockets } from "../../server/http2/mod.ts";
@@ -35,25 +36,36 @@ export class CellLinks {
     return this.#links.size;
   }
 
-  /** Resolves when the cell, and those it was waiting for, are passed on or kept. Rejects with a ConnectError. */
+  /**
+   * Resolves when the cell, and those it was waiting for, are passed on or kept. Rejects with a
+   * ConnectError.
+   */
   async up({ link, index, cell }: CellUp, peer: Caller): Promise<void> {
     await this.#find(link, peer).up(index, cell);
   }
 
-  async *down(secret: Uint8Array, peer: Caller, signal: AbortSignal): AsyncGenerator<{ cell: Uint8Array }> {
+  async *down(
+    secret: Uint8Array,
+    peer: Caller,
+    signal: AbortSignal,
+  ): AsyncGenerator<{ cell: Uint8Array }> {
     const link = this.#find(secret, peer);
     yield* link.down(signal);
   }
 
   #find(secret: Uint8Array, peer: Caller): CellLink {
-    if (secret.length !== secretBytes) throw invalid(`A link has ${secretBytes} bytes, not ${secret.length}`);
+    if (secret.length !== secretBytes) {
+      throw invalid(`A link has ${secretBytes} bytes, not ${secret.length}`);
+    }
     const found = this.#links.find(secret);
     if (found !== undefined) {
       found.carriedBy(peer);
       return found;
     }
     const end = this.#links.findEnd(secret);
-    if (end !== undefined) throw endedError(end.reason ?? { code: "transport_error", message: "The link has ended" });
+    if (end !== undefined) {
+      throw endedError(end.reason ?? { code: "transport_error", message: "The link has ended" });
+    }
     const link = new CellLink(this.#deps, peer, (reason) => this.#links.end(secret, reason));
     this.#links.add(secret, link);
     return link;
@@ -76,7 +88,11 @@ class CellLink {
   /** Of the calls that carry it, until it has authenticated. */
   #vouches: Caller["vouch"][] | undefined;
 
-  constructor(deps: GrpcDeps, { remoteAddress, vouch }: Caller, onEnded: (reason: EndReason | undefined) => void) {
+  constructor(
+    deps: GrpcDeps,
+    { remoteAddress, vouch }: Caller,
+    onEnded: (reason: EndReason | undefined) => void,
+  ) {
     const stranger = admitted(deps.strangers.admit(remoteAddress, (reason) => this.#lose(reason)));
     this.#vouches = [stranger.known, vouch];
     this.#onFault = deps.onFault;
@@ -93,7 +109,9 @@ class CellLink {
       close: (reason) => this.#end(reason),
     });
     this.#cancelTimer = deps.after(downWithinMs, () => {
-      if (!this.#downOpen) this.#lose({ code: "transport_error", message: "No CellDown was opened for this link" });
+      if (!this.#downOpen) {
+        this.#lose({ code: "transport_error", message: "No CellDown was opened for this link" });
+      }
     });
   }
 
@@ -160,7 +178,10 @@ class CellLink {
     }
   }
 
-  /** Nothing is sent between the challenge and its reply, so on arrival too a cell has the session's size. */
+  /**
+   * Nothing is sent between the challenge and its reply, so on arrival too a cell has the session's
+   * size.
+   */
   #loseForSize({ length }: Uint8Array): boolean {
     if (length === this.#pipe.cellBytes) return false;
     const message = `A cell has ${length} bytes, this session's have ${this.#pipe.cellBytes}`;

@@ -54,7 +54,11 @@ class Bench {
   }
 
   up(index: number, secret = link, length = cellBytes): Promise<void> {
-    return this.links.up({ link: secret, index: BigInt(index), cell: new Uint8Array(length).fill(index) }, peer);
+    return this.links.up({
+      link: secret,
+      index: BigInt(index),
+      cell: new Uint8Array(length).fill(index),
+    }, peer);
   }
 
   down(signal = new AbortController().signal): AsyncGenerator<{ cell: Uint8Array }> {

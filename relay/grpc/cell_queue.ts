@@ -1,4 +1,7 @@
-/** Hands cells from a sender to a response stream, one message each. A write is done when its last cell has been taken. */
+/**
+ * Hands cells from a sender to a response stream, one message each. A write is done when its last
+ * cell has been taken.
+ */
 import type { EndReason } from "../core/link.ts";
 import { endedError } from "./errors.ts";
 
@@ -10,12 +13,16 @@ export class CellQueue {
 
   /** One at a time: the next write comes when this one is done. */
   write(cells: Uint8Array, cellBytes: number): Promise<void> {
-    for (let at = 0; at < cells.length; at += cellBytes) this.#cells.push(cells.slice(at, at + cellBytes));
+    for (let at = 0; at < cells.length; at += cellBytes) {
+      this.#cells.push(cells.slice(at, at + cellBytes));
+    }
     this.#wake();
     return new Promise((resolve) => this.#written = resolve);
   }
 
-  /** Written cells are still delivered; then the stream ends, with an error if there is a reason. */
+  /**
+   * Written cells are still delivered; then the stream ends, with an error if there is a reason.
+   */
   end(reason: EndReason | undefined): void {
     this.#end ??= { reason };
     this.#wake();

@@ -48,7 +48,11 @@ async function* noCells(): AsyncGenerator<{ cell: Uint8Array }> {
 }
 
 Deno.test("a stream whose bytes are no cells is its client's mistake, and no fault", async () => {
-  assertEquals(await end(noCells, () => undefined), { code: "invalid_request", faults: [], lost: 1 });
+  assertEquals(await end(noCells, () => undefined), {
+    code: "invalid_request",
+    faults: [],
+    lost: 1,
+  });
 });
 
 Deno.test("a cell that the relay fails to take is a fault of ours: the log has it, and the client is not blamed", async () => {

@@ -13,7 +13,10 @@ export function createCoreUpstream(host: LinkHost): Upstream {
   };
 }
 
-/** Typed calls have no cells: envelopes go to the core as they are, and its answers come back decoded. */
+/**
+ * Typed calls have no cells: envelopes go to the core as they are, and its answers come back
+ * decoded.
+ */
 function openTyped(host: LinkHost, client: TypedClient): TypedLink {
   let open = true;
   let aboveLowWater = false;

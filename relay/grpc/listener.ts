@@ -1,4 +1,7 @@
-/** The TCP port: gRPC, gRPC-Web and Connect through the gRPC service, CORS for browsers, `GET /health` and `GET /ready`. */
+/**
+ * The TCP port: gRPC, gRPC-Web and Connect through the gRPC service, CORS for browsers, `GET
+ * /health` and `GET /ready`.
+ */
 import { limits } from "../../proto/mod.ts";
 import {
   type Budgets,
@@ -36,7 +39,10 @@ export interface GrpcListenerOptions {
   readonly port: number;
   readonly certificate: KeyedCertificate;
   readonly allowsOrigin: (origin: string) => boolean;
-  /** Whether an address is a balancer's, whose sockets say first whose they are; nobody's unless told. */
+  /**
+   * Whether an address is a balancer's, whose sockets say first whose they are; nobody's unless
+   * told.
+   */
   readonly isBalancer?: (address: string) => boolean;
   /** Why new sessions should go elsewhere, for `/ready`; undefined when they are welcome. */
   readonly notReady: () => string | undefined;
@@ -72,7 +78,8 @@ const drainTimeoutMs = 2_000;
 /** Size limit of a request with its padding: an envelope, or without a session a handshake. */
 const memberBodyBytes = limits.envelopeBytes + limits.maxCellBytes;
 const strangerBodyBytes = limits.handshakeEnvelopeBytes + limits.maxCellBytes;
-const strangerBodyMessage = `A request without a session has at most ${strangerBodyBytes} bytes: authenticate first`;
+const strangerBodyMessage =
+  `A request without a session has at most ${strangerBodyBytes} bytes: authenticate first`;
 const healthPaths = ["/health", "/ready"];
 const readMethods = ["GET", "HEAD"];
 /** Has no end: the service limits each of its cells. */
@@ -86,8 +93,12 @@ const sessionInside = [cellStreamPath, cellUpPath, "/static.relay.v1.Relay/CellD
 export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcListener> {
   const { service, hostname, port, certificate, onFault } = options;
   let draining = false;
-  const health = (path: string): HealthAnswer | undefined => healthOf(path, { ...options, isDraining: draining });
-  const rpc = createConnectHandler(service.router.handlers.map(refuseMalformed), plainHandler(health));
+  const health = (path: string): HealthAnswer | undefined =>
+    healthOf(path, { ...options, isDraining: draining });
+  const rpc = createConnectHandler(
+    service.router.handlers.map(refuseMalformed),
+    plainHandler(health),
+  );
   const cors = connectCors(options.allowsOrigin, { allowedHeaders: [sessionHeader] });
   const server = await serve({
     ...certificate,
@@ -112,12 +123,16 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
   };
 }
 
-/** `/health` stays 200 with a problem: a supervisor that ended the relay for it would help nobody. */
+/**
+ * `/health` stays 200 with a problem: a supervisor that ended the relay for it would help nobody.
+ */
 function healthOf(
   path: string,
-  { isDraining, notReady, problems = () => [] }: Pick<GrpcListenerOptions, "notReady" | "problems"> & {
-    readonly isDraining: boolean;
-  },
+  { isDraining, notReady, problems = () => [] }:
+    & Pick<GrpcListenerOptions, "notReady" | "problems">
+    & {
+      readonly isDraining: boolean;
+    },
 ): HealthAnswer | undefined {
   if (!healthPaths.includes(path)) return undefined;
   if (isDraining) return { status: 503, value: { status: "draining" } };
@@ -128,14 +143,19 @@ function healthOf(
       : { status: 503, value: { status: "not_ready", reason } };
   }
   const texts = problems().map(({ text }) => text);
-  return { status: 200, value: texts.length === 0 ? { status: "ok" } : { status: "degraded", problems: texts } };
+  return {
+    status: 200,
+    value: texts.length === 0 ? { status: "ok" } : { status: "degraded", problems: texts },
+  };
 }
 
 function plainHandler(health: GrpcListener["health"]): Handler {
   return ({ path, method }) => {
     const answer = health(path);
     if (answer === undefined) return { status: 404 };
-    if (!readMethods.includes(method)) return { status: 405, headers: [["allow", readMethods.join(", ")]] };
+    if (!readMethods.includes(method)) {
+      return { status: 405, headers: [["allow", readMethods.join(", ")]] };
+    }
     return {
       status: answer.status,
       headers: [["content-type", "application/json"], ["cache-control", "no-store"]],
@@ -144,20 +164,24 @@ function plainHandler(health: GrpcListener["health"]): Handler {
   };
 }
 
-/** Cells bring their session inside, so their connection must have been vouched for; all others name it. */
+/**
+ * Cells bring their session inside, so their connection must have been vouched for; all others name
+ * it.
+ */
 function standingOf(
   service: GrpcService,
   { method, path, headers }: Pick<ServerRequest, "method" | "path" | "headers">,
   isVouched: boolean,
 ): Standing {
   if (healthPaths.includes(path) && readMethods.includes(method)) return "check";
-  const isMember = isVouched && sessionInside.includes(path) || service.knows(headerValue(headers, sessionHeader));
+  const isMember = isVouched && sessionInside.includes(path) ||
+    service.knows(headerValue(headers, sessionHeader));
   return isMember ? "member" : "stranger";
 }
 
 /**
- * Connect reads a whole message before a handler sees who sent it, so its sender is cut off while it reads, with the code that
- * everything has that is too large.
+ * Connect reads a whole message before a handler sees who sent it, so its sender is cut off while
+ * it reads, with the code that everything has that is too large.
  */
 function limitBodies(handler: Handler): Handler {
   return (request) => {
@@ -173,7 +197,10 @@ interface BodyLimit {
 
 function limitOf({ path, isMember }: ServerRequest): BodyLimit {
   if (path === cellUpPath) {
-    return { maxBytes: cellBodyBytes, message: `A request with a cell has at most ${cellBodyBytes} bytes` };
+    return {
+      maxBytes: cellBodyBytes,
+      message: `A request with a cell has at most ${cellBodyBytes} bytes`,
+    };
   }
   return isMember
     ? { maxBytes: memberBodyBytes, message: `A request has at most ${memberBodyBytes} bytes` }

@@ -6,7 +6,10 @@ import { noteMessage } from "./malformed.ts";
 
 type Passed = Parameters<ReturnType<typeof noteMessage>>[0];
 
-/** Returns the error that a call with a stream of answers meets when its request cannot be read because of `error`. */
+/**
+ * Returns the error that a call with a stream of answers meets when its request cannot be read
+ * because of `error`.
+ */
 async function met(error: unknown): Promise<unknown> {
   // deno-lint-ignore require-yield
   async function* message(): AsyncGenerator<never> {
@@ -22,17 +25,27 @@ async function met(error: unknown): Promise<unknown> {
     message: message(),
     contextValues: createContextValues(),
   };
-  return await call(request as unknown as Passed).then(() => undefined, (met) => met); // cast: the part that is used
+  // cast: the part that is used
+  return await call(request as unknown as Passed).then(() => undefined, (met) => met);
 }
 
 Deno.test("an error of Connect about bytes is the caller's invalid_request; every other one stays as it is", async () => {
   for (const code of [Code.Internal, Code.InvalidArgument]) {
     const error = await met(new ConnectError("parse binary", code));
-    assertEquals(error instanceof ConnectError && error.findDetails(ErrorDetailSchema)[0]?.code, "invalid_request");
+    assertEquals(
+      error instanceof ConnectError && error.findDetails(ErrorDetailSchema)[0]?.code,
+      "invalid_request",
+    );
   }
   const others = [Code.ResourceExhausted, Code.DeadlineExceeded, Code.Canceled, Code.Unavailable];
   const own = toConnectError({ code: "internal", message: "of the contract" });
-  for (const error of [...others.map((code) => new ConnectError("other", code)), own, new Error("reset")]) {
+  for (
+    const error of [
+      ...others.map((code) => new ConnectError("other", code)),
+      own,
+      new Error("reset"),
+    ]
+  ) {
     assert(await met(error) === error, String(error));
   }
 });

@@ -1,4 +1,7 @@
-/** Fills typed replies and deliveries up to whole cells, so that their sizes tell no more than those of cell sessions do. */
+/**
+ * Fills typed replies and deliveries up to whole cells, so that their sizes tell no more than those
+ * of cell sessions do.
+ */
 import { type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
 
 /** Field 15 has a tag of one byte in front of its length. */

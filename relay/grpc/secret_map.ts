@@ -1,7 +1,8 @@
 /**
- * Sessions by the secrets that name them. A secret is looked up by its SHA-256, so that how long a lookup takes tells nothing
- * about secrets that exist. Of ended sessions only the reason is remembered, for a bounded number of them: their clients are
- * told why, and a late call does not open them again.
+ * Sessions by the secrets that name them. A secret is looked up by its SHA-256, so that how long a
+ * lookup takes tells nothing about secrets that exist. Of ended sessions only the reason is
+ * remembered, for a bounded number of them: their clients are told why, and a late call does not
+ * open them again.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { encodeBase64url } from "../../proto/mod.ts";

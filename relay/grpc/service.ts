@@ -1,4 +1,7 @@
-/** The gRPC service: every typed call as an envelope and back, `Deliver`, and the three calls that carry cells. */
+/**
+ * The gRPC service: every typed call as an envelope and back, `Deliver`, and the three calls that
+ * carry cells.
+ */
 import type { DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import {
   Code,
@@ -9,8 +12,20 @@ import {
   type MethodImpl,
 } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
-import { noticeToDelivery, Relay, replyToMessage, requestFromMessage } from "../../proto/wire/grpc.ts";
-import { type CallName, calls, limits, type ReplyBody, type RequestBody, WireError } from "../../proto/mod.ts";
+import {
+  noticeToDelivery,
+  Relay,
+  replyToMessage,
+  requestFromMessage,
+} from "../../proto/wire/grpc.ts";
+import {
+  type CallName,
+  calls,
+  limits,
+  type ReplyBody,
+  type RequestBody,
+  WireError,
+} from "../../proto/mod.ts";
 import { remoteAddressKey, vouchKey } from "../../server/http2/mod.ts";
 import type { Caller } from "./caller.ts";
 import { CellLinks } from "./cell_links.ts";
@@ -47,14 +62,17 @@ const cellReadMaxBytes = limits.maxCellBytes + 128;
 const neverBytes = 2 ** 32 - 1;
 
 /**
- * Nothing is compressed, because that would undo the padding. Connect must still have a list of encodings, so that a client
- * that compresses is told it (`grpc-accept-encoding`) and sends the call again without.
+ * Nothing is compressed, because that would undo the padding. Connect must still have a list of
+ * encodings, so that a client that compresses is told it (`grpc-accept-encoding`) and sends the
+ * call again without.
  */
 const identity: Compression = {
   name: "identity",
   compress: (bytes) => Promise.resolve(bytes.slice()),
   decompress: () =>
-    Promise.reject(new ConnectError("A message is marked as compressed, and its call is not", Code.Internal)),
+    Promise.reject(
+      new ConnectError("A message is marked as compressed, and its call is not", Code.Internal),
+    ),
 };
 
 export function createGrpcService(options: GrpcServiceOptions): GrpcService {
@@ -79,11 +97,18 @@ export function createGrpcService(options: GrpcServiceOptions): GrpcService {
     await links.up(request, peerOf(context));
     return {};
   });
-  router.rpc(Relay.method.cellDown, ({ link }, context) => links.down(link, peerOf(context), context.signal));
+  router.rpc(
+    Relay.method.cellDown,
+    ({ link }, context) => links.down(link, peerOf(context), context.signal),
+  );
   addHealth(router, options);
   return {
     router,
-    stats: () => ({ typedSessions: sessions.size, cellStreams: streams.size, cellLinks: links.size }),
+    stats: () => ({
+      typedSessions: sessions.size,
+      cellStreams: streams.size,
+      cellLinks: links.size,
+    }),
     knows: (sessionToken) => sessions.knows(sessionToken),
   };
 }
@@ -94,7 +119,11 @@ interface Parts {
 }
 
 /** No code per operation: descriptors drive the conversion, and the session the rest. */
-function addCall<Name extends CallName>(router: ConnectRouter, name: Name, { sessions, options }: Parts): void {
+function addCall<Name extends CallName>(
+  router: ConnectRouter,
+  name: Name,
+  { sessions, options }: Parts,
+): void {
   const method: DescMethodUnary = Relay.method[uncapitalize(name)];
   const { cellBytes } = options.upstream;
   const handler: MethodImpl<DescMethodUnary> = async (message, context) => {
@@ -103,7 +132,8 @@ function addCall<Name extends CallName>(router: ConnectRouter, name: Name, { ses
       const call = route(sessions, name, context);
       const reply = await call(requestFromMessage(name, message));
       const padded = padMessage(method.output, replyToMessage(name, reply), cellBytes);
-      return padded as MessageInitShape<typeof method.output>; // cast: a message is an initialiser of its own type
+      // cast: a message is an initialiser of its own type
+      return padded as MessageInitShape<typeof method.output>;
     } catch (error) {
       if (!(error instanceof ConnectError || error instanceof WireError)) options.onFault(error);
       throw toPublicError(error);
@@ -119,14 +149,25 @@ async function* deliver(
   const session = sessions.find(context.requestHeader.get(sessionHeader));
   peerOf(context).vouch(session.sockets);
   for await (const notice of session.deliver(context.signal)) {
-    yield padMessage(Relay.method.deliver.output, noticeToDelivery(notice), options.upstream.cellBytes);
+    yield padMessage(
+      Relay.method.deliver.output,
+      noticeToDelivery(notice),
+      options.upstream.cellBytes,
+    );
   }
 }
 
 type Call<Name extends CallName> = (body: RequestBody<Name>) => Promise<ReplyBody<Name>>;
 
-/** Where a call goes: a session of its own, a new one, or one for this call only. Throws a ConnectError. */
-function route<Name extends CallName>(sessions: TypedSessions, name: Name, context: HandlerContext): Call<Name> {
+/**
+ * Where a call goes: a session of its own, a new one, or one for this call only. Throws a
+ * ConnectError.
+ */
+function route<Name extends CallName>(
+  sessions: TypedSessions,
+  name: Name,
+  context: HandlerContext,
+): Call<Name> {
   const header = context.requestHeader.get(sessionHeader);
   const peer = peerOf(context);
   if (name === "Authenticate") {
@@ -146,9 +187,13 @@ function route<Name extends CallName>(sessions: TypedSessions, name: Name, conte
 }
 
 function peerOf(context: HandlerContext): Caller {
-  return { remoteAddress: context.values.get(remoteAddressKey), vouch: context.values.get(vouchKey) };
+  return {
+    remoteAddress: context.values.get(remoteAddressKey),
+    vouch: context.values.get(vouchKey),
+  };
 }
 
 function uncapitalize<Name extends string>(name: Name): Uncapitalize<Name> {
-  return name.charAt(0).toLowerCase() + name.slice(1) as Uncapitalize<Name>; // cast: what the type says
+  // cast: what the type says
+  return name.charAt(0).toLowerCase() + name.slice(1) as Uncapitalize<Name>;
 }

@@ -1,7 +1,7 @@
 /**
- * One session of typed calls: matches replies to requests, and holds what the relay pushes until the client's `Deliver`
- * stream takes it. Without a stream, or with a slow one, the buffer is bounded by the core's own back-pressure, and by the
- * end of the session if that does not help.
+ * One session of typed calls: matches replies to requests, and holds what the relay pushes until
+ * the client's `Deliver` stream takes it. Without a stream, or with a slow one, the buffer is
+ * bounded by the core's own back-pressure, and by the end of the session if that does not help.
  */
 import {
   type CallName,
@@ -34,7 +34,10 @@ interface PendingCall {
 
 /** Calls of one session at once: as many as the HTTP/2 server has streams for one connection. */
 const maxCalls = 512;
-/** More than the core sends above its high-water mark: the mark itself and one envelope of the largest size. */
+/**
+ * More than the core sends above its high-water mark: the mark itself and one envelope of the
+ * largest size.
+ */
 const maxBufferedBytes = 2 * limits.envelopeBytes;
 
 export class TypedSession implements TypedClient {
@@ -97,7 +100,10 @@ export class TypedSession implements TypedClient {
     }
   }
 
-  /** Everything that the relay pushes. Ends with the session; subscriptions of an earlier stream end before new calls. */
+  /**
+   * Everything that the relay pushes. Ends with the session; subscriptions of an earlier stream end
+   * before new calls.
+   */
   async *deliver(signal: AbortSignal): AsyncGenerator<NoticeEnvelope> {
     const stream = { wake: (): void => {} };
     this.#stream?.wake();
@@ -122,7 +128,10 @@ export class TypedSession implements TypedClient {
         }
       }
       if (!signal.aborted) {
-        throw toConnectError({ code: "session_replaced", message: "A newer Deliver stream was opened" });
+        throw toConnectError({
+          code: "session_replaced",
+          message: "A newer Deliver stream was opened",
+        });
       }
     } finally {
       signal.removeEventListener("abort", abort);
@@ -137,7 +146,8 @@ export class TypedSession implements TypedClient {
     this.ended(reason);
   }
 
-  // ------------------------------------------------------------------------------------------------- from the upstream
+  // -------------------------------------------------------------------------------------------------
+  // from the upstream
 
   receive(envelope: RelayEnvelope, bytes: number): void {
     if (envelope.kind === "notice") return this.#hold(envelope, bytes);
@@ -146,7 +156,9 @@ export class TypedSession implements TypedClient {
     this.#pending.delete(envelope.id);
     if (envelope.kind === "error") call.reject(toConnectError(envelope.body));
     else if (envelope.operation === call.operation) call.resolve(envelope.body);
-    else call.reject(toConnectError({ code: "internal", message: "The relay answered another operation" }));
+    else {call.reject(
+        toConnectError({ code: "internal", message: "The relay answered another operation" }),
+      );}
   }
 
   authenticated(): void {
@@ -157,7 +169,8 @@ export class TypedSession implements TypedClient {
   ended(reason: EndReason | undefined): void {
     if (this.#end !== undefined) return;
     this.#end = { reason };
-    // A client that was too slow for them will not take them now; they are delivered again to its next session.
+    // A client that was too slow for them will not take them now; they are delivered again to its
+    // next session.
     if (reason?.code === "slow_reader") this.#notices.length = 0;
     for (const { reject } of this.#pending.values()) reject(endedError(reason));
     this.#pending.clear();
@@ -165,7 +178,8 @@ export class TypedSession implements TypedClient {
     this.#options.onEnded(reason);
   }
 
-  // ------------------------------------------------------------------------------------------------------------ inside
+  // ------------------------------------------------------------------------------------------------------------
+  // inside
 
   async #send<Name extends CallName>(
     operation: Name,
@@ -213,7 +227,8 @@ export class TypedSession implements TypedClient {
 
   #hold(notice: NoticeEnvelope, bytes: number): void {
     if (this.#pendingBytes + bytes > maxBufferedBytes) {
-      const message = "Notices were not taken: open a Deliver stream, read it, and resume from your last position";
+      const message =
+        "Notices were not taken: open a Deliver stream, read it, and resume from your last position";
       return this.close({ code: "slow_reader", message });
     }
     this.#notices.push({ notice, bytes });
@@ -226,7 +241,9 @@ export class TypedSession implements TypedClient {
     const channels = [...this.#subscribed];
     if (channels.length === 0) return;
     this.#subscribed.clear();
-    const ends = channels.map((channelId) => this.#send("Unsubscribe", { channelId }).catch(() => {}));
+    const ends = channels.map((channelId) =>
+      this.#send("Unsubscribe", { channelId }).catch(() => {})
+    );
     await this.#waitFor(Promise.all(ends));
   }
 }

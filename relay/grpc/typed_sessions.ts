@@ -1,6 +1,7 @@
 /**
- * How typed calls come to a session: GetChallenge opens one upstream, Authenticate finds it by the relay's nonce and answers
- * an opaque token, later calls carry that token. Sessions that have not authenticated are few and short-lived.
+ * How typed calls come to a session: GetChallenge opens one upstream, Authenticate finds it by the
+ * relay's nonce and answers an opaque token, later calls carry that token. Sessions that have not
+ * authenticated are few and short-lived.
  */
 import { decodeBase64url, limits, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
 import { prefixOf } from "../../server/limits/mod.ts";
@@ -38,7 +39,10 @@ export class TypedSessions {
     return this.#sessions.size;
   }
 
-  async challenge(body: RequestBody<"GetChallenge">, peer: Caller): Promise<ReplyBody<"GetChallenge">> {
+  async challenge(
+    body: RequestBody<"GetChallenge">,
+    peer: Caller,
+  ): Promise<ReplyBody<"GetChallenge">> {
     const held = this.#open(peer);
     const reply = await closingOnError(held.session, () => held.session.call("GetChallenge", body));
     // It may have ended since the reply came, and would never be forgotten.
@@ -48,7 +52,10 @@ export class TypedSessions {
     return reply;
   }
 
-  async authenticate(body: RequestBody<"Authenticate">, peer: Caller): Promise<ReplyBody<"Authenticate">> {
+  async authenticate(
+    body: RequestBody<"Authenticate">,
+    peer: Caller,
+  ): Promise<ReplyBody<"Authenticate">> {
     const held = this.#challenged.find(body.relayNonce);
     if (held === undefined) {
       const end = this.#challenged.findEnd(body.relayNonce);
@@ -90,7 +97,10 @@ export class TypedSessions {
   }
 
   /** A session for one call that needs none of its own. */
-  async once<Result>(peer: Caller, run: (session: TypedSession) => Promise<Result>): Promise<Result> {
+  async once<Result>(
+    peer: Caller,
+    run: (session: TypedSession) => Promise<Result>,
+  ): Promise<Result> {
     const { session, stranger } = this.#open(peer);
     try {
       return await run(session);
@@ -101,7 +111,9 @@ export class TypedSessions {
   }
 
   #open({ remoteAddress }: Caller): Held {
-    const stranger = admitted(this.#deps.strangers.admit(remoteAddress, (reason) => held.session.close(reason)));
+    const stranger = admitted(
+      this.#deps.strangers.admit(remoteAddress, (reason) => held.session.close(reason)),
+    );
     const session = new TypedSession(this.#deps.upstream, {
       remoteAddress: prefixOf(remoteAddress),
       onAuthenticated: () => {
@@ -133,7 +145,10 @@ export class TypedSessions {
   }
 }
 
-async function closingOnError<Result>(session: TypedSession, run: () => Promise<Result>): Promise<Result> {
+async function closingOnError<Result>(
+  session: TypedSession,
+  run: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await run();
   } catch (error) {

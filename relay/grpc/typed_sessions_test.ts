@@ -13,7 +13,12 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import { Strangers } from "../strangers.ts";
-import { createRandom, sampleBody, seedFromEnvironment, SimulatedClock } from "../../tests/support/mod.ts";
+import {
+  createRandom,
+  sampleBody,
+  seedFromEnvironment,
+  SimulatedClock,
+} from "../../tests/support/mod.ts";
 import type { Caller } from "./caller.ts";
 import type { TypedSession } from "./typed_session.ts";
 import { TypedSessions } from "./typed_sessions.ts";
@@ -123,8 +128,14 @@ Deno.test("a login that gave its place up is told that the relay is full, not th
   const bench = new Bench(1);
   await bench.sessions.challenge(sampleRequest("GetChallenge"), caller);
   await bench.clock.advance(3_000);
-  bench.answer = (operation) => ({ ...bench.sample(operation) as object, nonce: nonce.map((byte) => byte ^ 1) });
-  await bench.sessions.challenge(sampleRequest("GetChallenge"), { ...caller, remoteAddress: "198.51.100.7" });
+  bench.answer = (operation) => ({
+    ...bench.sample(operation) as object,
+    nonce: nonce.map((byte) => byte ^ 1),
+  });
+  await bench.sessions.challenge(sampleRequest("GetChallenge"), {
+    ...caller,
+    remoteAddress: "198.51.100.7",
+  });
   const late = { ...sampleRequest("Authenticate"), relayNonce: nonce };
   await failsWith("overloaded", () => bench.sessions.authenticate(late, caller));
 });
@@ -134,7 +145,9 @@ Deno.test("a login that the relay refuses because of its own load is not blamed 
   const challenge = (remoteAddress: string): Promise<unknown> =>
     bench.sessions.challenge(sampleRequest("GetChallenge"), { ...caller, remoteAddress });
   bench.answer = () => undefined;
-  for (const [address, code] of [["192.0.2.1", "overloaded"], ["203.0.113.9", "auth_failed"]] as const) {
+  for (
+    const [address, code] of [["192.0.2.1", "overloaded"], ["203.0.113.9", "auth_failed"]] as const
+  ) {
     for (let count = 0; count < 3; count++) {
       const attempt = challenge(address);
       bench.client.receive({ kind: "error", id: 1, body: { code, message: "no" } }, 10);
@@ -142,7 +155,10 @@ Deno.test("a login that the relay refuses because of its own load is not blamed 
     }
   }
   let number = 0;
-  bench.answer = (operation) => ({ ...bench.sample(operation) as object, nonce: nonce.map(() => number) });
+  bench.answer = (operation) => ({
+    ...bench.sample(operation) as object,
+    nonce: nonce.map(() => number),
+  });
   for (const address of ["192.0.2.1", "192.0.2.1", "203.0.113.9", "203.0.113.9", "198.51.100.7"]) {
     number++;
     await challenge(address);
@@ -173,7 +189,16 @@ Deno.test("a session is found by the token that Authenticate answered, and by no
   assertEquals(bench.sessions.find(header), session);
   assertEquals(bench.sessions.size, 1);
   assert(bench.sessions.knows(header));
-  for (const wrong of [null, "", "AAAA", encodeBase64url(new Uint8Array(32)), header.slice(1), `${header}A`]) {
+  for (
+    const wrong of [
+      null,
+      "",
+      "AAAA",
+      encodeBase64url(new Uint8Array(32)),
+      header.slice(1),
+      `${header}A`,
+    ]
+  ) {
     const error = assertThrows(() => bench.sessions.find(wrong), ConnectError);
     assertEquals([codeOf(error), error.code], ["auth_failed", Code.Unauthenticated]);
     assert(!bench.sessions.knows(wrong ?? undefined));
@@ -198,7 +223,10 @@ Deno.test("a refused Authenticate ends its session upstream", async () => {
   const bench = new Bench();
   await bench.sessions.challenge(sampleRequest("GetChallenge"), caller);
   bench.answer = () => undefined;
-  const attempt = bench.sessions.authenticate({ ...sampleRequest("Authenticate"), relayNonce: nonce }, caller);
+  const attempt = bench.sessions.authenticate({
+    ...sampleRequest("Authenticate"),
+    relayNonce: nonce,
+  }, caller);
   bench.client.receive({ kind: "error", id: 2, body: { code: "auth_failed", message: "no" } }, 10);
   await failsWith("auth_failed", () => attempt);
   assertEquals([bench.closed, bench.sessions.size], [1, 0]);
@@ -208,22 +236,29 @@ Deno.test("a login for which there is no place is told so, before and while it a
   const bench = new Bench();
   const answer = { ...sampleRequest("Authenticate"), relayNonce: nonce };
   const noPlace = { code: "overloaded", message: "no place", retryAfterMs: 5_000 } as const;
-  const retryOf = (error: ConnectError): unknown => error.findDetails(ErrorDetailSchema)[0]?.retryAfterMs;
+  const retryOf = (error: ConnectError): unknown =>
+    error.findDetails(ErrorDetailSchema)[0]?.retryAfterMs;
   await bench.sessions.challenge(sampleRequest("GetChallenge"), caller);
   bench.client.ended(noPlace);
-  const before = await assertRejects(() => bench.sessions.authenticate(answer, caller), ConnectError);
+  const before = await assertRejects(
+    () => bench.sessions.authenticate(answer, caller),
+    ConnectError,
+  );
   await bench.sessions.challenge(sampleRequest("GetChallenge"), caller);
   bench.answer = () => undefined;
   const attempt = bench.sessions.authenticate(answer, caller);
   bench.client.ended(noPlace);
   const meanwhile = await assertRejects(() => attempt, ConnectError);
-  for (const error of [before, meanwhile]) assertEquals([codeOf(error), retryOf(error)], ["overloaded", 5_000n]);
+  for (const error of [before, meanwhile]) {
+    assertEquals([codeOf(error), retryOf(error)], ["overloaded", 5_000n]);
+  }
 });
 
 Deno.test("sessions that have not authenticated are limited, and authenticated ones do not count", async () => {
   const bench = new Bench(2);
   await bench.authenticate();
-  const challenge = (): Promise<unknown> => bench.sessions.challenge(sampleRequest("GetChallenge"), caller);
+  const challenge = (): Promise<unknown> =>
+    bench.sessions.challenge(sampleRequest("GetChallenge"), caller);
   await challenge();
   await challenge();
   await failsWith("overloaded", challenge);
@@ -239,7 +274,10 @@ Deno.test("who calls an ended session is told why", async () => {
   bench.client.ended({ code: "session_replaced", message: "a newer one" });
   await failsWith("session_replaced", () => pending);
   await failsWith("session_replaced", () => session.call("Ping", {}));
-  assertEquals(codeOf(assertThrows(() => bench.sessions.find(header), ConnectError)), "session_replaced");
+  assertEquals(
+    codeOf(assertThrows(() => bench.sessions.find(header), ConnectError)),
+    "session_replaced",
+  );
   assertEquals(bench.sessions.size, 0);
 });
 
@@ -323,7 +361,10 @@ Deno.test("what nobody takes is bounded: the session ends as a slow reader's", a
   for (let i = 0; i < 10; i++) bench.notice(1 << 20);
   assertEquals(bench.closed, 1);
   assert(session.pendingBytes < 5 << 20);
-  assertEquals(codeOf(assertThrows(() => bench.sessions.find(header), ConnectError)), "slow_reader");
+  assertEquals(
+    codeOf(assertThrows(() => bench.sessions.find(header), ConnectError)),
+    "slow_reader",
+  );
 });
 
 Deno.test("calls wait while the relay has enough to do", async () => {
@@ -354,7 +395,9 @@ Deno.test("a session has a bounded number of calls under way, those that wait in
   assertEquals(bench.seen.filter((operation) => operation === "Ping").length, 1);
   bench.client.ended({ code: "relay_draining", message: "going" });
   resolve();
-  const codes = (await outcomes).map((outcome) => outcome.status === "rejected" ? codeOf(outcome.reason) : "answered");
+  const codes = (await outcomes).map((outcome) =>
+    outcome.status === "rejected" ? codeOf(outcome.reason) : "answered"
+  );
   assertEquals(new Set(codes), new Set(["relay_draining"]));
   assert(!session.inUse);
 });
@@ -372,7 +415,10 @@ Deno.test("an unused session ends, one with an open stream does not", async () =
   assertEquals(bench.sessions.size, 2);
   await bench.clock.advance(60_000);
   assertEquals(bench.sessions.size, 1);
-  assertEquals(codeOf(assertThrows(() => bench.sessions.find(unused.header), ConnectError)), "transport_error");
+  assertEquals(
+    codeOf(assertThrows(() => bench.sessions.find(unused.header), ConnectError)),
+    "transport_error",
+  );
   controller.abort();
   await next;
   await bench.clock.advance(120_000);
@@ -381,7 +427,10 @@ Deno.test("an unused session ends, one with an open stream does not", async () =
 
 Deno.test("before authentication a call is as small as in cells", async () => {
   const bench = new Bench();
-  const large = { ...sampleRequest("UploadKeyPackage"), keyPackages: [new Uint8Array(16_384), new Uint8Array(16_384)] };
+  const large = {
+    ...sampleRequest("UploadKeyPackage"),
+    keyPackages: [new Uint8Array(16_384), new Uint8Array(16_384)],
+  };
   await failsWith(
     "payload_too_large",
     () => bench.sessions.once(caller, (session) => session.call("UploadKeyPackage", large)),
@@ -393,7 +442,10 @@ Deno.test("before authentication a call is as small as in cells", async () => {
 Deno.test("sessions of one IPv6 network, or of an address that comes mapped, share an address", async () => {
   const bench = new Bench();
   for (const address of ["2001:db8::1", "2001:db8::2:3", "::ffff:192.0.2.1", "192.0.2.1"]) {
-    await bench.sessions.challenge(sampleRequest("GetChallenge"), { ...caller, remoteAddress: address }).catch(
+    await bench.sessions.challenge(sampleRequest("GetChallenge"), {
+      ...caller,
+      remoteAddress: address,
+    }).catch(
       () => {},
     );
   }

@@ -1,7 +1,7 @@
 /**
- * Where the service's sessions lead: to the core in this process, or to a relay across the network. Typed calls exchange
- * envelopes; `Session`, `CellUp` and `CellDown` pass cells through unread. Both ways to open answer at once; whatever goes
- * wrong is told through `ended` or `close`.
+ * Where the service's sessions lead: to the core in this process, or to a relay across the network.
+ * Typed calls exchange envelopes; `Session`, `CellUp` and `CellDown` pass cells through unread.
+ * Both ways to open answer at once; whatever goes wrong is told through `ended` or `close`.
  */
 import type { Lane, RelayEnvelope } from "../../proto/mod.ts";
 import type { EndReason } from "../core/link.ts";

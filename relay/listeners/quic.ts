@@ -1,7 +1,8 @@
 /**
- * The QUIC port, IPv4 and IPv6: native agents (ALPN `static-relay/1`) and browsers (`h3`, WebTransport). It accepts, limits
- * strangers, and hands each connection to what carries its one stream. A renewed certificate is a second `listen` on the same
- * endpoint: handshakes from then on use it, open connections and the accept loop go on.
+ * The QUIC port, IPv4 and IPv6: native agents (ALPN `static-relay/1`) and browsers (`h3`,
+ * WebTransport). It accepts, limits strangers, and hands each connection to what carries its one
+ * stream. A renewed certificate is a second `listen` on the same endpoint: handshakes from then on
+ * use it, open connections and the accept loop go on.
  */
 import { errorCodes, limits } from "../../proto/mod.ts";
 import { type ListenAddress, openOnEach } from "../../server/http2/mod.ts";
@@ -15,7 +16,9 @@ import { carrySession, type QuicClient, readWithOneBuffer, refuseStreams } from 
 import { serveWebTransport } from "./webtransport.ts";
 
 export interface QuicLimits {
-  /** TLS handshakes under way, and how long one counts: those that take longer may still end well. */
+  /**
+   * TLS handshakes under way, and how long one counts: those that take longer may still end well.
+   */
   readonly handshakes: number;
   readonly handshakeMs: number;
   /** Connections that have not authenticated. */
@@ -31,7 +34,9 @@ export interface QuicListenerOptions {
   readonly port: number;
   readonly certificate: KeyedCertificate;
   readonly limits: QuicLimits;
-  /** Whether scripts of this web origin may open sessions; clients that are no browsers have none. */
+  /**
+   * Whether scripts of this web origin may open sessions; clients that are no browsers have none.
+   */
   readonly allowsOrigin: (origin: string) => boolean;
   /** A fault of this code; nothing that a peer does is one. */
   readonly onFault: (error: unknown) => void;
@@ -63,15 +68,21 @@ const transportOptions = {
   ...quicOptions,
   // WebTransport: its CONNECT stream, the session's, one to spare and one to refuse.
   maxConcurrentBidirectionalStreams: 4,
-  // HTTP/3: control, QPACK both ways, and those of unknown types that browsers open to keep servers honest.
+  // HTTP/3: control, QPACK both ways, and those of unknown types that browsers open to keep servers
+  // honest.
   maxConcurrentUnidirectionalStreams: 8,
 };
 
 export async function listenQuic(options: QuicListenerOptions): Promise<QuicListener> {
-  const endpoints = await openOnEach(options, (address) => new Endpoint(address, options.certificate));
+  const endpoints = await openOnEach(
+    options,
+    (address) => new Endpoint(address, options.certificate),
+  );
   const door = new Door(options);
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
-  for (const { listener } of endpoints) void door.acceptFrom(listener).then((error) => error && fail(error));
+  for (const { listener } of endpoints) {
+    void door.acceptFrom(listener).then((error) => error && fail(error));
+  }
   return {
     port: endpoints[0]?.port ?? 0,
     failed,
@@ -149,7 +160,10 @@ class Door {
     };
   }
 
-  /** Returns the error that ended it. Never waits for a handshake: one slow peer would hold up all others. */
+  /**
+   * Returns the error that ended it. Never waits for a handshake: one slow peer would hold up all
+   * others.
+   */
   async acceptFrom(listener: Deno.QuicListener | undefined): Promise<Error | undefined> {
     try {
       while (listener !== undefined) void this.#admit(await listener.incoming());
@@ -162,7 +176,8 @@ class Door {
 
   async #admit(incoming: Deno.QuicIncoming): Promise<void> {
     try {
-      // The peer's address is judged after the handshake: asking `incoming` for it makes it unusable (Deno 2.9.5).
+      // The peer's address is judged after the handshake: asking `incoming` for it makes it
+      // unusable (Deno 2.9.5).
       if (!this.#open || this.#handshakes >= this.#options.limits.handshakes) {
         this.#refused++;
         return incoming.refuse();
@@ -178,8 +193,9 @@ class Door {
   async #handshake(incoming: Deno.QuicIncoming): Promise<Deno.QuicConn> {
     this.#handshakes++;
     const done = once(() => this.#handshakes--);
-    // A first packet whose sender says nothing more may have a forged address. Deno can neither ask for proof (Retry) nor give
-    // the handshake up, so it stays until QUIC's idle time; its place is free before.
+    // A first packet whose sender says nothing more may have a forged address. Deno can neither ask
+    // for proof (Retry) nor give the handshake up, so it stays until QUIC's idle time; its place is
+    // free before.
     const cancel = this.#options.host.after(this.#options.limits.handshakeMs, done);
     try {
       return await incoming.accept();
@@ -233,7 +249,10 @@ class Door {
 }
 
 function closeConnection(conn: Deno.QuicConn, reason: EndReason | undefined): void {
-  conn.close({ closeCode: reason === undefined ? 0 : errorCodes[reason.code].close, reason: reason?.code ?? "" });
+  conn.close({
+    closeCode: reason === undefined ? 0 : errorCodes[reason.code].close,
+    reason: reason?.code ?? "",
+  });
 }
 
 function once(run: () => void): () => void {

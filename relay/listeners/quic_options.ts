@@ -1,7 +1,8 @@
 /**
- * How QUIC connections behave, for the relay and for the proxy that dials it. A peer that vanished is noticed after the idle
- * time; keep-alives hold a quiet but living one. "low-latency" is BBR, which measures the path: the default takes every packet
- * that is lost or overtaken for congestion, and at 30 % loss comes down to a packet or two a second.
+ * How QUIC connections behave, for the relay and for the proxy that dials it. A peer that vanished
+ * is noticed after the idle time; keep-alives hold a quiet but living one. "low-latency" is BBR,
+ * which measures the path: the default takes every packet that is lost or overtaken for congestion,
+ * and at 30 % loss comes down to a packet or two a second.
  */
 export const quicOptions = {
   maxIdleTimeout: 10_000,

@@ -1,4 +1,7 @@
-/** Carries one cell session over one bidirectional QUIC stream, native or of WebTransport, until both sides are done. */
+/**
+ * Carries one cell session over one bidirectional QUIC stream, native or of WebTransport, until
+ * both sides are done.
+ */
 import { CellSession } from "../cells/cell_session.ts";
 import type { LinkHost } from "../cells/link_host.ts";
 import type { EndReason, Transport } from "../core/link.ts";
@@ -13,14 +16,20 @@ export interface QuicClient {
 
 export interface CellStream extends QuicClient {
   readonly transport: Transport;
-  /** The next bytes of the peer; undefined when it will send no more. They are used before the next call. */
+  /**
+   * The next bytes of the peer; undefined when it will send no more. They are used before the next
+   * call.
+   */
   readonly next: () => Promise<Uint8Array | undefined>;
   readonly writable: WritableStream<Uint8Array>;
   /** The peer has read everything or had its time for it: close what carries the stream. */
   readonly close: (reason: EndReason | undefined) => void;
 }
 
-/** Closing a QUIC connection throws away what the peer has not received: it gets this long to read the last cells. */
+/**
+ * Closing a QUIC connection throws away what the peer has not received: it gets this long to read
+ * the last cells.
+ */
 const lingerMs = 1_000;
 /** Held by every session while it waits for bytes, so not larger than pays off. */
 const readBytes = 16 * 1024;
@@ -41,7 +50,10 @@ export function carrySession(host: LinkHost, stream: CellStream): Promise<void> 
   });
   const read = readAll(stream, session);
 
-  /** Ends our direction, waits until the peer has ended its own, which it does when it has read ours, then closes. */
+  /**
+   * Ends our direction, waits until the peer has ended its own, which it does when it has read
+   * ours, then closes.
+   */
   const goodbye = async (reason: EndReason | undefined): Promise<void> => {
     const lingered = Promise.withResolvers<void>();
     const cancel = host.after(lingerMs, lingered.resolve);
@@ -61,15 +73,16 @@ async function readAll(stream: CellStream, session: CellSession): Promise<void> 
     }
     session.ended();
   } catch {
-    // The peer reset the stream, or the connection is gone. A connection without a session must not stay.
+    // The peer reset the stream, or the connection is gone. A connection without a session must not
+    // stay.
     session.lost();
     stream.close({ code: "transport_error", message: "The stream was reset" });
   }
 }
 
 /**
- * Reads into one buffer that is used again and again: a new one for every read would dominate the memory of a session.
- * `first` is what was read from the stream before.
+ * Reads into one buffer that is used again and again: a new one for every read would dominate the
+ * memory of a session. `first` is what was read from the stream before.
  */
 export function readWithOneBuffer(
   readable: ReadableStream<Uint8Array>,
@@ -106,7 +119,9 @@ export async function refuseStreams(
   streams: ReadableStreamDefaultReader<Deno.QuicBidirectionalStream | Deno.QuicReceiveStream>,
 ): Promise<void> {
   try {
-    for (let next = await streams.read(); !next.done; next = await streams.read()) refuseStream(next.value);
+    for (let next = await streams.read(); !next.done; next = await streams.read()) {
+      refuseStream(next.value);
+    }
   } catch {
     // The connection is gone, and its streams with it.
   }

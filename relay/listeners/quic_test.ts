@@ -1,12 +1,20 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { CellPacker, CellReader, errorCodes, limits } from "../../proto/mod.ts";
-import { createCertificate, createRandom, eventually, seedFromEnvironment } from "../../tests/support/mod.ts";
+import {
+  createCertificate,
+  createRandom,
+  eventually,
+  seedFromEnvironment,
+} from "../../tests/support/mod.ts";
 import type { Link, RelaySession } from "../core/link.ts";
 import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener } from "./quic.ts";
 
 const certificate = await createCertificate();
 
-/** A core that answers every envelope with itself, and ends the session when told so by its first byte. */
+/**
+ * A core that answers every envelope with itself, and ends the session when told so by its first
+ * byte.
+ */
 function openEcho(link: Link): RelaySession {
   return {
     receive: (envelope) => {
@@ -22,7 +30,10 @@ function openEcho(link: Link): RelaySession {
 
 async function withListener(
   run: (listener: QuicListener) => Promise<void>,
-  { change = {}, open = openEcho }: { change?: Partial<QuicLimits>; open?: (link: Link) => RelaySession } = {},
+  { change = {}, open = openEcho }: {
+    change?: Partial<QuicLimits>;
+    open?: (link: Link) => RelaySession;
+  } = {},
 ): Promise<void> {
   const timers = new Set<ReturnType<typeof setTimeout>>();
   const listener = await listenQuic({
@@ -78,13 +89,19 @@ function connect(
 }
 
 /** One envelope there and back. */
-async function echo(stream: Deno.QuicBidirectionalStream, envelope: Uint8Array): Promise<Uint8Array> {
+async function echo(
+  stream: Deno.QuicBidirectionalStream,
+  envelope: Uint8Array,
+): Promise<Uint8Array> {
   const packer = new CellPacker(limits.cellBytes);
   packer.push("data", envelope);
   const writer = stream.writable.getWriter();
   for (let cell = packer.next(); cell !== undefined; cell = packer.next()) await writer.write(cell);
   writer.releaseLock();
-  const cells = new CellReader({ cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
+  const cells = new CellReader({
+    cellBytes: limits.cellBytes,
+    maxEnvelopeBytes: limits.envelopeBytes,
+  });
   const reader = stream.readable.getReader();
   let answer: Uint8Array | undefined;
   while (answer === undefined) {
@@ -140,7 +157,9 @@ Deno.test("the last cells arrive, then the connection closes with the code of th
     const packer = new CellPacker(limits.cellBytes);
     packer.push("data", new Uint8Array(9000).fill(1));
     packer.push("data", Uint8Array.of(0xee));
-    for (let cell = packer.next(); cell !== undefined; cell = packer.next()) await writer.write(cell);
+    for (let cell = packer.next(); cell !== undefined; cell = packer.next()) {
+      await writer.write(cell);
+    }
     let bytes = 0;
     for await (const chunk of stream.readable) bytes += chunk.length;
     assertEquals(bytes, 3 * limits.cellBytes);
@@ -177,7 +196,10 @@ Deno.test("a connection whose stream was reset does not stay", async () => {
     await writer.abort(new Error("reset")).catch(() => {});
     await stream.readable.cancel().catch(() => {});
     const { closeCode } = await conn.closed;
-    assert(closeCode === 0 || closeCode === errorCodes.transport_error.close, `closed with ${closeCode}`);
+    assert(
+      closeCode === 0 || closeCode === errorCodes.transport_error.close,
+      `closed with ${closeCode}`,
+    );
   });
 });
 
@@ -193,9 +215,14 @@ Deno.test("there are only so many connections that have not authenticated", asyn
     const third = await connect(port);
     assertEquals((await third.closed).closeCode, errorCodes.overloaded.close);
     assertEquals(stats().refused, 1);
-    links[0]?.authenticated("3f8e4f6e-5a3c-4b51-9d3e-2a1f0c9b8a77" as Parameters<Link["authenticated"]>[0]);
+    links[0]?.authenticated(
+      "3f8e4f6e-5a3c-4b51-9d3e-2a1f0c9b8a77" as Parameters<Link["authenticated"]>[0],
+    );
     const fourth = await connect(port);
-    assertEquals(await echo(await fourth.createBidirectionalStream(), Uint8Array.of(4)), Uint8Array.of(4));
+    assertEquals(
+      await echo(await fourth.createBidirectionalStream(), Uint8Array.of(4)),
+      Uint8Array.of(4),
+    );
   }, { change: { strangers: 2 }, open });
 });
 
@@ -217,7 +244,10 @@ Deno.test("a renewed certificate serves new connections while old ones go on", a
       const renewed = await createCertificate();
       setCertificate(renewed);
       const conn = await connect(port, { ca: renewed.cert });
-      assertEquals(await echo(await conn.createBidirectionalStream(), Uint8Array.of(3)), Uint8Array.of(3));
+      assertEquals(
+        await echo(await conn.createBidirectionalStream(), Uint8Array.of(3)),
+        Uint8Array.of(3),
+      );
       conn.close();
     }
     await assertRejects(() => connect(port), Error);
@@ -263,7 +293,12 @@ Deno.test("a first packet without a follow-up holds its place for a moment only"
   withListener(async (listener) => {
     const { port } = listener;
     const outcome = async (): Promise<string> => {
-      const options = { hostname: "localhost", port, alpnProtocols: ["static-relay/1"], caCerts: [certificate.cert] };
+      const options = {
+        hostname: "localhost",
+        port,
+        alpnProtocols: ["static-relay/1"],
+        caCerts: [certificate.cert],
+      };
       return await Deno.connectQuic<false>(options).then((conn) => {
         conn.close();
         return "served";

@@ -1,13 +1,19 @@
 /**
- * WebTransport over HTTP/3 for browsers: one session per connection, one stream in it. Written here and not with
- * `Deno.upgradeWebTransport`, which hides the request's origin and path, reads its headers without a limit, and whose
- * streams cannot be ended.
+ * WebTransport over HTTP/3 for browsers: one session per connection, one stream in it. Written here
+ * and not with `Deno.upgradeWebTransport`, which hides the request's origin and path, reads its
+ * headers without a limit, and whose streams cannot be ended.
  */
 import { errorCodes } from "../../proto/mod.ts";
 import type { LinkHost } from "../cells/link_host.ts";
 import type { EndReason } from "../core/link.ts";
 import { ByteSource, Http3Error } from "./http3/byte_source.ts";
-import { encodeCloseSession, encodeControlStream, encodeResponse, frameType, http3Code } from "./http3/frames.ts";
+import {
+  encodeCloseSession,
+  encodeControlStream,
+  encodeResponse,
+  frameType,
+  http3Code,
+} from "./http3/frames.ts";
 import { decodeFields, type Status } from "./http3/qpack.ts";
 import { carrySession, type QuicClient, readWithOneBuffer } from "./quic_stream.ts";
 
@@ -27,7 +33,10 @@ const streamBudget = 64 * 1024;
 const lingerMs = 1_000;
 
 /** Resolves or rejects when the connection ends. */
-export async function serveWebTransport(conn: Deno.QuicConn, options: WebTransportOptions): Promise<void> {
+export async function serveWebTransport(
+  conn: Deno.QuicConn,
+  options: WebTransportOptions,
+): Promise<void> {
   const connection = new Http3Connection(conn, options);
   const cancel = options.host.after(options.limits.openingMs, () => connection.expire());
   try {
@@ -60,8 +69,10 @@ class Http3Connection {
     const control = (await this.#conn.createUnidirectionalStream()).getWriter();
     control.closed.catch(() => {});
     await control.write(encodeControlStream());
-    const serve = (stream: Deno.QuicBidirectionalStream): Promise<void> => this.#serveStream(stream);
-    const discard = (stream: Deno.QuicReceiveStream): Promise<void> => new ByteSource(stream, streamBudget).drain();
+    const serve = (stream: Deno.QuicBidirectionalStream): Promise<void> =>
+      this.#serveStream(stream);
+    const discard = (stream: Deno.QuicReceiveStream): Promise<void> =>
+      new ByteSource(stream, streamBudget).drain();
     await Promise.all([
       this.#each(this.#conn.incomingBidirectionalStreams, serve),
       // Settings and QPACK instructions of the peer change nothing for us.
@@ -74,7 +85,10 @@ class Http3Connection {
     if (!this.#carrying) this.#close(http3Code.noError);
   }
 
-  async #each<Stream>(streams: ReadableStream<Stream>, serve: (stream: Stream) => Promise<void>): Promise<void> {
+  async #each<Stream>(
+    streams: ReadableStream<Stream>,
+    serve: (stream: Stream) => Promise<void>,
+  ): Promise<void> {
     for await (const stream of streams) {
       serve(stream).catch((error) => {
         // Any other failure here is a stream that its peer reset.
@@ -87,15 +101,23 @@ class Http3Connection {
     const source = new ByteSource(stream.readable, streamBudget);
     for (;;) {
       const type = await source.integer();
-      if (type === frameType.webTransportStream) return await this.#serveSessionStream(stream, source);
+      if (type === frameType.webTransportStream) {
+        return await this.#serveSessionStream(stream, source);
+      }
       const length = await source.integer();
       if (type === frameType.headers) return await this.#answer(stream, source, length);
-      if (type === frameType.data || type === frameType.settings) throw new Http3Error("A request begins with headers");
+      if (type === frameType.data || type === frameType.settings) {
+        throw new Http3Error("A request begins with headers");
+      }
       await source.skip(length);
     }
   }
 
-  async #answer(stream: Deno.QuicBidirectionalStream, source: ByteSource, length: number): Promise<void> {
+  async #answer(
+    stream: Deno.QuicBidirectionalStream,
+    source: ByteSource,
+    length: number,
+  ): Promise<void> {
     if (length > maxHeaderBlockBytes) throw new Http3Error("A header block is too large");
     const status = this.#judge(decodeFields(await source.bytes(length)));
     const writer = stream.writable.getWriter();
@@ -112,7 +134,8 @@ class Http3Connection {
   }
 
   #judge(fields: ReadonlyMap<string, string>): Status {
-    const isConnect = fields.get(":method") === "CONNECT" && fields.get(":protocol") === "webtransport";
+    const isConnect = fields.get(":method") === "CONNECT" &&
+      fields.get(":protocol") === "webtransport";
     if (!isConnect || fields.get(":path") !== sessionPath) return 404;
     if (fields.get(":scheme") !== "https" || this.#requested) return 400;
     const origin = fields.get("origin");
@@ -121,7 +144,10 @@ class Http3Connection {
     return 200;
   }
 
-  async #serveSessionStream(stream: Deno.QuicBidirectionalStream, source: ByteSource): Promise<void> {
+  async #serveSessionStream(
+    stream: Deno.QuicBidirectionalStream,
+    source: ByteSource,
+  ): Promise<void> {
     const sessionId = await source.integer();
     const connect = await this.#connect.promise;
     if (sessionId !== connect.id || this.#carrying) {
@@ -142,7 +168,9 @@ class Http3Connection {
     const lingered = Promise.withResolvers<void>();
     const cancel = this.#options.host.after(lingerMs, lingered.resolve);
     const code = reason === undefined ? 0 : errorCodes[reason.code].close;
-    const told = writer.write(encodeCloseSession(code, reason?.message ?? "")).then(() => writer.close());
+    const told = writer.write(encodeCloseSession(code, reason?.message ?? "")).then(() =>
+      writer.close()
+    );
     await Promise.race([told.then(() => this.#conn.closed).catch(() => {}), lingered.promise]);
     cancel();
     this.#close(http3Code.noError);

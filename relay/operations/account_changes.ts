@@ -1,8 +1,8 @@
 /**
- * Follows changes of accounts at the API: sessions of suspended and deleted ones end, channels of deleted ones close.
- * The suspended accounts, the channels still to close and the position are durable, and written in this order. So a
- * deletion is carried out after any crash, and a relay that starts while the API is down still knows which accounts not
- * to serve.
+ * Follows changes of accounts at the API: sessions of suspended and deleted ones end, channels of
+ * deleted ones close. The suspended accounts, the channels still to close and the position are
+ * durable, and written in this order. So a deletion is carried out after any crash, and a relay
+ * that starts while the API is down still knows which accounts not to serve.
  */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import type { AccountChanges } from "../../proto/api/changes.ts";
@@ -23,7 +23,9 @@ export interface AccountChangesDeps {
 const pauseMs = 1_000;
 /** A request that was under way when its account was deleted has made its channel by then. */
 const closedAgainMs = 60_000;
-/** Accounts that wait to be closed; a relay that learns of more at once goes on when some are done. */
+/**
+ * Accounts that wait to be closed; a relay that learns of more at once goes on when some are done.
+ */
 const maxClosing = 5_000;
 
 export class FollowedAccounts {
@@ -32,7 +34,10 @@ export class FollowedAccounts {
   readonly #stop = new AbortController();
   readonly #standing = Promise.withResolvers<void>();
   readonly #running: Promise<unknown>;
-  /** The number up to which the list of accounts was complete: changes up to here matter for deletions only. */
+  /**
+   * The number up to which the list of accounts was complete: changes up to here matter for
+   * deletions only.
+   */
   #standsAt = 0;
   #cursor: number | undefined;
   #wake = Promise.withResolvers<void>();
@@ -67,14 +72,19 @@ export class FollowedAccounts {
     ]);
   }
 
-  /** Until it is done or this ends; a failure is logged once, because what else asks the API says so too. */
+  /**
+   * Until it is done or this ends; a failure is logged once, because what else asks the API says so
+   * too.
+   */
   async #persist(failure: string, work: () => Promise<void>): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
         return await work();
       } catch (error) {
         if (this.#stop.signal.aborted) return;
-        if (!this.#failing.has(failure)) this.#deps.log("warn", failure, { error: describeFailure(error) });
+        if (!this.#failing.has(failure)) {
+          this.#deps.log("warn", failure, { error: describeFailure(error) });
+        }
         this.#failing.add(failure);
         this.#standing.resolve();
         await this.#pause(pauseMs);
@@ -86,15 +96,21 @@ export class FollowedAccounts {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       const answer = await this.#deps.follow(this.#cursor, signal);
-      // Also without having asked for it: the API was set back to an earlier state, and what came after has other numbers now.
+      // Also without having asked for it: the API was set back to an earlier state, and what came
+      // after has other numbers now.
       if (answer.suspended !== undefined) await this.#begin(answer);
       else await this.#apply(answer);
-      if (this.#failing.delete("accounts_not_followed")) this.#deps.log("info", "accounts_followed");
+      if (this.#failing.delete("accounts_not_followed")) {
+        this.#deps.log("info", "accounts_followed");
+      }
       this.#standing.resolve();
     }
   }
 
-  /** Takes the present list and goes on: from the position before the relay's last stop, else from the beginning. */
+  /**
+   * Takes the present list and goes on: from the position before the relay's last stop, else from
+   * the beginning.
+   */
   async #begin({ after, suspended = [], deleted = [] }: AccountChanges): Promise<void> {
     const { core, log } = this.#deps;
     const now = new Set([...suspended, ...deleted].map(idOf));
@@ -111,14 +127,18 @@ export class FollowedAccounts {
   /** Suspensions first: they must not wait until channels are closed. */
   async #apply({ after, changes }: AccountChanges): Promise<void> {
     const { core, onLimits, log, nowMs } = this.#deps;
-    while (this.#known.closing.size >= maxClosing && !this.#stop.signal.aborted) await this.#pause(pauseMs);
+    while (this.#known.closing.size >= maxClosing && !this.#stop.signal.aborted) {
+      await this.#pause(pauseMs);
+    }
     const suspended = new Set(this.#known.suspended);
     const closing = new Map(this.#known.closing);
     // The standing is newer than a page that ends before it.
     const isPast = after <= this.#standsAt;
     for (const [account, change] of lastOfEach(changes)) {
       // Of an account that the standing does not name any more nothing can be under way.
-      if (change === "deleted") closing.set(account, isPast && !suspended.has(account) ? 0 : nowMs());
+      if (change === "deleted") {
+        closing.set(account, isPast && !suspended.has(account) ? 0 : nowMs());
+      }
       if (isPast) continue;
       if (change === "resumed") suspended.delete(account);
       else suspended.add(account);
@@ -133,7 +153,10 @@ export class FollowedAccounts {
     this.#wake.resolve();
   }
 
-  /** Beside the following. Each account twice: at once, and when nothing of it can be under way any more. */
+  /**
+   * Beside the following. Each account twice: at once, and when nothing of it can be under way any
+   * more.
+   */
   async #closeChannels(): Promise<void> {
     const { core, nowMs } = this.#deps;
     const isClosedOnce = new Set<AccountId>();
@@ -168,8 +191,13 @@ export class FollowedAccounts {
   }
 }
 
-/** The last change of each account in a page: an account that was suspended and resumed in it keeps its sessions. */
-function lastOfEach(changes: AccountChanges["changes"]): Map<AccountId, "suspended" | "resumed" | "deleted"> {
+/**
+ * The last change of each account in a page: an account that was suspended and resumed in it keeps
+ * its sessions.
+ */
+function lastOfEach(
+  changes: AccountChanges["changes"],
+): Map<AccountId, "suspended" | "resumed" | "deleted"> {
   const last = new Map<AccountId, "suspended" | "resumed" | "deleted">();
   for (const { account_id, change } of changes) {
     if (account_id !== null && change !== "limits") last.set(idOf(account_id), change);

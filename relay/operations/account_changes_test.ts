@@ -1,4 +1,7 @@
-/** A relay's handling of the API's news about accounts: the order, faults, and the records after a restart. */
+/**
+ * A relay's handling of the API's news about accounts: the order, faults, and the records after a
+ * restart.
+ */
 import { assertEquals } from "@std/assert";
 import type { AccountChanges } from "../../proto/api/changes.ts";
 import type { AccountId } from "../../proto/mod.ts";
@@ -38,7 +41,13 @@ class Feed {
   follow = async (after: number | undefined, signal: AbortSignal): Promise<AccountChanges> => {
     this.asked.push(after);
     if (this.isAway) throw new Error("the API is away");
-    const standing = { suspended: [], deleted: [], after: this.head, changes: [], ...this.standing };
+    const standing = {
+      suspended: [],
+      deleted: [],
+      after: this.head,
+      changes: [],
+      ...this.standing,
+    };
     if (after === undefined || after > this.head) return standing;
     const { promise: aborted, resolve } = Promise.withResolvers<void>();
     signal.addEventListener("abort", () => resolve(), { once: true });
@@ -99,21 +108,24 @@ function feedTest(name: string, run: (engine: Engine, feed: Feed) => Promise<voi
   });
 }
 
-feedTest("a suspension does not wait until a deleted account's channels are closed", async (engine, feed) => {
-  const { core, accounts } = live(engine, feed);
-  await accounts.standing;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  core.gate = promise;
-  feed.happens(ann, "deleted");
-  feed.happens(ben, "suspended");
-  await until("both", () => core.suspended.has(ann) && core.suspended.has(ben));
-  feed.happens(cat, "suspended");
-  await until("the third", () => core.suspended.has(cat));
-  assertEquals(core.closed, []);
-  resolve();
-  await until("closed", () => core.closed.includes(ann));
-  await accounts.close();
-});
+feedTest(
+  "a suspension does not wait until a deleted account's channels are closed",
+  async (engine, feed) => {
+    const { core, accounts } = live(engine, feed);
+    await accounts.standing;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    core.gate = promise;
+    feed.happens(ann, "deleted");
+    feed.happens(ben, "suspended");
+    await until("both", () => core.suspended.has(ann) && core.suspended.has(ben));
+    feed.happens(cat, "suspended");
+    await until("the third", () => core.suspended.has(cat));
+    assertEquals(core.closed, []);
+    resolve();
+    await until("closed", () => core.closed.includes(ann));
+    await accounts.close();
+  },
+);
 
 feedTest(
   "channels of a deleted account are closed again when nothing can be under way any more",
@@ -132,38 +144,44 @@ feedTest(
   },
 );
 
-feedTest("a life that ended while it closed channels leaves the rest to the next one", async (engine, feed) => {
-  const first = live(engine, feed);
-  await first.accounts.standing;
-  first.core.gate = Promise.reject(new Error("the disk is full"));
-  first.core.gate.catch(() => {});
-  feed.happens(ann, "deleted");
-  await until("its failure", () => first.events.includes("channels_not_closed"));
-  await first.accounts.close();
-  feed.standing = { deleted: [ann] };
-  const second = live(engine, feed);
-  await until("closed", () => second.core.closed.includes(ann));
-  await second.accounts.close();
-});
+feedTest(
+  "a life that ended while it closed channels leaves the rest to the next one",
+  async (engine, feed) => {
+    const first = live(engine, feed);
+    await first.accounts.standing;
+    first.core.gate = Promise.reject(new Error("the disk is full"));
+    first.core.gate.catch(() => {});
+    feed.happens(ann, "deleted");
+    await until("its failure", () => first.events.includes("channels_not_closed"));
+    await first.accounts.close();
+    feed.standing = { deleted: [ann] };
+    const second = live(engine, feed);
+    await until("closed", () => second.core.closed.includes(ann));
+    await second.accounts.close();
+  },
+);
 
-feedTest("a relay that starts while the API is away serves nobody that was suspended", async (engine, feed) => {
-  const first = live(engine, feed);
-  await first.accounts.standing;
-  feed.happens(ann, "suspended");
-  feed.happens(ben, "suspended");
-  feed.happens(ben, "resumed");
-  await until("suspended", () => first.core.suspended.has(ann) && !first.core.suspended.has(ben));
-  await first.accounts.close();
-  feed.isAway = true;
-  const second = live(engine, feed);
-  await second.accounts.standing;
-  assertEquals([...second.core.suspended], [ann]);
-  // Resumed meanwhile, which the standing tells.
-  feed.isAway = false;
-  feed.happens(ann, "resumed");
-  await until("resumed", () => second.core.suspended.size === 0);
-  await second.accounts.close();
-});
+feedTest(
+  "a relay that starts while the API is away serves nobody that was suspended",
+  async (engine, feed) => {
+    const first = live(engine, feed);
+    await first.accounts.standing;
+    feed.happens(ann, "suspended");
+    feed.happens(ben, "suspended");
+    feed.happens(ben, "resumed");
+    await until("suspended", () => first.core.suspended.has(ann) && !first.core.suspended.has(ben));
+    await first.accounts.close();
+    feed.isAway = true;
+    const second = live(engine, feed);
+    await second.accounts.standing;
+    assertEquals([...second.core.suspended], [ann]);
+    // Resumed meanwhile, which the standing tells.
+    feed.isAway = false;
+    feed.happens(ann, "resumed");
+    await until("resumed", () => second.core.suspended.size === 0);
+    await second.accounts.close();
+  },
+);
 
 feedTest(
   "a relay without a past closes what was deleted before, and suspends nobody that was resumed",
@@ -175,31 +193,36 @@ feedTest(
     feed.standing = { suspended: [cat] };
     const { core, accounts, events } = live(engine, feed);
     await until("closed", () => core.closed.length === 1);
-    assertEquals([core.closed, [...core.suspended], events.includes("account_changed")], [[ann], [cat], false]);
+    assertEquals([core.closed, [...core.suspended], events.includes("account_changed")], [[ann], [
+      cat,
+    ], false]);
     await accounts.close();
   },
 );
 
-feedTest("a feed that was set back is read from its beginning, at once and by a later life", async (engine, feed) => {
-  const first = live(engine, feed);
-  await first.accounts.standing;
-  for (let i = 0; i < 5; i++) feed.happens(ann, i % 2 === 0 ? "suspended" : "resumed");
-  await until("suspended", () => first.core.suspended.has(ann));
-  feed.setBack();
-  await until("set back", () => first.events.includes("accounts_set_back"));
-  feed.happens(ben, "deleted");
-  await until("closed", () => first.core.closed.includes(ben));
-  assertEquals([...first.core.suspended], [ben]);
-  await first.accounts.close();
+feedTest(
+  "a feed that was set back is read from its beginning, at once and by a later life",
+  async (engine, feed) => {
+    const first = live(engine, feed);
+    await first.accounts.standing;
+    for (let i = 0; i < 5; i++) feed.happens(ann, i % 2 === 0 ? "suspended" : "resumed");
+    await until("suspended", () => first.core.suspended.has(ann));
+    feed.setBack();
+    await until("set back", () => first.events.includes("accounts_set_back"));
+    feed.happens(ben, "deleted");
+    await until("closed", () => first.core.closed.includes(ben));
+    assertEquals([...first.core.suspended], [ben]);
+    await first.accounts.close();
 
-  for (let i = 0; i < 5; i++) feed.happens(cat, i % 2 === 0 ? "suspended" : "resumed");
-  feed.standing = { suspended: [cat] };
-  const second = live(engine, feed);
-  await until("its cursor", () => feed.asked.at(-1) === 6);
-  await second.accounts.close();
-  feed.setBack();
-  feed.happens(ann, "deleted");
-  const third = live(engine, feed);
-  await until("closed", () => third.core.closed.includes(ann));
-  await third.accounts.close();
-});
+    for (let i = 0; i < 5; i++) feed.happens(cat, i % 2 === 0 ? "suspended" : "resumed");
+    feed.standing = { suspended: [cat] };
+    const second = live(engine, feed);
+    await until("its cursor", () => feed.asked.at(-1) === 6);
+    await second.accounts.close();
+    feed.setBack();
+    feed.happens(ann, "deleted");
+    const third = live(engine, feed);
+    await until("closed", () => third.core.closed.includes(ann));
+    await third.accounts.close();
+  },
+);

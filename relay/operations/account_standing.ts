@@ -1,6 +1,6 @@
 /**
- * A relay's records of accounts, in memory and in the engine: the suspended ones, and those whose channels are to be
- * closed.
+ * A relay's records of accounts, in memory and in the engine: the suspended ones, and those whose
+ * channels are to be closed.
  */
 import { z } from "zod";
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
@@ -8,7 +8,10 @@ import type { Records } from "../engine/engine.ts";
 
 const cursorKey = "account-changes";
 const standingKey = "account-standing";
-/** Of the suspended the newest are kept, so that the record stays below a megabyte. The API tells all of them. */
+/**
+ * Of the suspended the newest are kept, so that the record stays below a megabyte. The API tells
+ * all of them.
+ */
 const maxKept = 20_000;
 const keptMs = 10 * 365 * 24 * 60 * 60 * 1000;
 
@@ -50,7 +53,9 @@ export class AccountStanding {
     if (text === undefined) return;
     const { suspended, closing } = storedForm.parse(JSON.parse(text));
     this.#suspended = new Set(suspended.map(parseAccountId));
-    this.#closing = new Map(closing.map(([account, sinceMs]) => [parseAccountId(account), sinceMs]));
+    this.#closing = new Map(
+      closing.map(([account, sinceMs]) => [parseAccountId(account), sinceMs]),
+    );
   }
 
   /** How far an earlier life has come. */
@@ -64,7 +69,9 @@ export class AccountStanding {
   }
 
   /** Durable when it resolves. */
-  async update({ suspended = this.#suspended, closing = this.#closing }: Partial<Standing>): Promise<void> {
+  async update(
+    { suspended = this.#suspended, closing = this.#closing }: Partial<Standing>,
+  ): Promise<void> {
     const isSame = isEqual(suspended, this.#suspended) &&
       isEqual(new Set(closing.keys()), new Set(this.#closing.keys()));
     [this.#suspended, this.#closing] = [suspended, closing];
@@ -78,7 +85,10 @@ export class AccountStanding {
   }
 
   #text(): string {
-    return JSON.stringify({ suspended: [...this.#suspended].slice(-maxKept), closing: [...this.#closing] });
+    return JSON.stringify({
+      suspended: [...this.#suspended].slice(-maxKept),
+      closing: [...this.#closing],
+    });
   }
 
   async #read(key: string): Promise<string | undefined> {
@@ -90,8 +100,14 @@ export class AccountStanding {
     const write = async (): Promise<void> => {
       const value = new TextEncoder().encode(text());
       const revision = (await this.#records.get(key))?.revision ?? 0;
-      const stored = await this.#records.put(key, { value, expiresAtMs: this.#nowMs() + keptMs }, revision);
-      if (stored.kind === "conflict") throw new Error(`Cannot keep ${key}: another relay writes to the same storage`);
+      const stored = await this.#records.put(
+        key,
+        { value, expiresAtMs: this.#nowMs() + keptMs },
+        revision,
+      );
+      if (stored.kind === "conflict") {
+        throw new Error(`Cannot keep ${key}: another relay writes to the same storage`);
+      }
     };
     const written = this.#writing.then(write);
     this.#writing = written.catch(() => {});

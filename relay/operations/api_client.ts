@@ -1,6 +1,6 @@
 /**
- * The relay's calls to the HTTP API: the keys that verify tokens, and leases of quota (`proto/api/lease.ts`). Every call
- * has a deadline.
+ * The relay's calls to the HTTP API: the keys that verify tokens, and leases of quota
+ * (`proto/api/lease.ts`). Every call has a deadline.
  */
 import { type AccountChanges, readAccountChanges } from "../../proto/api/changes.ts";
 import { type Lease, listLeases, reportLeases, takeLease } from "../../proto/api/lease.ts";
@@ -13,7 +13,10 @@ export interface ApiClient extends LeaseApi {
   fetchKeySet(): Promise<unknown>;
   /** Waits for something after this number; without one, what stands now. */
   followChanges(after: number | undefined, signal: AbortSignal): Promise<AccountChanges>;
-  /** When it last answered what only relays may ask; undefined when it never has. Anybody may ask for its keys. */
+  /**
+   * When it last answered what only relays may ask; undefined when it never has. Anybody may ask
+   * for its keys.
+   */
   answeredMs(): number | undefined;
 }
 
@@ -28,7 +31,10 @@ export interface ApiClientOptions {
   readonly timeoutMs?: number;
 }
 
-/** The API did not answer, or not what it should. The text names the question and the status, never what was sent. */
+/**
+ * The API did not answer, or not what it should. The text names the question and the status, never
+ * what was sent.
+ */
 export class ApiFault extends Error {
   override readonly name = "ApiFault";
 }
@@ -52,8 +58,8 @@ export function createApiClient(
     answeredMs: () => heard.ms,
     fetchKeySet: async () => demand("fetch token keys", url, await readTokenKeys(open(url))),
     followChanges: async (after, signal) => {
-      // A connection of its own each time: one that was kept may lead to an API that no longer runs, and so may the
-      // next.
+      // A connection of its own each time: one that was kept may lead to an API that no longer
+      // runs, and so may the next.
       using client = Deno.createHttpClient({ http2: false, poolMaxIdlePerHost: 0 });
       // limit: `deadline` is in `init`
       const fresh: HttpFetch = (address, init) => fetch(address, { ...init, client });
@@ -94,17 +100,26 @@ function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-function faultOf(what: string, url: string, answer: Exclude<ApiOutcome<unknown>, { outcome: "done" }>): ApiFault {
+function faultOf(
+  what: string,
+  url: string,
+  answer: Exclude<ApiOutcome<unknown>, { outcome: "done" }>,
+): ApiFault {
   switch (answer.outcome) {
     case "unreachable":
-      return new ApiFault(`Cannot ${what}: cannot reach the API at ${url}: ${reasonOf(answer.cause)}. ${advice}`, {
-        cause: answer.cause,
-      });
+      return new ApiFault(
+        `Cannot ${what}: cannot reach the API at ${url}: ${reasonOf(answer.cause)}. ${advice}`,
+        {
+          cause: answer.cause,
+        },
+      );
     case "unusable":
       return new ApiFault(`Cannot ${what}: the API sent ${answer.problem}`);
     case "refused": {
       const hint = answer.status === 401 ? ". Give API and relay the same STATIC_RELAY_SECRET" : "";
-      return new ApiFault(`Cannot ${what}: the API returned ${answer.status} ${answer.code ?? ""}${hint}`);
+      return new ApiFault(
+        `Cannot ${what}: the API returned ${answer.status} ${answer.code ?? ""}${hint}`,
+      );
     }
   }
 }

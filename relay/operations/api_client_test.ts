@@ -1,9 +1,21 @@
-import { assert, assertEquals, assertInstanceOf, assertLess, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertInstanceOf,
+  assertLess,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { type ApiClient, ApiFault, createApiClient } from "./api_client.ts";
 import { describeFailure, Secret } from "../../server/mod.ts";
 
 const secret = "canary-relay-secret-0123456789abcdef";
-const request = { nonce: crypto.randomUUID(), relay_id: "r", account_id: crypto.randomUUID(), messages: 100 };
+const request = {
+  nonce: crypto.randomUUID(),
+  relay_id: "r",
+  account_id: crypto.randomUUID(),
+  messages: 100,
+};
 
 /** A server that answers everything in one way, and what it was sent. */
 async function withApi(
@@ -14,7 +26,13 @@ async function withApi(
   const url = `http://127.0.0.1:${server.addr.port}`;
   try {
     await run(
-      createApiClient({ url, internalUrl: url, relaySecret: new Secret(secret), nowMs: Date.now, timeoutMs: 300 }),
+      createApiClient({
+        url,
+        internalUrl: url,
+        relaySecret: new Secret(secret),
+        nowMs: Date.now,
+        timeoutMs: 300,
+      }),
       url,
     );
   } finally {
@@ -42,13 +60,18 @@ Deno.test("a lease arrives, and the credential travels in the header and nowhere
   return withApi(answer, async (client, url) => {
     assertEquals(await client.take(request), { outcome: "granted", lease });
     const body = JSON.stringify(request);
-    assertEquals(seen, [{ url: `${url}/internal/v1/leases`, authorization: `Bearer ${secret}`, body }]);
+    assertEquals(seen, [{
+      url: `${url}/internal/v1/leases`,
+      authorization: `Bearer ${secret}`,
+      body,
+    }]);
   });
 });
 
 Deno.test("it is known when the API last answered as it should", () => {
   let status = 401;
-  const answer = (): Response => Response.json({ leases: [], error: "…", code: "auth_failed" }, { status });
+  const answer = (): Response =>
+    Response.json({ leases: [], error: "…", code: "auth_failed" }, { status });
   return withApi(answer, async (client) => {
     await assertRejects(() => client.listOpen("r"), ApiFault);
     assertEquals(client.answeredMs(), undefined);
@@ -71,17 +94,28 @@ Deno.test("an API that tells its keys to everybody has not answered this relay",
 
 Deno.test("used up is an answer, not a fault, and says for how long", () =>
   withApi(
-    () => Response.json({ error: "…", code: "quota_exceeded" }, { status: 429, headers: { "retry-after": "60" } }),
-    async (client) => assertEquals(await client.take(request), { outcome: "exhausted", retryAfterMs: 60_000 }),
+    () =>
+      Response.json({ error: "…", code: "quota_exceeded" }, {
+        status: 429,
+        headers: { "retry-after": "60" },
+      }),
+    async (client) =>
+      assertEquals(await client.take(request), { outcome: "exhausted", retryAfterMs: 60_000 }),
   ));
 
 Deno.test("a refusal says which, and what to do about a wrong secret", () =>
-  withApi(() => Response.json({ error: "…", code: "auth_failed" }, { status: 401 }), async (client) => {
-    const answer = await client.take(request);
-    assert(answer.outcome === "refused");
-    assertStringIncludes(answer.fault.message, "401 auth_failed. Give API and relay the same STATIC_RELAY_SECRET");
-    await assertRejects(() => client.listOpen("r"), ApiFault, "401 auth_failed");
-  }));
+  withApi(
+    () => Response.json({ error: "…", code: "auth_failed" }, { status: 401 }),
+    async (client) => {
+      const answer = await client.take(request);
+      assert(answer.outcome === "refused");
+      assertStringIncludes(
+        answer.fault.message,
+        "401 auth_failed. Give API and relay the same STATIC_RELAY_SECRET",
+      );
+      await assertRejects(() => client.listOpen("r"), ApiFault, "401 auth_failed");
+    },
+  ));
 
 Deno.test("whatever else an API answers is a fault without the secret in it, in bounded time and memory", async () => {
   const chunk = new Uint8Array(64 * 1024).fill(0x20);
@@ -106,7 +140,11 @@ Deno.test("whatever else an API answers is a fault without the secret in it, in 
   };
   for (const [kind, answer] of Object.entries(answers)) {
     await withApi(answer, async (client) => {
-      const error = await assertRejects(() => client.take(request), ApiFault, "Cannot take a lease");
+      const error = await assertRejects(
+        () => client.take(request),
+        ApiFault,
+        "Cannot take a lease",
+      );
       assert(!JSON.stringify(describeFailure(error)).includes("canary"), kind);
       if (kind === "nothing") resolve(new Response(""));
     });

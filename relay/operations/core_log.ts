@@ -1,6 +1,6 @@
 /**
- * Events of the core as lines of the log. Sessions that end without having authenticated are sampled: a line for each would
- * let any stranger push everything else out of the log.
+ * Events of the core as lines of the log. Sessions that end without having authenticated are
+ * sampled: a line for each would let any stranger push everything else out of the log.
  */
 import { describeError, type Log } from "../../server/mod.ts";
 import type { CoreEvent } from "../core/deps.ts";

@@ -1,6 +1,7 @@
 /**
- * How late the event loop runs, smoothed. Only what lasts counts: one long garbage collection, or a machine that stood still for
- * a second because its host did something else, is not a reason to refuse clients. Turn after turn that is late is one.
+ * How late the event loop runs, smoothed. Only what lasts counts: one long garbage collection, or a
+ * machine that stood still for a second because its host did something else, is not a reason to
+ * refuse clients. Turn after turn that is late is one.
  */
 
 const intervalMs = 100;
@@ -26,7 +27,9 @@ export function watchLoopLag(): LoopLag {
 /** So many samples back another late one makes a late one count. */
 const remembered = 2;
 
-/** Takes one sample after the other. Each counts as far as one of the two before it was late too. */
+/**
+ * Takes one sample after the other. Each counts as far as one of the two before it was late too.
+ */
 export function smoothLag(): (sampleMs: number) => number {
   let smoothMs = 0;
   const before: number[] = [];

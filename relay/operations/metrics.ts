@@ -1,6 +1,6 @@
 /**
- * The relay's metrics for Prometheus. Everything is read at the time of the scrape; `docs/relay.md` lists the same
- * names.
+ * The relay's metrics for Prometheus. Everything is read at the time of the scrape; `docs/relay.md`
+ * lists the same names.
  */
 import type { Metric } from "../../server/mod.ts";
 import type { Meter } from "../core/meter.ts";
@@ -46,7 +46,11 @@ function sessionMetrics({ meter, core, edge }: MetricSources): Metric[] {
     gauge("sessions_authenticated", "Sessions of agents.", core.authenticated),
     gauge("quic_connections", "QUIC connections, WebTransport included.", edge.quic.connections),
     gauge("grpc_connections", "HTTP/2 connections.", edge.grpc.connections),
-    counter("quic_refused_total", "QUIC connections that were refused because of a limit.", edge.quic.refused),
+    counter(
+      "quic_refused_total",
+      "QUIC connections that were refused because of a limit.",
+      edge.quic.refused,
+    ),
     counter(
       "calls_refused_total",
       "Calls without a session that were refused with 429, or ended for others.",
@@ -57,31 +61,79 @@ function sessionMetrics({ meter, core, edge }: MetricSources): Metric[] {
       "TCP connections that were refused, or closed for others.",
       edge.grpc.peers.refusedSockets,
     ),
-    counter("offences_total", "How often an address flooded and was refused for a while.", edge.grpc.peers.offences),
-    counter("sessions_refused_total", "Sessions that were refused because of a limit or load.", meter.sessionsRefused),
-    counter("sessions_evicted_total", "Sessions that ended to make room for others.", meter.sessionsEvicted),
-    counter("slow_readers_total", "Sessions that were cut off because they did not read.", meter.slowReaders),
+    counter(
+      "offences_total",
+      "How often an address flooded and was refused for a while.",
+      edge.grpc.peers.offences,
+    ),
+    counter(
+      "sessions_refused_total",
+      "Sessions that were refused because of a limit or load.",
+      meter.sessionsRefused,
+    ),
+    counter(
+      "sessions_evicted_total",
+      "Sessions that ended to make room for others.",
+      meter.sessionsEvicted,
+    ),
+    counter(
+      "slow_readers_total",
+      "Sessions that were cut off because they did not read.",
+      meter.slowReaders,
+    ),
     counter("requests_total", "Requests.", meter.requests),
-    counter("request_errors_total", "Requests that were answered with an error.", meter.requestErrors),
+    counter(
+      "request_errors_total",
+      "Requests that were answered with an error.",
+      meter.requestErrors,
+    ),
     counter(
       "requests_over_budget_total",
       "Requests that were refused because their account has had its share of the work.",
       meter.requestsOverBudget,
     ),
-    gauge("requests_waiting", "Requests that wait for the turn of their account.", core.requestsWaiting),
-    counter("shed_total", "Requests and connections that were refused because of load.", meter.shed),
-    gauge("shedding_level", "0 none, 1 connections, 2 joins too, 3 messages too.", core.sheddingLevel),
+    gauge(
+      "requests_waiting",
+      "Requests that wait for the turn of their account.",
+      core.requestsWaiting,
+    ),
+    counter(
+      "shed_total",
+      "Requests and connections that were refused because of load.",
+      meter.shed,
+    ),
+    gauge(
+      "shedding_level",
+      "0 none, 1 connections, 2 joins too, 3 messages too.",
+      core.sheddingLevel,
+    ),
   ];
 }
 
 function channelMetrics({ meter, core }: MetricSources): Metric[] {
   return [
     gauge("channels", "Channels in memory.", core.channels),
-    gauge("queue_bytes", "Application messages that wait in the channels in memory.", core.queueBytes),
-    counter("messages_accepted_total", "Application messages that were accepted.", meter.messagesAccepted),
-    counter("messages_dropped_total", "Application messages that gave way to gaps.", meter.messagesDropped),
+    gauge(
+      "queue_bytes",
+      "Application messages that wait in the channels in memory.",
+      core.queueBytes,
+    ),
+    counter(
+      "messages_accepted_total",
+      "Application messages that were accepted.",
+      meter.messagesAccepted,
+    ),
+    counter(
+      "messages_dropped_total",
+      "Application messages that gave way to gaps.",
+      meter.messagesDropped,
+    ),
     counter("commits_accepted_total", "Commits that were accepted.", meter.commitsAccepted),
-    counter("epoch_conflicts_total", "Commits and messages that came too late for their epoch.", meter.epochConflicts),
+    counter(
+      "epoch_conflicts_total",
+      "Commits and messages that came too late for their epoch.",
+      meter.epochConflicts,
+    ),
     counter("deliveries_total", "Entries that were delivered to sessions.", meter.deliveries),
     counter("delivered_bytes_total", "Bytes of these.", meter.deliveredBytes),
     gauge("storage_bytes", "Bytes in the relay's file.", core.storage.usedBytes),
@@ -97,7 +149,11 @@ function channelMetrics({ meter, core }: MetricSources): Metric[] {
       meter.storageRefusals,
     ),
     counter("members_lapsed_total", "Members that were absent too long.", meter.membersLapsed),
-    counter("key_packages_claimed_total", "KeyPackages that were claimed.", meter.keyPackagesClaimed),
+    counter(
+      "key_packages_claimed_total",
+      "KeyPackages that were claimed.",
+      meter.keyPackagesClaimed,
+    ),
     counter(
       "welcomes_refused_total",
       "Additions that were refused because too much waits for the agent.",
@@ -120,7 +176,11 @@ function quotaMetrics({ meter, quota }: MetricSources): Metric[] {
       "Commits and Welcomes that were paid for as messages.",
       meter.handshakesCharged,
     ),
-    counter("quota_refusals_total", "Messages that were refused for want of quota.", meter.quotaRefusals),
+    counter(
+      "quota_refusals_total",
+      "Messages that were refused for want of quota.",
+      meter.quotaRefusals,
+    ),
   ];
 }
 
@@ -133,8 +193,16 @@ function processMetrics(sources: MetricSources): Metric[] {
     gauge("disk_wait_seconds", "How long the disk has left a write unconfirmed.", diskMs / 1000),
     gauge("api_silent_seconds", "How long the API has not answered.", apiMs / 1000),
     gauge("event_loop_lag_seconds", "How late timers run, smoothed.", loopLagMs / 1000),
-    counter("udp_drops_total", "Datagrams that the kernel dropped; see the page on UDP buffers.", udpDrops),
-    gauge("certificate_expires_timestamp_seconds", "When the certificate ends.", certificateExpiresAtMs / 1000),
+    counter(
+      "udp_drops_total",
+      "Datagrams that the kernel dropped; see the page on UDP buffers.",
+      udpDrops,
+    ),
+    gauge(
+      "certificate_expires_timestamp_seconds",
+      "When the certificate ends.",
+      certificateExpiresAtMs / 1000,
+    ),
     gauge("memory_bytes", "Resident memory of the process.", memoryBytes),
     counter(
       "unowned_socket_errors_total",
@@ -148,12 +216,32 @@ function processMetrics(sources: MetricSources): Metric[] {
 function clusterMetrics(stats: ClusterStats): Metric[] {
   return [
     gauge("cluster_relays", "Relays that are alive, this one included.", stats.relays),
-    gauge("cluster_lag", "Entries of the shared log that this relay knows of and has not read.", stats.lag),
-    gauge("cluster_verdict_seconds", "How long the oldest command has waited for its verdict.", stats.waitingMs / 1000),
-    counter("cluster_clients_total", "Clients of the nodes that took the place of a silent one.", stats.clients),
+    gauge(
+      "cluster_lag",
+      "Entries of the shared log that this relay knows of and has not read.",
+      stats.lag,
+    ),
+    gauge(
+      "cluster_verdict_seconds",
+      "How long the oldest command has waited for its verdict.",
+      stats.waitingMs / 1000,
+    ),
+    counter(
+      "cluster_clients_total",
+      "Clients of the nodes that took the place of a silent one.",
+      stats.clients,
+    ),
     counter("cluster_resends_total", "Batches that were sent again.", stats.resends),
-    counter("cluster_elections_total", "Leaders of the shared log that were elected.", stats.elections),
-    counter("cluster_differences_total", "Copies of other relays that differed from this one.", stats.differences),
+    counter(
+      "cluster_elections_total",
+      "Leaders of the shared log that were elected.",
+      stats.elections,
+    ),
+    counter(
+      "cluster_differences_total",
+      "Copies of other relays that differed from this one.",
+      stats.differences,
+    ),
   ];
 }
 

@@ -5,7 +5,14 @@ import { countUdpDrops, readUdpDrops } from "./udp_drops.ts";
 
 Deno.test("one stall of any length is forgiven, lasting lateness shows within a second and goes again", () => {
   const smooth = smoothLag();
-  assertEquals([smooth(5_000), smooth(0), smooth(0), smooth(5_000), smooth(0), smooth(0)], [0, 0, 0, 0, 0, 0]);
+  assertEquals([smooth(5_000), smooth(0), smooth(0), smooth(5_000), smooth(0), smooth(0)], [
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+  ]);
   let lagMs = 0;
   for (let tenth = 0; tenth < 10; tenth++) lagMs = smooth(500);
   assertGreater(lagMs, 450);
@@ -34,7 +41,8 @@ testWhen(
   { met: Deno.build.os === "linux", reason: "the kernel's table is Linux's" },
   "datagrams that nobody reads in time show as drops",
   async () => {
-    const bind = (): Deno.DatagramConn => Deno.listenDatagram({ transport: "udp", hostname: "127.0.0.1", port: 0 });
+    const bind = (): Deno.DatagramConn =>
+      Deno.listenDatagram({ transport: "udp", hostname: "127.0.0.1", port: 0 });
     const [deaf, sender] = [bind(), bind()];
     const { addr } = deaf;
     assert(addr.transport === "udp");

@@ -1,6 +1,7 @@
 /**
- * How many TCP connections this process can have, and whether its port still takes them. A process that is out of files for a
- * moment has a dead port for ever, without an event; so it never gets there, and if it does, it ends and is started again.
+ * How many TCP connections this process can have, and whether its port still takes them. A process
+ * that is out of files for a moment has a dead port for ever, without an event; so it never gets
+ * there, and if it does, it ends and is started again.
  */
 import { backlog, defaultBudgets } from "../../server/http2/mod.ts";
 import { ListenerWatch, openFileLimit } from "../../server/mod.ts";
@@ -22,7 +23,10 @@ export interface PortWatch {
 }
 
 /** Without the permission to connect to the port it watches nothing. */
-export function watchPort({ host, port }: { host: string; port: number }, onDead: (error: Error) => void): PortWatch {
+export function watchPort(
+  { host, port }: { host: string; port: number },
+  onDead: (error: Error) => void,
+): PortWatch {
   const name = ["::", "[::]"].includes(host) ? "[::1]" : host === "0.0.0.0" ? "127.0.0.1" : host;
   const { state } = Deno.permissions.querySync({ name: "net", host: `${name}:${port}` });
   if (state !== "granted") return { accepted: () => {}, stop: () => {} };
@@ -30,6 +34,10 @@ export function watchPort({ host, port }: { host: string; port: number }, onDead
     host,
     port,
     onDead: () =>
-      onDead(new Error(`The gRPC port ${port} accepts no more connections; the relay must be started again`)),
+      onDead(
+        new Error(
+          `The gRPC port ${port} accepts no more connections; the relay must be started again`,
+        ),
+      ),
   });
 }

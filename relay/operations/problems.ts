@@ -1,6 +1,6 @@
 /**
- * A relay's problems in words, for `/health` and `/ready`: the shared log, the disk or the API does not answer, or the disk has no
- * room. They name no address, because anybody may ask.
+ * A relay's problems in words, for `/health` and `/ready`: the shared log, the disk or the API does
+ * not answer, or the disk has no room. They name no address, because anybody may ask.
  */
 import { every, type Log, waits } from "../../server/mod.ts";
 import type { StorageLevel } from "../core/limits/storage_watch.ts";
@@ -22,25 +22,35 @@ export interface ProblemSources {
 }
 
 export function problemsOf(sources: ProblemSources): readonly Problem[] {
-  const { sharedLog, sharedMemory, diskMs, storage, hasRoomElsewhere, apiMs, hasApiAnswered } = sources;
+  const { sharedLog, sharedMemory, diskMs, storage, hasRoomElsewhere, apiMs, hasApiAnswered } =
+    sources;
   const problems: Problem[] = [];
-  if (sharedLog !== undefined) problems.push({ what: "shared_log", text: sharedLog, isUnready: true });
-  if (sharedMemory !== undefined) problems.push({ what: "shared_memory", text: sharedMemory, isUnready: true });
+  if (sharedLog !== undefined) {
+    problems.push({ what: "shared_log", text: sharedLog, isUnready: true });
+  }
+  if (sharedMemory !== undefined) {
+    problems.push({ what: "shared_memory", text: sharedMemory, isUnready: true });
+  }
   if (diskMs >= waits.diskConfirmation.ms) {
     const text = `The disk has not confirmed a write for ${seconds(diskMs)}. Look at the disk`;
     problems.push({ what: "disk", text, isUnready: true });
   }
   if (storage !== "ok") {
-    const refused = storage === "full" ? "messages are refused" : "new channels, members and invites are refused";
+    const refused = storage === "full"
+      ? "messages are refused"
+      : "new channels, members and invites are refused";
     const where = hasRoomElsewhere ? " here, and their agents sent to relays that have room" : "";
     const text = `The disk is nearly full: ${refused}${where}. Make room on the disk`;
     problems.push({ what: "room", text, isUnready: hasRoomElsewhere });
   }
   if (!hasApiAnswered) {
-    const text = "The API has not answered this relay since it started. Check that it runs, and the relay's log";
+    const text =
+      "The API has not answered this relay since it started. Check that it runs, and the relay's log";
     problems.push({ what: "api", text, isUnready: true });
   } else if (apiMs >= waits.apiReady.ms) {
-    const text = `The API has not answered for ${seconds(apiMs)}. Known tokens and leased messages are used up first`;
+    const text = `The API has not answered for ${
+      seconds(apiMs)
+    }. Known tokens and leased messages are used up first`;
     problems.push({ what: "api", text, isUnready: false });
   }
   return problems;
@@ -52,7 +62,9 @@ function seconds(ms: number): string {
 
 const lookMs = 1_000;
 
-/** Writes each problem to the log when it begins and when it is over. Returns a function to stop. */
+/**
+ * Writes each problem to the log when it begins and when it is over. Returns a function to stop.
+ */
 export function logProblems(problems: () => readonly Problem[], log: Log): () => void {
   let known = new Set<string>();
   return every(lookMs, () => {

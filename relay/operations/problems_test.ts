@@ -11,7 +11,8 @@ const well: ProblemSources = {
   hasApiAnswered: true,
 };
 
-Deno.test("a relay that is answered by everything has no problems", () => assertEquals(problemsOf(well), []));
+Deno.test("a relay that is answered by everything has no problems", () =>
+  assertEquals(problemsOf(well), []));
 
 const cases: readonly [string, Partial<ProblemSources>, boolean][] = [
   ["The log is silent", { sharedLog: "The log is silent" }, true],

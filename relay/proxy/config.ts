@@ -1,4 +1,7 @@
-/** Configuration of the stand-alone proxy from the environment: everything is checked at once, all faults are told together. */
+/**
+ * Configuration of the stand-alone proxy from the environment: everything is checked at once, all
+ * faults are told together.
+ */
 import {
   type CertificateFiles,
   ownNames,
@@ -22,7 +25,10 @@ const defaultPort = 5000;
 const defaultRelayPort = 4433;
 
 /** Throws `ConfigError`. */
-export function readProxyConfig(variable: ReadVariable, names: readonly string[] = []): ProxyConfig {
+export function readProxyConfig(
+  variable: ReadVariable,
+  names: readonly string[] = [],
+): ProxyConfig {
   return readVariables({ what: "the proxy", variable, names }, (read) => {
     const caCerts = read.file("STATIC_CA_FILE");
     return {
@@ -32,7 +38,11 @@ export function readProxyConfig(variable: ReadVariable, names: readonly string[]
         port: read.port("STATIC_RELAY_GRPC_PORT", defaultPort),
       },
       certificateFiles: readOwnCertificate(read),
-      origins: read.list("STATIC_CORS_ORIGINS", parseWebOrigin, "an origin such as https://app.example.com") ?? [],
+      origins: read.list(
+        "STATIC_CORS_ORIGINS",
+        parseWebOrigin,
+        "an origin such as https://app.example.com",
+      ) ?? [],
     };
   });
 }
@@ -43,9 +53,13 @@ export function configFromEnvironment(): ProxyConfig {
 }
 
 function readRelay(read: VariableReader): { readonly hostname: string; readonly port: number } {
-  const match = /^quic:\/\/(\[[\da-fA-F:.]+\]|[\w.-]+)(?::(\d{1,5}))?\/?$/.exec(read.text("STATIC_RELAY_URL", ""));
+  const match = /^quic:\/\/(\[[\da-fA-F:.]+\]|[\w.-]+)(?::(\d{1,5}))?\/?$/.exec(
+    read.text("STATIC_RELAY_URL", ""),
+  );
   const port = Number(match?.[2] ?? defaultRelayPort);
-  if (match === null || port > 65_535) read.fault("STATIC_RELAY_URL", "set to the relay's address, quic://host:port");
+  if (match === null || port > 65_535) {
+    read.fault("STATIC_RELAY_URL", "set to the relay's address, quic://host:port");
+  }
   return { hostname: (match?.[1] ?? "").replace(/^\[|\]$/g, ""), port };
 }
 

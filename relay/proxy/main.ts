@@ -1,6 +1,7 @@
 /**
- * The stand-alone proxy: typed gRPC, `Session` and `CellUp`/`CellDown` on its own port, QUIC to a relay elsewhere. SIGHUP
- * reads the certificate again; SIGTERM ends it. The first line on its output is its configuration, the second its address.
+ * The stand-alone proxy: typed gRPC, `Session` and `CellUp`/`CellDown` on its own port, QUIC to a
+ * relay elsewhere. SIGHUP reads the certificate again; SIGTERM ends it. The first line on its
+ * output is its configuration, the second its address.
  */
 import {
   after,
@@ -50,7 +51,15 @@ async function listen(config: ProxyConfig, certificate: KeyedCertificate): Promi
   const allowsOrigin = (origin: string): boolean => config.origins.includes(origin);
   return await naming(
     { port: config.listen.port, variable: "STATIC_RELAY_GRPC_PORT" },
-    () => listenGrpc({ service, ...config.listen, certificate, allowsOrigin, notReady: () => undefined, onFault }),
+    () =>
+      listenGrpc({
+        service,
+        ...config.listen,
+        certificate,
+        allowsOrigin,
+        notReady: () => undefined,
+        onFault,
+      }),
   );
 }
 

@@ -52,7 +52,12 @@ export class RemoteStream {
   async #run({ hostname, port, caCerts }: RemoteRelay): Promise<void> {
     try {
       // limit: maxIdleTimeout of quicOptions
-      const conn = await Deno.connectQuic<false>({ hostname, port, caCerts: [...caCerts], ...transportOptions });
+      const conn = await Deno.connectQuic<false>({
+        hostname,
+        port,
+        caCerts: [...caCerts],
+        ...transportOptions,
+      });
       this.#conn = conn;
       conn.closed.catch(() => {});
       if (!this.#open) return conn.close({ closeCode: 0, reason: "" });
@@ -79,8 +84,13 @@ export class RemoteStream {
   }
 
   async #reason(): Promise<EndReason | undefined> {
-    if (this.#conn === undefined) return { code: "connection_error", message: "The proxy cannot reach the relay" };
-    const lost: EndReason = { code: "transport_error", message: "The proxy lost its connection to the relay" };
+    if (this.#conn === undefined) {
+      return { code: "connection_error", message: "The proxy cannot reach the relay" };
+    }
+    const lost: EndReason = {
+      code: "transport_error",
+      message: "The proxy lost its connection to the relay",
+    };
     // A relay that is done closes the connection; one that only lost our stream is not waited for.
     const late = Promise.withResolvers<undefined>();
     const timer = setTimeout(() => late.resolve(undefined), closeMs);

@@ -1,6 +1,7 @@
 /**
- * The proxy in front of a relay elsewhere: every session is a QUIC connection of its own. Typed calls become cells here, with
- * cover between them, so that an agent that only speaks typed gRPC to a proxy beside it has both on the network.
+ * The proxy in front of a relay elsewhere: every session is a QUIC connection of its own. Typed
+ * calls become cells here, with cover between them, so that an agent that only speaks typed gRPC to
+ * a proxy beside it has both on the network.
  */
 import {
   CellReader,
@@ -43,7 +44,10 @@ class RemoteTypedLink implements TypedLink {
   readonly #deps: RemoteDeps;
   readonly #stream: RemoteStream;
   readonly #sender: CellSender;
-  readonly #reader = new CellReader({ cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
+  readonly #reader = new CellReader({
+    cellBytes: limits.cellBytes,
+    maxEnvelopeBytes: limits.envelopeBytes,
+  });
   #nextOwnId = firstOwnId;
   #room: PromiseWithResolvers<void> | undefined;
   #cancelPing: () => void = () => {};
@@ -90,7 +94,10 @@ class RemoteTypedLink implements TypedLink {
       });
     } catch {
       this.close();
-      this.#client.ended({ code: "protocol_error", message: "The relay sent what the proxy does not understand" });
+      this.#client.ended({
+        code: "protocol_error",
+        message: "The relay sent what the proxy does not understand",
+      });
     }
     if (this.#client.pendingBytes < highWaterBytes) return undefined;
     this.#room ??= Promise.withResolvers();
@@ -106,7 +113,10 @@ class RemoteTypedLink implements TypedLink {
       this.#reader.configure({ cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
     } else if (envelope.operation === "Authenticate") {
       this.#client.authenticated();
-      this.#sender.push("control", encodeRequest(this.#nextOwnId++, "ConfigureCover", this.#deps.cover));
+      this.#sender.push(
+        "control",
+        encodeRequest(this.#nextOwnId++, "ConfigureCover", this.#deps.cover),
+      );
       this.#ping(envelope.body.limits.idleTimeoutMs / 3);
     } else if (envelope.operation === "ConfigureCover") {
       this.#sender.configure(envelope.body.mode, envelope.body.intervalMs);
@@ -128,7 +138,10 @@ class RemoteTypedLink implements TypedLink {
   }
 }
 
-/** Notices that ride in the fill of cells are not for typed calls, where each would be a visible message. */
+/**
+ * Notices that ride in the fill of cells are not for typed calls, where each would be a visible
+ * message.
+ */
 function isRider(envelope: RelayEnvelope): boolean {
   return envelope.kind === "notice" &&
     (envelope.operation === "DeliverConfirmations" || envelope.operation === "DeliverUnconfirmed");
@@ -167,13 +180,17 @@ class RemoteCellPipe implements CellPipe {
   async #passDown(chunk: Uint8Array): Promise<void> {
     try {
       for (const { bytes, cellBytes } of this.#splitter.split(chunk)) {
-        // A client whose challenge is answered speaks the protocol; the rest is between the client and the relay.
+        // A client whose challenge is answered speaks the protocol; the rest is between the client
+        // and the relay.
         if (this.#splitter.settled) this.#client.authenticated();
         await this.#client.write(bytes, cellBytes);
       }
     } catch {
       this.#stream.close();
-      this.#client.close({ code: "protocol_error", message: "The relay sent what the proxy does not understand" });
+      this.#client.close({
+        code: "protocol_error",
+        message: "The relay sent what the proxy does not understand",
+      });
     }
   }
 }

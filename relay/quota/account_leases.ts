@@ -1,7 +1,8 @@
 /**
- * The leases of one account: which one pays for the next message, when more is needed, and how much. Counts and times only;
- * asking the API is `leased_quota.ts`. A new lease is wanted while half of the last one is left, and sized for a minute at the
- * present rate, so a busy account asks once in a while and a quiet one holds little that another relay could use.
+ * The leases of one account: which one pays for the next message, when more is needed, and how
+ * much. Counts and times only; asking the API is `leased_quota.ts`. A new lease is wanted while
+ * half of the last one is left, and sized for a minute at the present rate, so a busy account asks
+ * once in a while and a quiet one holds little that another relay could use.
  */
 import { leaseStopMarginMs } from "../../proto/api/lease.ts";
 import type { Charge, Cost, HeldLease } from "../engine/engine.ts";
@@ -10,9 +11,15 @@ const sizedForMs = 60_000;
 /** Shorter observations say nothing about a rate. */
 const shortestObservationMs = 1_000;
 const smallestLease = 100;
-/** Every key and relay holds one: of a month's messages they must not keep a large part from each other. */
+/**
+ * Every key and relay holds one: of a month's messages they must not keep a large part from each
+ * other.
+ */
 const smallestKeyLease = 10;
-/** Of what is left of the month, at most this part goes into one lease: the rest is for other keys, guests and relays. */
+/**
+ * Of what is left of the month, at most this part goes into one lease: the rest is for other keys,
+ * guests and relays.
+ */
 const leaseShare = 0.1;
 const largestLease = 100_000;
 /** An account that sent nothing for this long gives back what it holds. */
@@ -81,7 +88,9 @@ export class AccountLeases {
 
   /** All of these messages from one lease: what is left of others pays for fewer. */
   take({ messages, payloadBytes }: Cost, nowMs: number): Charge | undefined {
-    const lease = this.#leases.find(({ taken, granted, stopAtMs }) => taken + messages <= granted && nowMs < stopAtMs);
+    const lease = this.#leases.find(({ taken, granted, stopAtMs }) =>
+      taken + messages <= granted && nowMs < stopAtMs
+    );
     if (lease === undefined) return undefined;
     lease.taken += messages;
     lease.underWay += messages;
@@ -90,7 +99,10 @@ export class AccountLeases {
     return { leaseId: lease.leaseId, fence: lease.fence, messages, payloadBytes };
   }
 
-  /** `appended` undefined: nobody knows. It may stand and be paid for, so it stays taken; the last count of the engine tells. */
+  /**
+   * `appended` undefined: nobody knows. It may stand and be paid for, so it stays taken; the last
+   * count of the engine tells.
+   */
   settle({ leaseId, messages, payloadBytes }: Charge, appended: boolean | undefined): void {
     const lease = this.#leases.find((candidate) => candidate.leaseId === leaseId);
     // One that was closed meanwhile has its final numbers from the engine.
@@ -106,7 +118,9 @@ export class AccountLeases {
 
   needsMore(nowMs: number): boolean {
     let room = 0;
-    for (const { granted, taken, renewAtMs } of this.#leases) if (nowMs < renewAtMs) room += granted - taken;
+    for (const { granted, taken, renewAtMs } of this.#leases) {
+      if (nowMs < renewAtMs) room += granted - taken;
+    }
     return room < this.#lastGrant / 2;
   }
 
@@ -119,14 +133,21 @@ export class AccountLeases {
     const observedMs = Math.max(shortestObservationMs, nowMs - this.#refilledAtMs);
     const forAMinute = Math.round(this.#takenSinceRefill * sizedForMs / observedMs);
     const most = Math.min(largestLease, leaseShare * this.#left);
-    return Math.max(this.#ofKey ? smallestKeyLease : smallestLease, Math.floor(Math.min(most, forAMinute)));
+    return Math.max(
+      this.#ofKey ? smallestKeyLease : smallestLease,
+      Math.floor(Math.min(most, forAMinute)),
+    );
   }
 
-  /** Takes out the leases that are of no more use: spent, at their end, or of an account that went quiet. */
+  /**
+   * Takes out the leases that are of no more use: spent, at their end, or of an account that went
+   * quiet.
+   */
   takeFinished(nowMs: number): ActiveLease[] {
     const idle = nowMs - this.#usedAtMs >= idleMs;
     return this.#takeOut(({ underWay, taken, granted, stopAtMs, expiresAtMs }) =>
-      (underWay === 0 && (idle || taken === granted || nowMs >= stopAtMs)) || nowMs >= expiresAtMs - forcedMarginMs
+      (underWay === 0 && (idle || taken === granted || nowMs >= stopAtMs)) ||
+      nowMs >= expiresAtMs - forcedMarginMs
     );
   }
 

@@ -19,6 +19,7 @@ Deno.test("a message of which nobody knows whether it stands is not leased once 
     const charge = leases.take(cost, 0);
     if (charge !== undefined) leases.settle(charge, undefined);
   }
-  // The log has counted all of them: the first lease would pay for nothing, again and again until it ends.
+  // The log has counted all of them: the first lease would pay for nothing, again and again until
+  // it ends.
   assertEquals(leases.take(cost, 0)?.leaseId, "second");
 });

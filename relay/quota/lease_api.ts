@@ -1,5 +1,13 @@
-/** The API as quota sees it; see `proto/api/lease.ts` for what each question means. Every call rejects when it has no answer. */
-import type { Lease, LeaseReportBatch, LeaseReportResults, LeaseRequest } from "../../proto/api/lease.ts";
+/**
+ * The API as quota sees it; see `proto/api/lease.ts` for what each question means. Every call
+ * rejects when it has no answer.
+ */
+import type {
+  Lease,
+  LeaseReportBatch,
+  LeaseReportResults,
+  LeaseRequest,
+} from "../../proto/api/lease.ts";
 
 export interface LeaseApi {
   take(request: LeaseRequest): Promise<TakeAnswer>;
@@ -10,7 +18,10 @@ export interface LeaseApi {
 }
 
 export type TakeAnswer =
-  /** `left`: messages of the month that nobody holds, of the account or of the key, whichever has less; undefined when unlimited. */
+  /**
+   * `left`: messages of the month that nobody holds, of the account or of the key, whichever has
+   * less; undefined when unlimited.
+   */
   | { readonly outcome: "granted"; readonly lease: Lease; readonly left?: number }
   /** Until the period ends, unless the plan changes or somebody gives back. */
   | { readonly outcome: "exhausted"; readonly retryAfterMs: number }

@@ -1,6 +1,7 @@
 /**
- * Reports to the API about leases. A lease's last report waits here, with the same numbers, until the API has taken it:
- * its reply may be lost, and a report that was taken is accepted again only if it says the same.
+ * Reports to the API about leases. A lease's last report waits here, with the same numbers, until
+ * the API has taken it: its reply may be lost, and a report that was taken is accepted again only
+ * if it says the same.
  */
 import type { Log } from "../../server/mod.ts";
 import type { HeldLease, LeaseBook } from "../engine/engine.ts";
@@ -57,12 +58,17 @@ export class LeaseReports {
       this.#last = this.#last.filter((one) => !batch.includes(one));
       batch.forEach(({ report }, index) => this.#warnUnlessAccepted(report, outcomes[index]));
       await Promise.all(
-        batch.filter(({ booked }) => booked).map(({ report }) => this.#deps.book.forget(report.lease_id)),
+        batch.filter(({ booked }) => booked).map(({ report }) =>
+          this.#deps.book.forget(report.lease_id)
+        ),
       );
     }
   }
 
-  /** Reports the use of running leases. Returns those that the API does not know any more, or not so. */
+  /**
+   * Reports the use of running leases. Returns those that the API does not know any more, or not
+   * so.
+   */
   async sendProgress(leases: readonly ActiveLease[]): Promise<readonly ActiveLease[]> {
     const disowned: ActiveLease[] = [];
     for (const batch of batches(leases.filter(({ appended, reported }) => appended > reported))) {
@@ -83,8 +89,13 @@ export class LeaseReports {
     return this.#deps.api.report({ relay_id: this.#deps.relayId, reports });
   }
 
-  #warnUnlessAccepted({ lease_id: leaseId, consumed }: LeaseReport, outcome: ReportOutcome | undefined): void {
-    if (outcome !== "accepted") this.#deps.log("error", "lease_report_refused", { leaseId, consumed, outcome });
+  #warnUnlessAccepted(
+    { lease_id: leaseId, consumed }: LeaseReport,
+    outcome: ReportOutcome | undefined,
+  ): void {
+    if (outcome !== "accepted") {
+      this.#deps.log("error", "lease_report_refused", { leaseId, consumed, outcome });
+    }
   }
 }
 
@@ -94,8 +105,9 @@ function lastReport({ leaseId, fence }: HeldLease, counts: FinalCounts): LeaseRe
 }
 
 /**
- * Only messages whose append is durable, so that a later report never says less. Fill and cover bytes travel with the last
- * report: they are counted in memory, and a crash must not shrink a number that was reported before.
+ * Only messages whose append is durable, so that a later report never says less. Fill and cover
+ * bytes travel with the last report: they are counted in memory, and a crash must not shrink a
+ * number that was reported before.
  */
 function progressReport({ leaseId, fence, appended, payloadBytes }: ActiveLease): LeaseReport {
   const bytes = { payload: payloadBytes, padding: 0, cover: 0 };
@@ -103,5 +115,7 @@ function progressReport({ leaseId, fence, appended, payloadBytes }: ActiveLease)
 }
 
 function* batches<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  for (let start = 0; start < items.length; start += reportsPerBatch) yield items.slice(start, start + reportsPerBatch);
+  for (let start = 0; start < items.length; start += reportsPerBatch) {
+    yield items.slice(start, start + reportsPerBatch);
+  }
 }

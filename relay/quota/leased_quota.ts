@@ -1,7 +1,8 @@
 /**
- * Quota without a round trip per message: leases are taken from the API ahead of need, one question per account at a time,
- * and every lease ends with a report of what the engine durably counted under it. A message is never accepted without a lease
- * that pays for it, so the limit holds whatever fails; when the API is away, what was leased is used up first.
+ * Quota without a round trip per message: leases are taken from the API ahead of need, one question
+ * per account at a time, and every lease ends with a report of what the engine durably counted
+ * under it. A message is never accepted without a lease that pays for it, so the limit holds
+ * whatever fails; when the API is away, what was leased is used up first.
  */
 import type { Lease } from "../../proto/api/lease.ts";
 import { type AccountId, type KeyId, parseAccountId } from "../../proto/mod.ts";
@@ -32,7 +33,10 @@ export interface QuotaStats {
   readonly leasesUnreported: number;
 }
 
-/** "Exhausted" may change with the plan or when another relay gives back; "unavailable" as soon as the API is back. */
+/**
+ * "Exhausted" may change with the plan or when another relay gives back; "unavailable" as soon as
+ * the API is back.
+ */
 const exhaustedMemoryMs = 5_000;
 const unavailableMemoryMs = 1_000;
 /** An account that only reads still has bytes to report, but not more often than this. */
@@ -48,10 +52,15 @@ interface Account {
   readonly leases: AccountLeases;
   /** The question under way, shared by everybody who waits for it. */
   refilling: Promise<number | undefined> | undefined;
-  /** Of a question that had no answer: repeated with the same nonce, so that it cannot be granted twice. */
+  /**
+   * Of a question that had no answer: repeated with the same nonce, so that it cannot be granted
+   * twice.
+   */
   nonce: string | undefined;
   bytesNonce: string | undefined;
-  refusal: { readonly answer: Refusal; readonly fromMs: number; readonly untilMs: number } | undefined;
+  refusal:
+    | { readonly answer: Refusal; readonly fromMs: number; readonly untilMs: number }
+    | undefined;
   padding: number;
   cover: number;
   bytesReportedAtMs: number;
@@ -83,7 +92,10 @@ export class LeasedQuota implements Quota {
     this.#accounts.get(payer(accountId, key))?.leases.settle(charge, appended);
   }
 
-  countBytes(accountId: AccountId, { padding, cover }: { readonly padding: number; readonly cover: number }): void {
+  countBytes(
+    accountId: AccountId,
+    { padding, cover }: { readonly padding: number; readonly cover: number },
+  ): void {
     const account = this.#account(accountId);
     account.padding += padding;
     account.cover += cover;
@@ -94,7 +106,10 @@ export class LeasedQuota implements Quota {
     for (const account of this.#accounts.values()) account.refusal = undefined;
   }
 
-  /** Periodic work: leases end, are reported and given back. Never rejects; failed calls are repeated next time. */
+  /**
+   * Periodic work: leases end, are reported and given back. Never rejects; failed calls are
+   * repeated next time.
+   */
   tick(): Promise<void> {
     this.#ticking ??= this.#upkeep().catch((error) => this.#failed("upkeep", error)).finally(() => {
       this.#ticking = undefined;
@@ -103,8 +118,8 @@ export class LeasedQuota implements Quota {
   }
 
   /**
-   * Gives everything back. Call when no more messages come. Leases that the API does not take now are settled after the
-   * next start, from the engine's counts.
+   * Gives everything back. Call when no more messages come. Leases that the API does not take now
+   * are settled after the next start, from the engine's counts.
    */
   async close(): Promise<void> {
     this.#closing = true;
@@ -146,7 +161,10 @@ export class LeasedQuota implements Quota {
     return account;
   }
 
-  /** Ends because every refill either brings messages or leaves a refusal; of several at once, perhaps too few. */
+  /**
+   * Ends because every refill either brings messages or leaves a refusal; of several at once,
+   * perhaps too few.
+   */
   async #reserveLater(account: Account, cost: Cost): Promise<Reservation> {
     while (true) {
       const nowMs = this.#deps.nowMs();
@@ -169,7 +187,11 @@ export class LeasedQuota implements Quota {
     account.refilling ??= this.#takeLease(account, atOnce).catch((error): undefined => {
       this.#failed("take_lease", error);
       const fromMs = this.#deps.nowMs();
-      account.refusal = { answer: { kind: "unavailable" }, fromMs, untilMs: fromMs + unavailableMemoryMs };
+      account.refusal = {
+        answer: { kind: "unavailable" },
+        fromMs,
+        untilMs: fromMs + unavailableMemoryMs,
+      };
     }).finally(() => {
       account.refilling = undefined;
     });
@@ -182,7 +204,13 @@ export class LeasedQuota implements Quota {
     const messages = account.leases.wanted(nowMs(), atOnce);
     const nonce = account.nonce ??= newNonce();
     const counted = account.key === undefined ? {} : { key_id: account.key };
-    const answer = await api.take({ nonce, relay_id: relayId, account_id: account.id, messages, ...counted });
+    const answer = await api.take({
+      nonce,
+      relay_id: relayId,
+      account_id: account.id,
+      messages,
+      ...counted,
+    });
     account.nonce = undefined;
     if (answer.outcome === "refused") throw answer.fault;
     if (answer.outcome === "exhausted") {
@@ -193,8 +221,11 @@ export class LeasedQuota implements Quota {
     }
     const lease = heldLease(answer.lease);
     try {
-      // Kept, it would pay for nothing, and waiting messages would ask for the next one at once, and the next.
-      if (!isUsable(lease, nowMs())) throw new Error("The lease is over already: compare the clocks of API and relay");
+      // Kept, it would pay for nothing, and waiting messages would ask for the next one at once,
+      // and the next.
+      if (!isUsable(lease, nowMs())) {
+        throw new Error("The lease is over already: compare the clocks of API and relay");
+      }
       await book.open(lease);
     } catch (error) {
       this.#reports.addUnused(lease);
@@ -205,7 +236,9 @@ export class LeasedQuota implements Quota {
     return lease.granted;
   }
 
-  /** Before the first lease of this process; a failure is repeated by the next caller that needs it. */
+  /**
+   * Before the first lease of this process; a failure is repeated by the next caller that needs it.
+   */
   #settled(): Promise<void> {
     this.#settling ??= settleEarlierLife(this.#deps).catch((error) => {
       this.#settling = undefined;
@@ -219,7 +252,8 @@ export class LeasedQuota implements Quota {
     const nowMs = this.#deps.nowMs();
     await this.#endLeases((leases) => leases.takeFinished(nowMs));
     for (const account of this.#accounts.values()) {
-      // The answer to this question was lost, and with it, perhaps, messages of the account's month.
+      // The answer to this question was lost, and with it, perhaps, messages of the account's
+      // month.
       if (account.nonce !== undefined && this.#mayAsk(account, nowMs)) await this.#refill(account);
     }
     await this.#reports.sendLast();
@@ -253,16 +287,25 @@ export class LeasedQuota implements Quota {
     this.#reports.addEnded(lease, { consumed, payload, padding, cover });
   }
 
-  /** Accounts that sent nothing have no lease to report bytes with: they get one for no messages. */
+  /**
+   * Accounts that sent nothing have no lease to report bytes with: they get one for no messages.
+   */
   async #carryBytes(nowMs: number): Promise<void> {
     const { api, relayId, newNonce } = this.#deps;
-    const waiting = this.#accounts.values().filter(({ padding, cover, leases, bytesReportedAtMs }) =>
+    const waiting = this.#accounts.values().filter((
+      { padding, cover, leases, bytesReportedAtMs },
+    ) =>
       padding + cover > 0 && leases.active.length === 0 &&
       (this.#closing || nowMs - bytesReportedAtMs >= bytesIntervalMs)
     );
     for (const account of waiting.take(byteReportsPerTick).toArray()) {
       const nonce = account.bytesNonce ??= newNonce();
-      const answer = await api.take({ nonce, relay_id: relayId, account_id: account.id, messages: 0 });
+      const answer = await api.take({
+        nonce,
+        relay_id: relayId,
+        account_id: account.id,
+        messages: 0,
+      });
       account.bytesNonce = undefined;
       const { padding, cover } = takeBytes(account, nowMs);
       if (answer.outcome !== "granted") continue;
@@ -293,7 +336,10 @@ function takeBytes(account: Account, nowMs: number): { padding: number; cover: n
   return { padding, cover };
 }
 
-/** Also false if `now` is before the refusal: the clock was set back, so the stored times mean nothing. */
+/**
+ * Also false if `now` is before the refusal: the clock was set back, so the stored times mean
+ * nothing.
+ */
 function isRefused(
   account: Account,
   nowMs: number,
@@ -304,6 +350,7 @@ function isRefused(
 
 function isForgettable(account: Account, nowMs: number): boolean {
   const { leases, refilling, nonce, padding, cover } = account;
-  return leases.active.length === 0 && refilling === undefined && nonce === undefined && padding + cover === 0 &&
+  return leases.active.length === 0 && refilling === undefined && nonce === undefined &&
+    padding + cover === 0 &&
     !isRefused(account, nowMs);
 }

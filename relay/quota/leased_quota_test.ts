@@ -15,7 +15,10 @@ const startMs = Date.UTC(2026, 10, 15);
 /** The records that survive a crash. */
 function createBook(): { book: LeaseBook; append: (charge: Charge) => boolean } {
   const leases = new Map<string, LeaseState & { stopped: boolean }>();
-  const change = (id: string, by: Partial<LeaseState & { stopped: boolean }>): LeaseState | undefined => {
+  const change = (
+    id: string,
+    by: Partial<LeaseState & { stopped: boolean }>,
+  ): LeaseState | undefined => {
     const lease = leases.get(id);
     if (lease === undefined) return undefined;
     const changed = { ...lease, ...by };
@@ -37,10 +40,16 @@ function createBook(): { book: LeaseBook; append: (charge: Charge) => boolean } 
     },
     append: ({ leaseId, fence, messages, payloadBytes }) => {
       const lease = leases.get(leaseId);
-      if (lease === undefined || lease.stopped || lease.fence !== fence || lease.consumed + messages > lease.granted) {
+      if (
+        lease === undefined || lease.stopped || lease.fence !== fence ||
+        lease.consumed + messages > lease.granted
+      ) {
         return false;
       }
-      change(leaseId, { consumed: lease.consumed + messages, payloadBytes: lease.payloadBytes + payloadBytes });
+      change(leaseId, {
+        consumed: lease.consumed + messages,
+        payloadBytes: lease.payloadBytes + payloadBytes,
+      });
       return true;
     },
   };
@@ -73,9 +82,15 @@ function createWorld(limit: number): World {
 }
 
 /** One message from reservation to append; returns the result of the reservation. */
-async function send({ append }: World, quota: LeasedQuota, bytes = 1000): Promise<Reservation["kind"]> {
+async function send(
+  { append }: World,
+  quota: LeasedQuota,
+  bytes = 1000,
+): Promise<Reservation["kind"]> {
   const reservation = await quota.reserve(account, { messages: 1, payloadBytes: bytes });
-  if (reservation.kind === "reserved") quota.settle(account, reservation.charge, append(reservation.charge));
+  if (reservation.kind === "reserved") {
+    quota.settle(account, reservation.charge, append(reservation.charge));
+  }
   return reservation.kind;
 }
 
@@ -312,13 +327,17 @@ Deno.test("a lease that the API does not know any more is dropped, and the loss 
   api.rows.length = 0;
   await quota.tick();
   await quota.tick();
-  assert(events.some(({ event, outcome }) => event === "lease_report_refused" && outcome === "unknown"));
+  assert(
+    events.some(({ event, outcome }) => event === "lease_report_refused" && outcome === "unknown"),
+  );
   assertEquals(await send(world, quota), "reserved");
   assertEquals(api.rows.length, 1);
 });
 
 /** A life of the relay that can be killed: from then on nothing that it waits for ever answers. */
-function mortal(world: World): { quota: LeasedQuota; killed: Promise<void>; kill: () => void; alive: () => boolean } {
+function mortal(
+  world: World,
+): { quota: LeasedQuota; killed: Promise<void>; kill: () => void; alive: () => boolean } {
   let alive = true;
   const { promise: killed, resolve } = Promise.withResolvers<void>();
   const whileAlive = <Owner extends object>(owner: Owner): Owner =>
@@ -336,10 +355,18 @@ function mortal(world: World): { quota: LeasedQuota; killed: Promise<void>; kill
     resolve();
   };
   const { api, book } = world;
-  return { quota: world.live({ api: whileAlive(api), book: whileAlive(book) }), killed, kill, alive: () => alive };
+  return {
+    quota: world.live({ api: whileAlive(api), book: whileAlive(book) }),
+    killed,
+    kill,
+    alive: () => alive,
+  };
 }
 
-/** Lives that end at any moment, an API that fails before or after its effect: limits hold, and in the end all is paid. */
+/**
+ * Lives that end at any moment, an API that fails before or after its effect: limits hold, and in
+ * the end all is paid.
+ */
 async function runSchedule(random: Random): Promise<void> {
   const limit = 1 + random.below(400);
   const world = createWorld(limit);
@@ -461,8 +488,14 @@ Deno.test("messages that go together are paid from one lease, and a lease with t
   const first = await together(64);
   assert(first.kind === "reserved");
   quota.settle(account, first.charge, world.append(first.charge));
-  assertEquals((await together(64)).kind, "exhausted", "36 are left of the first lease, 50 are in the second");
-  for (let left = 86; left > 0; left--) assertEquals(await send(world, quota), "reserved", `${left} left`);
+  assertEquals(
+    (await together(64)).kind,
+    "exhausted",
+    "36 are left of the first lease, 50 are in the second",
+  );
+  for (let left = 86; left > 0; left--) {
+    assertEquals(await send(world, quota), "reserved", `${left} left`);
+  }
   assertEquals(await send(world, quota), "exhausted");
 });
 

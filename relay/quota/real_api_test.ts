@@ -1,4 +1,10 @@
-import { assert, assertEquals, assertGreater, assertLessOrEqual, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertGreater,
+  assertLessOrEqual,
+  assertStringIncludes,
+} from "@std/assert";
 import {
   type AccountId,
   agentIdOf,
@@ -8,10 +14,20 @@ import {
   parseChannelName,
 } from "../../proto/mod.ts";
 import { Secret } from "../../server/mod.ts";
-import { anyBackend, relaySecret, type SignedUp, startTestApi, type TestApi } from "../../tests/support/api/harness.ts";
+import {
+  anyBackend,
+  relaySecret,
+  type SignedUp,
+  startTestApi,
+  type TestApi,
+} from "../../tests/support/api/harness.ts";
 import { eventually } from "../../tests/support/mod.ts";
 import { natsInstalled } from "../../tests/support/nats.ts";
-import { freshPrefix, type OpenCluster, openTestCluster } from "../cluster/testing/open_test_cluster.ts";
+import {
+  freshPrefix,
+  type OpenCluster,
+  openTestCluster,
+} from "../cluster/testing/open_test_cluster.ts";
 import { sharedUrls as urls } from "../cluster/testing/shared_nats.ts";
 import { type Engine, openSqliteEngine } from "../engine/mod.ts";
 import { createApiClient } from "../operations/api_client.ts";
@@ -19,7 +35,8 @@ import { createTokenKeys } from "../tokens/token_keys.ts";
 import { createTokenVerifier } from "../tokens/token_verifier.ts";
 import { LeasedQuota } from "./leased_quota.ts";
 
-const random = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length));
+const random = (length: number): Uint8Array<ArrayBuffer> =>
+  crypto.getRandomValues(new Uint8Array(length));
 
 interface Sender {
   readonly quota: LeasedQuota;
@@ -53,7 +70,14 @@ async function createSender(
   const creator = agentIdOf(random(32), random(8));
   const account = parseAccountId(crypto.randomUUID());
   const name = parseChannelName("acme/ops/quota");
-  await engine.createChannel({ channelId, name, account, creator, nonce: random(16), timeMs: Date.now() });
+  await engine.createChannel({
+    channelId,
+    name,
+    account,
+    creator,
+    nonce: random(16),
+    timeMs: Date.now(),
+  });
   const send = async (account: AccountId): Promise<string> => {
     const reservation = await quota.reserve(account, { messages: 1, payloadBytes: 100 });
     if (reservation.kind !== "reserved") return reservation.kind;
@@ -75,13 +99,18 @@ async function createSender(
   return { quota, logs, send };
 }
 
-async function usageOf(api: TestApi, { apiKey }: SignedUp): Promise<{ used: number; payload: number; cover: number }> {
+async function usageOf(
+  api: TestApi,
+  { apiKey }: SignedUp,
+): Promise<{ used: number; payload: number; cover: number }> {
   const { json: { messages, bytes } } = await api.call("GET", "/v1/usage", { key: apiKey });
   return { used: messages.used, payload: bytes.payload, cover: bytes.cover };
 }
 
 async function openLeases(api: TestApi): Promise<number> {
-  const { json } = await api.call("GET", "/internal/v1/leases?relay_id=relay-1", { key: relaySecret });
+  const { json } = await api.call("GET", "/internal/v1/leases?relay_id=relay-1", {
+    key: relaySecret,
+  });
   return json.leases.length;
 }
 
@@ -90,7 +119,10 @@ function freePort(): string {
   return String(listener.addr.port);
 }
 
-async function oneLeftAtThree(api: TestApi, setLimit: (limit: number) => Promise<void>): Promise<void> {
+async function oneLeftAtThree(
+  api: TestApi,
+  setLimit: (limit: number) => Promise<void>,
+): Promise<void> {
   await setLimit(30);
   const account = await api.signUp();
   const id = parseAccountId(account.id);
@@ -99,7 +131,11 @@ async function oneLeftAtThree(api: TestApi, setLimit: (limit: number) => Promise
   const relays: OpenCluster[] = [];
   for (const relay of relayIds) relays.push(await openTestCluster({ urls, prefix, relay }));
   const createSenders = (): Promise<Sender[]> =>
-    Promise.all(relays.map(({ engine }, index) => createSender(api, engine, { relayId: relayIds[index] ?? "" })));
+    Promise.all(
+      relays.map(({ engine }, index) =>
+        createSender(api, engine, { relayId: relayIds[index] ?? "" })
+      ),
+    );
   const before = await createSenders();
   for (let sent = 0; sent < 29; sent++) assertEquals(await before[0]?.send(id), "appended");
   // Given back, so that all three can have it.
@@ -107,13 +143,18 @@ async function oneLeftAtThree(api: TestApi, setLimit: (limit: number) => Promise
   const senders = await createSenders();
   const outcomes: (string | undefined)[] = [];
   const hundred = async (): Promise<number> => {
-    outcomes.push(...await Promise.all(Array.from({ length: 100 }, (_, index) => senders[index % 3]?.send(id))));
+    outcomes.push(
+      ...await Promise.all(Array.from({ length: 100 }, (_, index) => senders[index % 3]?.send(id))),
+    );
     return outcomes.filter((kind) => kind === "appended").length;
   };
   // Again when the API was too busy to give it to any of them.
   await eventually({ what: "one passes" }, hundred, (appended) => appended > 0);
   assertEquals(await hundred(), 1);
-  assertEquals(new Set(outcomes).isSubsetOf(new Set(["appended", "exhausted", "unavailable"])), true);
+  assertEquals(
+    new Set(outcomes).isSubsetOf(new Set(["appended", "exhausted", "unavailable"])),
+    true,
+  );
   for (const { quota } of senders) await quota.close();
   assertEquals((await usageOf(api, account)).used, 30);
   for (const { engine } of relays) assertEquals(await engine.leases.list(), []);
@@ -148,45 +189,62 @@ Deno.test("tokens and quota against the real API and the real engine", async (t)
       assertEquals([verified.account, verified.plan], [parseAccountId(id), "free"]);
     });
 
-    await t.step("a hundred parallel senders at the limit minus one: exactly one passes", async () => {
-      await setLimit(30);
-      const account = await api.signUp();
-      const id = parseAccountId(account.id);
-      const { quota, send } = await createSender(api, engine);
-      for (let sent = 0; sent < 29; sent++) assertEquals(await send(id), "appended");
-      const outcomes = await Promise.all(Array.from({ length: 100 }, () => send(id)));
-      assertEquals(outcomes.filter((kind) => kind === "appended").length, 1);
-      assertEquals(outcomes.filter((kind) => kind === "exhausted").length, 99);
-      quota.countBytes(id, { padding: 5, cover: 7 });
-      await quota.close();
-      assertEquals(await usageOf(api, account), { used: 30, payload: 3000, cover: 7 });
-      assertEquals(await openLeases(api), 0);
+    await t.step(
+      "a hundred parallel senders at the limit minus one: exactly one passes",
+      async () => {
+        await setLimit(30);
+        const account = await api.signUp();
+        const id = parseAccountId(account.id);
+        const { quota, send } = await createSender(api, engine);
+        for (let sent = 0; sent < 29; sent++) assertEquals(await send(id), "appended");
+        const outcomes = await Promise.all(Array.from({ length: 100 }, () => send(id)));
+        assertEquals(outcomes.filter((kind) => kind === "appended").length, 1);
+        assertEquals(outcomes.filter((kind) => kind === "exhausted").length, 99);
+        quota.countBytes(id, { padding: 5, cover: 7 });
+        await quota.close();
+        assertEquals(await usageOf(api, account), { used: 30, payload: 3000, cover: 7 });
+        assertEquals(await openLeases(api), 0);
+      },
+    );
+
+    const atThree =
+      "one left, and a hundred sends at three relays that share a log: exactly one passes";
+    await t.step({
+      name: atThree,
+      ignore: !natsInstalled.met,
+      fn: () => oneLeftAtThree(api, setLimit),
     });
 
-    const atThree = "one left, and a hundred sends at three relays that share a log: exactly one passes";
-    await t.step({ name: atThree, ignore: !natsInstalled.met, fn: () => oneLeftAtThree(api, setLimit) });
-
-    await t.step("two relays share what is left without passing the limit, and both give back", async () => {
-      await setLimit(250);
-      const account = await api.signUp();
-      const id = parseAccountId(account.id);
-      const other = await openSqliteEngine({ path: ":memory:" });
-      const senders = [await createSender(api, engine), await createSender(api, other, { relayId: "relay-2" })];
-      const accepted = async (sending: readonly Sender[], count: number): Promise<number> => {
-        const outcomes = Array.from({ length: count }, (_, index) => sending[index % sending.length]?.send(id));
-        return (await Promise.all(outcomes)).filter((kind) => kind === "appended").length;
-      };
-      // One may hold what the other misses, but never do both spend it.
-      const first = await accepted(senders, 400);
-      assertGreater(first, 100);
-      assertLessOrEqual(first, 250);
-      for (const { quota } of senders) await quota.close();
-      await other.close();
-      const last = await createSender(api, engine);
-      assertEquals(await accepted([last], 400), 250 - first);
-      await last.quota.close();
-      assertEquals((await usageOf(api, account)).used, 250);
-    });
+    await t.step(
+      "two relays share what is left without passing the limit, and both give back",
+      async () => {
+        await setLimit(250);
+        const account = await api.signUp();
+        const id = parseAccountId(account.id);
+        const other = await openSqliteEngine({ path: ":memory:" });
+        const senders = [
+          await createSender(api, engine),
+          await createSender(api, other, { relayId: "relay-2" }),
+        ];
+        const accepted = async (sending: readonly Sender[], count: number): Promise<number> => {
+          const outcomes = Array.from(
+            { length: count },
+            (_, index) => sending[index % sending.length]?.send(id),
+          );
+          return (await Promise.all(outcomes)).filter((kind) => kind === "appended").length;
+        };
+        // One may hold what the other misses, but never do both spend it.
+        const first = await accepted(senders, 400);
+        assertGreater(first, 100);
+        assertLessOrEqual(first, 250);
+        for (const { quota } of senders) await quota.close();
+        await other.close();
+        const last = await createSender(api, engine);
+        assertEquals(await accepted([last], 400), 250 - first);
+        await last.quota.close();
+        assertEquals((await usageOf(api, account)).used, 250);
+      },
+    );
 
     await t.step("a relay that was killed is settled by its next life, exactly", async () => {
       await setLimit(10_000);
@@ -217,13 +275,18 @@ Deno.test("tokens and quota against the real API and the real engine", async (t)
       assertEquals((await usageOf(api, account)).used, 101);
     });
 
-    await t.step("another secret than the API's is told, not retried for every message", async () => {
-      const { id } = await api.signUp();
-      const { send, logs } = await createSender(api, engine, { secret: "another-secret-".padEnd(40, "x") });
-      assertEquals(await send(parseAccountId(id)), "unavailable");
-      assertStringIncludes(logs.join("\n"), "Give API and relay the same STATIC_RELAY_SECRET");
-      assert(!logs.join("\n").includes("another-secret"));
-    });
+    await t.step(
+      "another secret than the API's is told, not retried for every message",
+      async () => {
+        const { id } = await api.signUp();
+        const { send, logs } = await createSender(api, engine, {
+          secret: "another-secret-".padEnd(40, "x"),
+        });
+        assertEquals(await send(parseAccountId(id)), "unavailable");
+        assertStringIncludes(logs.join("\n"), "Give API and relay the same STATIC_RELAY_SECRET");
+        assert(!logs.join("\n").includes("another-secret"));
+      },
+    );
   } finally {
     await engine.close();
     await api.close();

@@ -1,4 +1,7 @@
-/** A line of cells from a client into a core in memory: what would be a socket is two queues, and every cell is counted. */
+/**
+ * A line of cells from a client into a core in memory: what would be a socket is two queues, and
+ * every cell is counted.
+ */
 import type { LinkHost } from "../cells/link_host.ts";
 import { CellSession } from "../cells/cell_session.ts";
 import { defaultCoreConfig } from "../core/config.ts";
@@ -23,7 +26,9 @@ export interface CellLine {
 }
 
 export function openCellLine({ core, nowMs, after, random, onCell }: CellLineDeps): CellLine {
-  const { promise: closed, resolve: settleClosed } = Promise.withResolvers<{ readonly message: string }>();
+  const { promise: closed, resolve: settleClosed } = Promise.withResolvers<
+    { readonly message: string }
+  >();
   const arrived: Uint8Array[] = [];
   let waiting: ((chunk: Uint8Array | undefined) => void) | undefined;
   let isOpen = true;

@@ -1,6 +1,6 @@
 /**
- * A whole relay on real sockets for tests and benchmarks that need no API: tokens name their account and are believed, and
- * quota is a lease that lasts. Everything else is the real thing.
+ * A whole relay on real sockets for tests and benchmarks that need no API: tokens name their
+ * account and are believed, and quota is a lease that lasts. Everything else is the real thing.
  */
 import { type CoverBudgetOptions, parseAccountId } from "../../proto/mod.ts";
 import { after, soon } from "../../server/mod.ts";
@@ -17,7 +17,10 @@ import { openSqliteEngine, type SqliteEngineOptions } from "../engine/mod.ts";
 export interface TestRelayOptions {
   /** A file, or nothing for an engine in memory. */
   readonly path?: string;
-  /** In place of an engine of its own: the log that it shares with others. It is closed with the relay. */
+  /**
+   * In place of an engine of its own: the log that it shares with others. It is closed with the
+   * relay.
+   */
   readonly cluster?: Pick<OpenCluster, "engine" | "cluster">;
   readonly certificate: { readonly cert: string; readonly key: string };
   readonly config?: Partial<CoreConfig>;
@@ -57,14 +60,22 @@ export function grantedToken(account: string, expiresAtMs = Date.now() + hourMs)
 }
 
 export async function openTestRelay(options: TestRelayOptions): Promise<TestRelay> {
-  const { path = ":memory:", certificate, config, ports = { quicPort: 0, grpcPort: 0 }, onEvent = logFault } = options;
+  const {
+    path = ":memory:",
+    certificate,
+    config,
+    ports = { quicPort: 0, grpcPort: 0 },
+    onEvent = logFault,
+  } = options;
   const { nowMs = Date.now, formats } = options;
   const engine = options.cluster?.engine ?? await openSqliteEngine({ path, ...formats });
   const [held] = await engine.leases.list();
   const granted = held?.granted ?? options.granted ?? 1_000_000_000;
   const account = parseAccountId("00000000-0000-4000-8000-000000000000");
   const expiresAtMs = nowMs() + 1_000 * hourMs;
-  if (held === undefined) await engine.leases.open({ leaseId, fence: 1, account, granted, expiresAtMs });
+  if (held === undefined) {
+    await engine.leases.open({ leaseId, fence: 1, account, granted, expiresAtMs });
+  }
   const meter = createMeter();
   const origins: string[] = [];
   const deps = {
@@ -121,7 +132,12 @@ function readToken(
 ): VerifiedToken | { refused: string } {
   const [account = "", expiresAtMs = "0"] = token.split(" ");
   if (Number(expiresAtMs) <= nowMs) return { refused: "The token has expired" };
-  return { account: parseAccountId(account), plan: "dev", issuedAtMs: nowMs, expiresAtMs: Number(expiresAtMs) };
+  return {
+    account: parseAccountId(account),
+    plan: "dev",
+    issuedAtMs: nowMs,
+    expiresAtMs: Number(expiresAtMs),
+  };
 }
 
 function createQuota(granted: number, countBytes: Quota["countBytes"] = () => {}): Quota {

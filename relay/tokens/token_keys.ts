@@ -1,14 +1,18 @@
 /**
- * The API's public keys, by `kid`. Known keys keep working while the API is away; a successful fetch replaces the whole set,
- * so a key that was withdrawn stops verifying: after five minutes at the latest, also on a relay where nobody asked meanwhile.
- * An unknown `kid` asks the API once for everybody who waits, and at most once
- * per interval, so that a flood of invented ids costs next to nothing.
+ * The API's public keys, by `kid`. Known keys keep working while the API is away; a successful
+ * fetch replaces the whole set, so a key that was withdrawn stops verifying: after five minutes at
+ * the latest, also on a relay where nobody asked meanwhile. An unknown `kid` asks the API once for
+ * everybody who waits, and at most once per interval, so that a flood of invented ids costs next to
+ * nothing.
  */
 import { importJWK } from "jose";
 import { z } from "zod";
 
 export interface TokenKeys {
-  /** The key, or undefined when the API has none of this id. Throws `KeysUnavailable` when that cannot be known. */
+  /**
+   * The key, or undefined when the API has none of this id. Throws `KeysUnavailable` when that
+   * cannot be known.
+   */
   find(kid: string): Promise<CryptoKey | undefined>;
 }
 
@@ -25,7 +29,10 @@ export interface TokenKeysDeps {
   readonly onFailedRefresh: (error: unknown) => void;
 }
 
-/** As long as the API allows its answer to be kept: beyond it nobody is let in before the API was asked. */
+/**
+ * As long as the API allows its answer to be kept: beyond it nobody is let in before the API was
+ * asked.
+ */
 const freshMs = 300_000;
 /** From here on it is asked while nobody waits, so that on a busy relay nobody ever does. */
 const renewMs = freshMs / 2;
@@ -33,7 +40,9 @@ const renewMs = freshMs / 2;
 const minIntervalMs = 5_000;
 const maxKeys = 64;
 
-const keySet = z.object({ keys: z.array(z.looseObject({ kid: z.string().min(1).max(128).optional() })).max(maxKeys) });
+const keySet = z.object({
+  keys: z.array(z.looseObject({ kid: z.string().min(1).max(128).optional() })).max(maxKeys),
+});
 const ed25519Key = z.object({
   kty: z.literal("OKP"),
   crv: z.literal("Ed25519"),
@@ -57,7 +66,9 @@ export function createTokenKeys({ fetchKeySet, nowMs, onFailedRefresh }: TokenKe
         lastFailure = undefined;
       } catch (error) {
         lastFailure = error;
-        throw new KeysUnavailable("Cannot fetch the keys that verify tokens from the API", { cause: error });
+        throw new KeysUnavailable("Cannot fetch the keys that verify tokens from the API", {
+          cause: error,
+        });
       } finally {
         underWay = undefined;
       }
@@ -65,7 +76,8 @@ export function createTokenKeys({ fetchKeySet, nowMs, onFailedRefresh }: TokenKe
     return underWay;
   };
   // Also before the last time: then the clock was set back.
-  const mayAsk = (): boolean => underWay !== undefined || nowMs() - triedAtMs >= minIntervalMs || nowMs() < triedAtMs;
+  const mayAsk = (): boolean =>
+    underWay !== undefined || nowMs() - triedAtMs >= minIntervalMs || nowMs() < triedAtMs;
 
   return {
     find: async (kid) => {
@@ -75,7 +87,9 @@ export function createTokenKeys({ fetchKeySet, nowMs, onFailedRefresh }: TokenKe
         // A negative age: the clock was set back, so the age means nothing.
         const stale = ageMs >= freshMs || ageMs < 0;
         if (!(stale || ageMs >= renewMs) || !mayAsk()) return known;
-        const asked = underWay === undefined ? refresh().catch(onFailedRefresh) : underWay.catch(() => {});
+        const asked = underWay === undefined
+          ? refresh().catch(onFailedRefresh)
+          : underWay.catch(() => {});
         if (!stale) return known;
         await asked;
         return keys.get(kid);
@@ -83,7 +97,9 @@ export function createTokenKeys({ fetchKeySet, nowMs, onFailedRefresh }: TokenKe
       if (mayAsk()) {
         await refresh();
       } else if (lastFailure !== undefined) {
-        throw new KeysUnavailable("Cannot fetch the keys that verify tokens from the API", { cause: lastFailure });
+        throw new KeysUnavailable("Cannot fetch the keys that verify tokens from the API", {
+          cause: lastFailure,
+        });
       }
       return keys.get(kid);
     },

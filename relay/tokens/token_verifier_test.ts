@@ -16,7 +16,11 @@ const account = "0b9f0a4e-7c1d-4c55-9d0e-1f6f2a9d3c11";
 const startMs = Date.UTC(2026, 10, 15);
 
 interface World {
-  readonly api: { asked: number; away: boolean; readonly published: Map<string, Record<string, unknown>> };
+  readonly api: {
+    asked: number;
+    away: boolean;
+    readonly published: Map<string, Record<string, unknown>>;
+  };
   readonly clock: { nowMs: number };
   readonly failures: unknown[];
   readonly key: CryptoKey;
@@ -30,7 +34,10 @@ async function world(): Promise<World> {
   const clock = { nowMs: startMs };
   const failures: unknown[] = [];
   const publish = async (kid: string): Promise<CryptoKey> => {
-    const { publicKey, privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true });
+    const { publicKey, privateKey } = await generateKeyPair("EdDSA", {
+      crv: "Ed25519",
+      extractable: true,
+    });
     api.published.set(kid, { ...await exportJWK(publicKey), kid, alg: "EdDSA", use: "sig" });
     return privateKey;
   };
@@ -44,7 +51,14 @@ async function world(): Promise<World> {
     onFailedRefresh: (error) => failures.push(error),
   });
   const key = await publish("first");
-  return { api, clock, failures, publish, key, verifier: createTokenVerifier({ keys, nowMs: () => clock.nowMs }) };
+  return {
+    api,
+    clock,
+    failures,
+    publish,
+    key,
+    verifier: createTokenVerifier({ keys, nowMs: () => clock.nowMs }),
+  };
 }
 
 interface TokenOptions {
@@ -58,8 +72,17 @@ function sign(
   { header = {}, claims = {}, issuedAtMs = startMs }: TokenOptions = {},
 ): Promise<string> {
   const iat = issuedAtMs / 1000;
-  return new SignJWT({ sub: account, plan: "free", iss: "static-api", iat, exp: iat + 3600, ...claims })
-    .setProtectedHeader({ alg: "EdDSA", typ: "JWT", kid: "first", ...header } as JWTHeaderParameters)
+  return new SignJWT({
+    sub: account,
+    plan: "free",
+    iss: "static-api",
+    iat,
+    exp: iat + 3600,
+    ...claims,
+  })
+    .setProtectedHeader(
+      { alg: "EdDSA", typ: "JWT", kid: "first", ...header } as JWTHeaderParameters,
+    )
     .sign(key);
 }
 
@@ -67,7 +90,10 @@ function sign(
 async function signText(key: CryptoKey, claims: string): Promise<string> {
   const iat = startMs / 1000;
   const body = `{"sub":"${account}","plan":"free","iss":"static-api","iat":${iat},${claims}}`;
-  return await new CompactSign(new TextEncoder().encode(body)).setProtectedHeader({ alg: "EdDSA", kid: "first" }).sign(
+  return await new CompactSign(new TextEncoder().encode(body)).setProtectedHeader({
+    alg: "EdDSA",
+    kid: "first",
+  }).sign(
     key,
   );
 }
@@ -83,7 +109,10 @@ function signCritical(key: CryptoKey, { header, claims = {} }: TokenOptions): Pr
 
 async function refusalOf(verify: Promise<unknown>): Promise<string> {
   const answer = await verify;
-  assert(typeof answer === "object" && answer !== null && "refused" in answer, `accepted: ${JSON.stringify(answer)}`);
+  assert(
+    typeof answer === "object" && answer !== null && "refused" in answer,
+    `accepted: ${JSON.stringify(answer)}`,
+  );
   return String(answer.refused);
 }
 
@@ -118,7 +147,10 @@ Deno.test("the claim static says what a token may; one that cannot be read to it
   const strange = { header: { crit: ["other"], other: 1 } };
   await refusalOf(verifier.verify(await signCritical(key, strange)));
   for (
-    const claim of [null, "x", {}, { key: null }, { key: null, scopes: ["a/b/*:send,all"] }, { key: 1, scopes: [] }]
+    const claim of [null, "x", {}, { key: null }, { key: null, scopes: ["a/b/*:send,all"] }, {
+      key: 1,
+      scopes: [],
+    }]
   ) {
     const token = await sign(key, { claims: { static: claim } });
     assertStringIncludes(await refusalOf(verifier.verify(token)), 'its claim "static"');
@@ -128,26 +160,56 @@ Deno.test("the claim static says what a token may; one that cannot be read to it
 Deno.test("forged tokens of every kind are refused with the reason and without the token", async () => {
   const { verifier, key, api } = await world();
   const other = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true });
-  const claims = { sub: account, plan: "free", iss: "static-api", iat: startMs / 1000, exp: startMs / 1000 + 3600 };
-  const published = await crypto.subtle.importKey("jwk", api.published.get("first") ?? {}, "Ed25519", true, ["verify"]);
+  const claims = {
+    sub: account,
+    plan: "free",
+    iss: "static-api",
+    iat: startMs / 1000,
+    exp: startMs / 1000 + 3600,
+  };
+  const published = await crypto.subtle.importKey(
+    "jwk",
+    api.published.get("first") ?? {},
+    "Ed25519",
+    true,
+    ["verify"],
+  );
   const publicBytes = new Uint8Array(await crypto.subtle.exportKey("raw", published));
   const publicText = new TextEncoder().encode(await exportSPKI(published));
   const ecdsa = await generateKeyPair("ES256");
   const good = await sign(key);
   const [header, body, signature] = good.split(".");
   const forged: Record<string, [token: string, reason: string]> = {
-    "no signature, alg none": [unsigned({ alg: "none", kid: "first" }, claims), "not signed with EdDSA"],
+    "no signature, alg none": [
+      unsigned({ alg: "none", kid: "first" }, claims),
+      "not signed with EdDSA",
+    ],
     "signature cut off": [`${header}.${body}.`, "signature is wrong"],
-    "HMAC with the public key": [await sign(publicBytes, { header: { alg: "HS256" } }), "not signed with EdDSA"],
-    "HMAC with the public key's PEM": [await sign(publicText, { header: { alg: "HS256" } }), "not signed with EdDSA"],
-    "another algorithm": [await sign(ecdsa.privateKey, { header: { alg: "ES256" } }), "not signed with EdDSA"],
+    "HMAC with the public key": [
+      await sign(publicBytes, { header: { alg: "HS256" } }),
+      "not signed with EdDSA",
+    ],
+    "HMAC with the public key's PEM": [
+      await sign(publicText, { header: { alg: "HS256" } }),
+      "not signed with EdDSA",
+    ],
+    "another algorithm": [
+      await sign(ecdsa.privateKey, { header: { alg: "ES256" } }),
+      "not signed with EdDSA",
+    ],
     "another key under a known id": [await sign(other.privateKey), "signature is wrong"],
     "a key of its own": [
       await sign(other.privateKey, { header: { jwk: await exportJWK(other.publicKey) } }),
       "a key of its own",
     ],
-    "a key elsewhere": [await sign(key, { header: { jku: "https://evil.example/jwks.json" } }), "a key of its own"],
-    "a certificate": [await sign(key, { header: { x5u: "https://evil.example/x.pem" } }), "a key of its own"],
+    "a key elsewhere": [
+      await sign(key, { header: { jku: "https://evil.example/jwks.json" } }),
+      "a key of its own",
+    ],
+    "a certificate": [
+      await sign(key, { header: { x5u: "https://evil.example/x.pem" } }),
+      "a key of its own",
+    ],
     "an unknown key id": [await sign(key, { header: { kid: "second" } }), "does not publish"],
     "no key id": [await sign(key, { header: { kid: undefined } }), "which key"],
     "another issuer": [await sign(key, { claims: { iss: "other-api" } }), '"iss"'],
@@ -157,17 +219,31 @@ Deno.test("forged tokens of every kind are refused with the reason and without t
     "no expiry": [await sign(key, { claims: { exp: undefined } }), '"exp"'],
     "expiry as text": [await sign(key, { claims: { exp: "9999999999" } }), '"exp"'],
     "an end beyond all numbers": [await signText(key, '"exp":1e400'), "whole seconds"],
-    "an end that no date can be": [await sign(key, { claims: { exp: 8_640_000_000_001 } }), "longer than"],
-    "a day and a second of life": [await sign(key, { claims: { exp: startMs / 1000 + 86_401 } }), "longer than"],
-    "a fraction as its end": [await sign(key, { claims: { exp: startMs / 1000 + 0.5 } }), "whole seconds"],
+    "an end that no date can be": [
+      await sign(key, { claims: { exp: 8_640_000_000_001 } }),
+      "longer than",
+    ],
+    "a day and a second of life": [
+      await sign(key, { claims: { exp: startMs / 1000 + 86_401 } }),
+      "longer than",
+    ],
+    "a fraction as its end": [
+      await sign(key, { claims: { exp: startMs / 1000 + 0.5 } }),
+      "whole seconds",
+    ],
     "a negative beginning": [await sign(key, { claims: { iat: -1 } }), "whole seconds"],
-    "a fraction as its beginning": [await sign(key, { claims: { iat: startMs / 1000 - 0.5 } }), "whole seconds"],
+    "a fraction as its beginning": [
+      await sign(key, { claims: { iat: startMs / 1000 - 0.5 } }),
+      "whole seconds",
+    ],
     "not valid yet": [await sign(key, { claims: { nbf: startMs / 1000 + 60 } }), '"nbf"'],
     "no subject": [await sign(key, { claims: { sub: undefined } }), '"sub"'],
     "a subject that is no UUID": [await sign(key, { claims: { sub: "admin" } }), "not an account"],
     "no plan": [await sign(key, { claims: { plan: undefined } }), '"plan"'],
     "another token's body": [
-      `${header}.${(await sign(key, { claims: { plan: "enterprise" } })).split(".")[1]}.${signature}`,
+      `${header}.${
+        (await sign(key, { claims: { plan: "enterprise" } })).split(".")[1]
+      }.${signature}`,
       "signature is wrong",
     ],
     "extensions that must be understood": [

@@ -1,6 +1,7 @@
 /**
- * A2A calls to a member of a channel. The A2A package's own JSON-RPC transport makes them; what it would post over HTTP is a
- * request in the channel, so both sides of the package work as they do over HTTP, and an agent that is offline is waited for.
+ * A2A calls to a member of a channel. The A2A package's own JSON-RPC transport makes them; what it
+ * would post over HTTP is a request in the channel, so both sides of the package work as they do
+ * over HTTP, and an agent that is offline is waited for.
  */
 import {
   AgentCard,
@@ -22,7 +23,15 @@ import { createError } from "../base/errors.ts";
 import { parseAgentUrl } from "./address.ts";
 import type { Call, Callee } from "./calls.ts";
 import { openStream } from "./stream.ts";
-import { a2aBinding, cardMethod, contentType, field, reservedHeaders, versionHeader, withShortError } from "./wire.ts";
+import {
+  a2aBinding,
+  cardMethod,
+  contentType,
+  field,
+  reservedHeaders,
+  versionHeader,
+  withShortError,
+} from "./wire.ts";
 
 /** Opens channels: a `StaticClient` or a `ChannelManager`. */
 export interface ChannelSource {
@@ -31,7 +40,10 @@ export interface ChannelSource {
 
 /** How calls are made. */
 export interface ChannelTransportOptions {
-  /** How long a call may take, also while the agent is offline: one hour when not given, at most 7 days. */
+  /**
+   * How long a call may take, also while the agent is offline: one hour when not given, at most 7
+   * days.
+   */
   readonly timeoutMs?: number;
 }
 
@@ -58,7 +70,10 @@ export class ChannelTransportFactory implements TransportFactory {
   async create(url: string, agentCard: AgentCard): Promise<Transport> {
     const callee = await calleeOf(this.#source, url, this.#options);
     const post: typeof globalThis.fetch = (_address, init = {}) => postTo(callee, init);
-    return new ChannelTransport(await new JsonRpcTransportFactory({ fetchImpl: post }).create(url, agentCard), "");
+    return new ChannelTransport(
+      await new JsonRpcTransportFactory({ fetchImpl: post }).create(url, agentCard),
+      "",
+    );
   }
 }
 
@@ -73,14 +88,20 @@ export class ChannelCardResolver implements AgentCardResolver {
     this.#options = options;
   }
 
-  /** `baseUrl` is an address that `agentUrl` makes. Of the ways in which the card says that the agent is reached, this one is kept. */
+  /**
+   * `baseUrl` is an address that `agentUrl` makes. Of the ways in which the card says that the
+   * agent is reached, this one is kept.
+   */
   async resolve(baseUrl: string): Promise<AgentCard> {
     const callee = await calleeOf(this.#source, baseUrl, this.#options);
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: cardMethod, params: {} });
     const answer: unknown = JSON.parse(await ask(callee, { body, headers: {} }));
     const error = field(answer, "error");
     if (error !== undefined) {
-      throw createError("transport_error", `The agent does not give its card: ${String(field(error, "message"))}`);
+      throw createError(
+        "transport_error",
+        `The agent does not give its card: ${String(field(error, "message"))}`,
+      );
     }
     const card = AgentCard.fromJSON(field(answer, "result"));
     // A card must not send calls elsewhere: to another member, or out of the encryption.
@@ -92,7 +113,10 @@ export class ChannelCardResolver implements AgentCardResolver {
   }
 }
 
-/** The same calls under this binding's name. A stream that nobody reads any more is ended: the package only stops reading it. */
+/**
+ * The same calls under this binding's name. A stream that nobody reads any more is ended: the
+ * package only stops reading it.
+ */
 class ChannelTransport extends TenantTransportDecorator {
   override get protocolName(): string {
     return a2aBinding;
@@ -118,7 +142,9 @@ async function* whileRead<T>(
   open: (options: RequestOptions) => AsyncGenerator<T, void, undefined>,
 ): AsyncGenerator<T, void, undefined> {
   const stop = new AbortController();
-  const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
+  const signal = options.signal === undefined
+    ? stop.signal
+    : AbortSignal.any([options.signal, stop.signal]);
   try {
     yield* open({ ...options, signal });
   } finally {
@@ -126,13 +152,24 @@ async function* whileRead<T>(
   }
 }
 
-async function calleeOf(source: ChannelSource, url: string, options: ChannelTransportOptions): Promise<Callee> {
+async function calleeOf(
+  source: ChannelSource,
+  url: string,
+  options: ChannelTransportOptions,
+): Promise<Callee> {
   const { channel, agentId } = parseAgentUrl(url);
-  return { channel: await source.channel(channel), agentId, timeoutMs: options.timeoutMs ?? defaultTimeoutMs };
+  return {
+    channel: await source.channel(channel),
+    agentId,
+    timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+  };
 }
 
 /** Sends a request that the A2A package posts. */
-async function postTo(callee: Callee, { body, headers: given, signal }: RequestInit): Promise<Response> {
+async function postTo(
+  callee: Callee,
+  { body, headers: given, signal }: RequestInit,
+): Promise<Response> {
   const all = new Headers(given);
   const headers = Object.fromEntries([...all].filter(([name]) => !reservedHeaders.has(name)));
   const call: Call = { body: String(body), headers, ...(signal && { signal }) };
@@ -140,7 +177,10 @@ async function postTo(callee: Callee, { body, headers: given, signal }: RequestI
   return new Response(await ask(callee, call), { headers: { "content-type": "application/json" } });
 }
 
-async function ask({ channel, agentId, timeoutMs }: Callee, { body, headers, signal }: Call): Promise<string> {
+async function ask(
+  { channel, agentId, timeoutMs }: Callee,
+  { body, headers, signal }: Call,
+): Promise<string> {
   const reply = await channel.request(body, {
     to: agentId,
     contentType,

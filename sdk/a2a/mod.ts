@@ -1,6 +1,7 @@
 /**
- * A2A over channels: agents and clients that are written with `@a2a-js/sdk` talk end-to-end encrypted, and wait for each other
- * while one is offline. Apart from the SDK's default import, so that nobody else loads that package.
+ * A2A over channels: agents and clients that are written with `@a2a-js/sdk` talk end-to-end
+ * encrypted, and wait for each other while one is offline. Apart from the SDK's default import, so
+ * that nobody else loads that package.
  */
 export { type AgentPlace, agentUrl, channelInterface } from "./address.ts";
 export {

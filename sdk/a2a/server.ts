@@ -1,6 +1,7 @@
 /**
- * An A2A agent in a channel: requests of the channel become calls of its request handler, as they would over HTTP. The body is
- * that of A2A's JSON-RPC binding, so the A2A package reads and writes it. The caller's name is the agent id of the sender.
+ * An A2A agent in a channel: requests of the channel become calls of its request handler, as they
+ * would over HTTP. The body is that of A2A's JSON-RPC binding, so the A2A package reads and writes
+ * it. The caller's name is the agent id of the sender.
  */
 import { AgentCard, Extensions } from "@a2a-js/sdk";
 import {
@@ -10,7 +11,14 @@ import {
   STATE_HEADERS_KEY,
   validateVersion,
 } from "@a2a-js/sdk/server";
-import type { Channel, IncomingRequest, RequestHandler, Sendable, ServeOptions, Serving } from "../mod.ts";
+import type {
+  Channel,
+  IncomingRequest,
+  RequestHandler,
+  Sendable,
+  ServeOptions,
+  Serving,
+} from "../mod.ts";
 import { findEarlierTask } from "./earlier_task.ts";
 import {
   a2aBinding,
@@ -35,11 +43,19 @@ const eventExpiryMs = 10 * 60_000;
 type Answer = Readonly<Record<string, unknown>>;
 
 /**
- * Serves an A2A agent in a channel, like `channel.serve`. Requests of other content types are refused; a program that has
- * requests of its own, too, gives `createA2AHandler` those that `isA2ARequest` knows.
+ * Serves an A2A agent in a channel, like `channel.serve`. Requests of other content types are
+ * refused; a program that has requests of its own, too, gives `createA2AHandler` those that
+ * `isA2ARequest` knows.
  */
-export function serveA2A(channel: Channel, agent: A2ARequestHandler, options: ServeOptions = {}): Serving {
-  return channel.serve(createA2AHandler(channel, agent), { concurrency: defaultConcurrency, ...options });
+export function serveA2A(
+  channel: Channel,
+  agent: A2ARequestHandler,
+  options: ServeOptions = {},
+): Serving {
+  return channel.serve(createA2AHandler(channel, agent), {
+    concurrency: defaultConcurrency,
+    ...options,
+  });
 }
 
 /** Whether a request is one of A2A. */
@@ -91,13 +107,17 @@ class A2AHandler {
 
   async #call(request: IncomingRequest, body: unknown): Promise<Answer> {
     const [id, method] = [field(body, "id") ?? null, field(body, "method")];
-    if (!isA2ARequest(request)) throw new TypeError(`This agent takes requests of ${contentType} only`);
+    if (!isA2ARequest(request)) {
+      throw new TypeError(`This agent takes requests of ${contentType} only`);
+    }
     const card = await this.#agent.getAgentCard();
     if (method === cardMethod) return { jsonrpc: "2.0", id, result: AgentCard.toJSON(card) };
     if (method === stopMethod) return this.#stop(request, id);
     const context = contextOf(request);
     validateVersion(context.requestedVersion, card, a2aBinding);
-    const earlier = request.attempt > 1 ? await findEarlierTask(this.#agent, body, context) : undefined;
+    const earlier = request.attempt > 1
+      ? await findEarlierTask(this.#agent, body, context)
+      : undefined;
     const isStream = method === "SendStreamingMessage";
     if (earlier !== undefined) {
       const answer = { jsonrpc: "2.0", id, result: { task: earlier } };
@@ -105,13 +125,21 @@ class A2AHandler {
     }
     // cast: the handler looks at every field itself
     const answered = await this.#rpc.handle(body as Record<string, unknown>, context);
-    return Symbol.asyncIterator in answered ? await this.#stream(request, id, answered) : { ...answered };
+    return Symbol.asyncIterator in answered
+      ? await this.#stream(request, id, answered)
+      : { ...answered };
   }
 
   /** Each event is a message of the request's conversation; the reply ends them. */
-  async #stream(request: IncomingRequest, id: unknown, events: AsyncIterable<object> | object[]): Promise<Answer> {
+  async #stream(
+    request: IncomingRequest,
+    id: unknown,
+    events: AsyncIterable<object> | object[],
+  ): Promise<Answer> {
     const { conversation, sender, attempt } = request;
-    if (conversation === undefined) throw new TypeError("A request for a stream names the conversation of its events");
+    if (conversation === undefined) {
+      throw new TypeError("A request for a stream names the conversation of its events");
+    }
     const key = `${sender.agentId} ${conversation}`;
     if (this.#streams.has(key)) throw new TypeError("This conversation has a stream already");
     const stop = new AbortController();
@@ -171,7 +199,10 @@ function sendable(answer: Answer, id: unknown): Sendable {
   try {
     return checkedText(answer);
   } catch (error) {
-    return JSON.stringify({ ...failed(id, error), ...("stream" in answer && { stream: answer["stream"] }) });
+    return JSON.stringify({
+      ...failed(id, error),
+      ...("stream" in answer && { stream: answer["stream"] }),
+    });
   }
 }
 
@@ -185,11 +216,16 @@ function checkedText(value: object): string {
 }
 
 /** Ends when the signal is aborted, also while the next event is waited for. */
-async function* untilAborted(events: AsyncIterable<object> | object[], signal: AbortSignal): AsyncGenerator<object> {
+async function* untilAborted(
+  events: AsyncIterable<object> | object[],
+  signal: AbortSignal,
+): AsyncGenerator<object> {
   let onAbort = (): void => {};
   const aborted = new Promise<undefined>((resolve) => onAbort = () => resolve(undefined));
   signal.addEventListener("abort", onAbort, { once: true });
-  const iterator = Symbol.asyncIterator in events ? events[Symbol.asyncIterator]() : oneByOne(events);
+  const iterator = Symbol.asyncIterator in events
+    ? events[Symbol.asyncIterator]()
+    : oneByOne(events);
   try {
     while (!signal.aborted) {
       const next = await Promise.race([iterator.next(), aborted]);

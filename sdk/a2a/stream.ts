@@ -1,7 +1,8 @@
 /**
- * A streaming call: the events are messages of one conversation, and the reply to the request ends them. Both come on ways of
- * their own, so the reply says how many events there are. After a restart of the agent the request comes to it again, and the
- * events of that attempt take the place of those that are missing.
+ * A streaming call: the events are messages of one conversation, and the reply to the request ends
+ * them. Both come on ways of their own, so the reply says how many events there are. After a
+ * restart of the agent the request comes to it again, and the events of that attempt take the place
+ * of those that are missing.
  */
 import { formatSSEEvent } from "@a2a-js/sdk";
 import { platform } from "#platform";
@@ -29,15 +30,22 @@ const idBytes = 16;
 /** Events that are taken ahead of the program. */
 const maxAhead = 256;
 
-/** A response as the A2A package reads it: server-sent events, or one JSON-RPC response when the call failed before any. */
+/**
+ * A response as the A2A package reads it: server-sent events, or one JSON-RPC response when the
+ * call failed before any.
+ */
 export async function openStream(callee: Callee, call: Call): Promise<Response> {
   const events = new Events(callee, call);
   try {
     await events.begin();
     const first = await events.next();
     const failed = first === undefined && events.failure !== undefined;
-    if (failed) return new Response(events.reply, { headers: { "content-type": "application/json" } });
-    return new Response(bodyOf(events, first), { headers: { "content-type": "text/event-stream" } });
+    if (failed) {
+      return new Response(events.reply, { headers: { "content-type": "application/json" } });
+    }
+    return new Response(bodyOf(events, first), {
+      headers: { "content-type": "text/event-stream" },
+    });
   } catch (error) {
     events.close();
     throw error;
@@ -92,7 +100,10 @@ class Events {
   async begin(): Promise<void> {
     const { channel, agentId, timeoutMs } = this.#callee;
     const { body, headers, signal } = this.#call;
-    signal?.addEventListener("abort", () => this.close(), { once: true, signal: this.#stop.signal });
+    signal?.addEventListener("abort", () => this.close(), {
+      once: true,
+      signal: this.#stop.signal,
+    });
     const reader = openReader(channel, this.#stop.signal);
     await reader.begun();
     void this.#read(reader);
@@ -102,9 +113,13 @@ class Events {
       conversation: this.#conversation,
       headers: { [versionHeader]: "1.0", ...headers },
       timeoutMs,
-      signal: signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]),
+      signal: signal === undefined
+        ? this.#stop.signal
+        : AbortSignal.any([signal, this.#stop.signal]),
     });
-    asked.then((reply) => this.#ended(withShortError(reply.text()))).catch((error: unknown) => this.#failed(error));
+    asked.then((reply) => this.#ended(withShortError(reply.text()))).catch((error: unknown) =>
+      this.#failed(error)
+    );
   }
 
   /** Undefined at the end. Throws why nothing more comes. */
@@ -143,7 +158,9 @@ class Events {
   async #read(reader: AsyncIterable<Envelope>): Promise<void> {
     try {
       for await (const message of reader) {
-        if (message.conversation !== this.#conversation || message.contentType !== contentType) continue;
+        if (message.conversation !== this.#conversation || message.contentType !== contentType) {
+          continue;
+        }
         // Every member can read the conversation's name, and write under it.
         if (message.sender.agentId !== this.#callee.agentId) continue;
         this.#take(message);
@@ -167,7 +184,9 @@ class Events {
       this.#waiting.clear();
     }
     // They come in order: one that is too far ahead would be waited for in vain.
-    if (place.number >= this.#next + maxAhead) return this.#failed(createError("transport_error", lateText));
+    if (place.number >= this.#next + maxAhead) {
+      return this.#failed(createError("transport_error", lateText));
+    }
     if (place.number >= this.#next) this.#waiting.set(place.number, message.text());
     this.#wake();
   }
@@ -203,9 +222,9 @@ class Events {
 }
 
 /**
- * With a host, opens a reader without a position, which holds nothing back. Without a host there is no such reader:
- * then entries that are not events stay unacknowledged, and other readers of this program get them when this one has
- * ended.
+ * With a host, opens a reader without a position, which holds nothing back. Without a host there is
+ * no such reader: then entries that are not events stay unacknowledged, and other readers of this
+ * program get them when this one has ended.
  */
 function openReader(channel: Channel, signal: AbortSignal): EnvelopeReader {
   try {

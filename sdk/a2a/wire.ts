@@ -13,7 +13,11 @@ export const eventHeader = "a2a-event";
 export const versionHeader = "a2a-version";
 export const extensionsHeader = "a2a-extensions";
 /** Names that the binding keeps for itself; service parameters of others are passed on. */
-export const reservedHeaders: ReadonlySet<string> = new Set([eventHeader, "content-type", "accept"]);
+export const reservedHeaders: ReadonlySet<string> = new Set([
+  eventHeader,
+  "content-type",
+  "accept",
+]);
 /** Of a body: what a relay takes of one message, less what stands around it. */
 export const maxBodyBytes = 1024 * 1024 - 16 * 1024;
 
@@ -40,8 +44,8 @@ export function parsePlace(text: string | undefined): EventPlace | undefined {
 }
 
 /**
- * Returns undefined when the body is not the end of a stream, for example when a request failed before the stream
- * began.
+ * Returns undefined when the body is not the end of a stream, for example when a request failed
+ * before the stream began.
  */
 export function parseEnd(body: unknown): StreamEnd | undefined {
   const stream: unknown = field(body, "stream");

@@ -25,17 +25,38 @@ Deno.test("parseAgentUrl() reads what agentUrl() writes, and nothing else", () =
 
 Deno.test("parsePlace() reads attempts and numbers from 1, and nothing else", () => {
   assertEquals(parsePlace(formatPlace({ attempt: 2, number: 31 })), { attempt: 2, number: 31 });
-  for (const text of [undefined, "", "1", "0.1", "1.0", "-1.1", "1.1.1", "1e3.1", " 1.1", "1.01x", "9999999999.1"]) {
+  for (
+    const text of [
+      undefined,
+      "",
+      "1",
+      "0.1",
+      "1.0",
+      "-1.1",
+      "1.1.1",
+      "1e3.1",
+      " 1.1",
+      "1.01x",
+      "9999999999.1",
+    ]
+  ) {
     assertEquals(parsePlace(text), undefined, text);
   }
 });
 
 Deno.test("parseEnd() reads the end of a stream, and takes nothing else for one", () => {
-  assertEquals(parseEnd({ result: null, stream: { attempt: 1, events: 0 } }), { attempt: 1, events: 0 });
+  assertEquals(parseEnd({ result: null, stream: { attempt: 1, events: 0 } }), {
+    attempt: 1,
+    events: 0,
+  });
   const wrong = [null, 1, "x", [], {}, { stream: null }, { stream: { attempt: 1 } }, {
     stream: { attempt: "1", events: 2 },
   }];
-  for (const body of [...wrong, { stream: { attempt: 1.5, events: 1 } }, { stream: { attempt: 1, events: -1 } }]) {
+  for (
+    const body of [...wrong, { stream: { attempt: 1.5, events: 1 } }, {
+      stream: { attempt: 1, events: -1 },
+    }]
+  ) {
     assertEquals(parseEnd(body), undefined, JSON.stringify(body));
   }
 });

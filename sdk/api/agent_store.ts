@@ -1,12 +1,18 @@
 /**
- * An agent's data directory on its own, without a connection: check it, save what is intact, change the passphrase. The
- * errors of a damaged store refer to these functions.
+ * An agent's data directory on its own, without a connection: check it, save what is intact, change
+ * the passphrase. The errors of a damaged store refer to these functions.
  */
 import { platform } from "#platform";
 import { factsKind } from "../channel/channel_kinds.ts";
 import { translating } from "../channel/faults.ts";
 import { listChannels } from "../channel/runner/entrances.ts";
-import { decodeFields, type RecordStore, StoreError, storeMigrations, type StoreOptions } from "../store/mod.ts";
+import {
+  decodeFields,
+  type RecordStore,
+  StoreError,
+  storeMigrations,
+  type StoreOptions,
+} from "../store/mod.ts";
 import { identityText } from "../base/identity_text.ts";
 
 /** Which agent's data directory, and how its keys are protected. */
@@ -37,27 +43,40 @@ export interface StoreReport {
 const kinds = ["identity", "channels", "creating", "joining", "passes"];
 
 /**
- * Reads everything in an agent's data directory and writes nothing: what is intact, and what is left of a damaged one. Rejects
- * with `store_locked` while another process uses it, and with `passphrase_wrong`.
+ * Reads everything in an agent's data directory and writes nothing: what is intact, and what is
+ * left of a damaged one. Rejects with `store_locked` while another process uses it, and with
+ * `passphrase_wrong`.
  */
 export async function verifyAgentStore(options: AgentStoreOptions): Promise<StoreReport> {
   return await within("Cannot verify the data directory", options, { damaged: "read" }, report);
 }
 
 /**
- * Saves what can be saved of a damaged data directory: files of the database that are damaged are set aside, and the loss of
- * what was in them is accepted. The agent then goes on; channels whose state is lost must be joined again.
+ * Saves what can be saved of a damaged data directory: files of the database that are damaged are
+ * set aside, and the loss of what was in them is accepted. The agent then goes on; channels whose
+ * state is lost must be joined again.
  */
 export async function repairAgentStore(options: AgentStoreOptions): Promise<StoreReport> {
-  return await within("Cannot repair the data directory", options, { damaged: "accept", repair: true }, report);
+  return await within("Cannot repair the data directory", options, {
+    damaged: "accept",
+    repair: true,
+  }, report);
 }
 
-/** Changes the passphrase that protects the keys; without `to`, the file's permissions alone protect them from then on. */
+/**
+ * Changes the passphrase that protects the keys; without `to`, the file's permissions alone protect
+ * them from then on.
+ */
 export async function changeAgentPassphrase(
   { to, ...options }: AgentStoreOptions & { readonly to?: string },
 ): Promise<void> {
   const from = options.passphrase;
-  await within("Cannot change the passphrase", options, {}, (store) => store.changePassphrase({ from, to }));
+  await within(
+    "Cannot change the passphrase",
+    options,
+    {},
+    (store) => store.changePassphrase({ from, to }),
+  );
 }
 
 async function within<T>(

@@ -7,7 +7,11 @@ import { memberNamed } from "../channel/group/addressing.ts";
 import { type CheckedReader, checkedReader } from "../channel/runner/checked_reader.ts";
 import type { ChannelHealth } from "../channel/condition.ts";
 import type { ChannelEvent, MissedEvents } from "../channel/events.ts";
-import type { EnvelopeOptions, InboxReader, ReceiveOptions } from "../channel/runner/inbox_runner.ts";
+import type {
+  EnvelopeOptions,
+  InboxReader,
+  ReceiveOptions,
+} from "../channel/runner/inbox_runner.ts";
 import type { ChannelMember } from "../channel/group/member_list.ts";
 import type { SendOptions, Sent } from "../channel/messages/send_options.ts";
 import type { Promotion } from "../channel/commits/plan.ts";
@@ -22,7 +26,9 @@ import type { Addressee, Sendable } from "../content/values.ts";
 
 /** How a channel is left. */
 export interface LeaveOptions extends Abortable {
-  /** The agent id of the member that owns the channel afterwards. The last owner may have to say. */
+  /**
+   * The agent id of the member that owns the channel afterwards. The last owner may have to say.
+   */
   readonly successor?: string | undefined;
 }
 
@@ -36,7 +42,8 @@ export interface PromoteOptions extends Abortable {
 }
 
 /**
- * An end-to-end encrypted channel. It stays usable for sending while loops read from it, and after they have ended.
+ * An end-to-end encrypted channel. It stays usable for sending while loops read from it, and after
+ * they have ended.
  *
  * @example Say something and read what the others say
  * ```ts
@@ -72,34 +79,38 @@ export class Channel {
   }
 
   /**
-   * Adds an agent by its KeyPackage, or by its id when the relay holds a KeyPackage for it. Returns the Welcome: hand
-   * it to the new member, which calls `joinChannel`. The relay delivers it as well. An identity that a member has under
-   * another key is refused (`identity_present`). An owner that names that member as `replaces` removes it by this call.
+   * Adds an agent by its KeyPackage, or by its id when the relay holds a KeyPackage for it. Returns
+   * the Welcome: hand it to the new member, which calls `joinChannel`. The relay delivers it as
+   * well. An identity that a member has under another key is refused (`identity_present`). An owner
+   * that names that member as `replaces` removes it by this call.
    */
   async addMember(
     keyPackage: Uint8Array | string,
     { signal, ...options }: AddOptions & Abortable = {},
   ): Promise<Uint8Array> {
     const named = typeof keyPackage === "string";
-    const [fields, given] = named ? [{ agentId: keyPackage, ...options }, {}] : [options, { bytes: keyPackage }];
+    const [fields, given] = named
+      ? [{ agentId: keyPackage, ...options }, {}]
+      : [options, { bytes: keyPackage }];
     return await abortable(signal, () => this.port.act("addMember", fields, given));
   }
 
   /**
-   * Removes a member; only owners may. It cannot read messages that are sent from now on. Removing an agent that is no
-   * longer a member is not an error.
+   * Removes a member; only owners may. It cannot read messages that are sent from now on. Removing
+   * an agent that is no longer a member is not an error.
    */
   async removeMember(agentId: string, { signal }: Abortable = {}): Promise<void> {
     await abortable(signal, () => this.port.act("removeMember", { agentId }));
   }
 
   /**
-   * Begins the channel anew when a member's commit has stopped it: the same channel, with the same members, without
-   * that one and those that it let in within a day. For owners, when `health()` says that the channel is `stopped` and
-   * offers it. Other members follow automatically, also those that are offline now. Messages sent before the commit stay
-   * readable; messages after it are reported as lost. With `without` or `keep` an owner says who goes. It must
-   * (`choice_needed`) when these are more than a quarter of the other members, or came by a door through which a second
-   * agent stops the channel within a day.
+   * Begins the channel anew when a member's commit has stopped it: the same channel, with the same
+   * members, without that one and those that it let in within a day. For owners, when `health()`
+   * says that the channel is `stopped` and offers it. Other members follow automatically, also
+   * those that are offline now. Messages sent before the commit stay readable; messages after it
+   * are reported as lost. With `without` or `keep` an owner says who goes. It must
+   * (`choice_needed`) when these are more than a quarter of the other members, or came by a door
+   * through which a second agent stops the channel within a day.
    *
    * @example When a choice is needed, keep those that you know
    * ```ts
@@ -120,34 +131,37 @@ export class Channel {
   }
 
   /**
-   * Whom `recover()` with the same lists would leave out now, and why. By this agent's own state, without asking anybody: for an
-   * owner whose channel is stopped, also before a recovery is offered.
+   * Whom `recover()` with the same lists would leave out now, and why. By this agent's own state,
+   * without asking anybody: for an owner whose channel is stopped, also before a recovery is
+   * offered.
    */
   async previewRecovery(choice: RecoveryChoice = {}): Promise<RecoveryPreview> {
     return await this.port.act("previewRecovery", choice);
   }
 
   /**
-   * Makes a member an owner; only owners may. Owners remove members, make and unmake owners, and set the policy. A channel has up
-   * to 64 of them: with two, a lost folder orphans nothing. With `to: "member"` it makes a guest a member like the others, which
-   * lets agents in as the policy says.
+   * Makes a member an owner; only owners may. Owners remove members, make and unmake owners, and
+   * set the policy. A channel has up to 64 of them: with two, a lost folder orphans nothing. With
+   * `to: "member"` it makes a guest a member like the others, which lets agents in as the policy
+   * says.
    */
   async promote(agentId: string, { signal, to = "owner" }: PromoteOptions = {}): Promise<void> {
     await abortable(signal, () => this.port.act("promote", { agentId, to }));
   }
 
   /**
-   * Makes an owner a member like the others; only owners may, also about themselves. The last owner stays one until there is
-   * another (`successor_needed`).
+   * Makes an owner a member like the others; only owners may, also about themselves. The last owner
+   * stays one until there is another (`successor_needed`).
    */
   async demote(agentId: string, { signal }: Abortable = {}): Promise<void> {
     await abortable(signal, () => this.port.act("demote", { agentId }));
   }
 
   /**
-   * Sets who may add agents (`admission`) and who may send (`posting`): `members` or `owners`. Only owners may call it;
-   * every member enforces it. Fields that are not given stay as they are. Throws `members_must_update`, with their ids
-   * in `members`, while a member runs a version without policies.
+   * Sets who may add agents (`admission`) and who may send (`posting`): `members` or `owners`. Only
+   * owners may call it; every member enforces it. Fields that are not given stay as they are.
+   * Throws `members_must_update`, with their ids in `members`, while a member runs a version
+   * without policies.
    */
   async setPolicy(policy: Partial<ChannelPolicy>, { signal }: Abortable = {}): Promise<void> {
     await abortable(signal, () => this.port.act("setPolicy", policy));
@@ -159,35 +173,38 @@ export class Channel {
   }
 
   /**
-   * Changes this agent's keys now: a copy of the keys from before cannot read what comes. By itself it happens once a day, in a channel
-   * of more than 142 members less often. The agent's signing key stays, which is its id: a stolen one is healed by an owner that
-   * removes this agent, and by a new agent.
+   * Changes this agent's keys now: a copy of the keys from before cannot read what comes. By itself
+   * it happens once a day, in a channel of more than 142 members less often. The agent's signing
+   * key stays, which is its id: a stolen one is healed by an owner that removes this agent, and by
+   * a new agent.
    */
   async rotate({ signal }: Abortable = {}): Promise<void> {
     await abortable(signal, () => this.port.act("rotate", {}));
   }
 
   /**
-   * Leaves the channel and deletes its keys here. Loops end. The only member closes the channel by leaving. The last owner
-   * makes `successor` an owner first. When it names none, and all may do the same in this channel, the first member becomes it
-   * that this agent has heard of within 7 days. Calls at once are one; one that names another successor than the first is refused.
+   * Leaves the channel and deletes its keys here. Loops end. The only member closes the channel by
+   * leaving. The last owner makes `successor` an owner first. When it names none, and all may do
+   * the same in this channel, the first member becomes it that this agent has heard of within 7
+   * days. Calls at once are one; one that names another successor than the first is refused.
    */
   async leave({ signal, ...options }: LeaveOptions = {}): Promise<void> {
     await abortable(signal, () => this.port.act("leave", options));
   }
 
   /**
-   * Sends a message: bytes, text, or a value as JSON; to all members, or addressed to some. Resolves when the relay has
-   * accepted it: then it is delivered, also to members that are offline now. Several sends at once are fine; their order is
-   * kept.
+   * Sends a message: bytes, text, or a value as JSON; to all members, or addressed to some.
+   * Resolves when the relay has accepted it: then it is delivered, also to members that are offline
+   * now. Several sends at once are fine; their order is kept.
    */
   async send(value: Sendable, options: SendOptions = {}): Promise<Sent> {
     return await this.port.send(value, options);
   }
 
   /**
-   * Asks a member and resolves with its reply. Durable: a member that is offline gets the request when it is back, until the
-   * time is over. Rejects with a `RemoteError` when its handler failed, and with `request_timeout`.
+   * Asks a member and resolves with its reply. Durable: a member that is offline gets the request
+   * when it is back, until the time is over. Rejects with a `RemoteError` when its handler failed,
+   * and with `request_timeout`.
    */
   async request(
     value: Sendable,
@@ -197,8 +214,8 @@ export class Channel {
   }
 
   /**
-   * Asks several members. Returns one answer for each of them, as they come: a reply, or the error that `request` would
-   * reject with. Throws before anything is sent when an argument is wrong.
+   * Asks several members. Returns one answer for each of them, as they come: a reply, or the error
+   * that `request` would reject with. Throws before anything is sent when an argument is wrong.
    *
    * @example
    * ```ts
@@ -222,9 +239,10 @@ export class Channel {
   }
 
   /**
-   * Handles the requests of others from now on. The handler's return value is the reply; an exception becomes a
-   * `RemoteError` on the other side. A request is handled at least once before its reply is accepted, never after that,
-   * and never after its deadline. After a crash `request.attempt` tells that it was begun before.
+   * Handles the requests of others from now on. The handler's return value is the reply; an
+   * exception becomes a `RemoteError` on the other side. A request is handled at least once before
+   * its reply is accepted, never after that, and never after its deadline. After a crash
+   * `request.attempt` tells that it was begun before.
    *
    * @example
    * ```ts
@@ -244,20 +262,25 @@ export class Channel {
   }
 
   /**
-   * The messages of the others, decrypted, in order: those for all and those for this agent. A message is acknowledged when
-   * the loop asks for the next one; until then it comes again after a crash, or to the next loop. Every loop sees everything
-   * from the oldest unacknowledged message on; the slowest of several loops acknowledges. The signal ends the loop quietly;
-   * an error ends it when nothing more can be done.
+   * The messages of the others, decrypted, in order: those for all and those for this agent. A
+   * message is acknowledged when the loop asks for the next one; until then it comes again after a
+   * crash, or to the next loop. Every loop sees everything from the oldest unacknowledged message
+   * on; the slowest of several loops acknowledges. The signal ends the loop quietly; an error ends
+   * it when nothing more can be done.
    */
-  async *messages(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Uint8Array, void, undefined> {
+  async *messages(
+    options: { readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const { bytes } of this.envelopes(options)) yield bytes;
   }
 
   /**
-   * Like `messages`, with who sent each message, when the relay accepted it, its id, and what it says about itself. With
-   * `{ ack: "manual" }` each is acknowledged by its own `ack()`, so that several can be worked on at once; with
-   * `{ all: true }` what is addressed to others is shown too. With a `schema`, of any library that follows the Standard Schema, only
-   * messages whose JSON it accepts are returned, each with its `value`. The others are passed over, with an event `skipped`.
+   * Like `messages`, with who sent each message, when the relay accepted it, its id, and what it
+   * says about itself. With `{ ack: "manual" }` each is acknowledged by its own `ack()`, so that
+   * several can be worked on at once; with `{ all: true }` what is addressed to others is shown
+   * too. With a `schema`, of any library that follows the Standard Schema, only messages whose JSON
+   * it accepts are returned, each with its `value`. The others are passed over, with an event
+   * `skipped`.
    *
    * @example
    * ```ts
@@ -270,7 +293,9 @@ export class Channel {
    * }
    * ```
    */
-  envelopes<Value>(options: EnvelopeOptions & { readonly schema: StandardSchema<Value> }): CheckedReader<Value>;
+  envelopes<Value>(
+    options: EnvelopeOptions & { readonly schema: StandardSchema<Value> },
+  ): CheckedReader<Value>;
   /** All messages for this agent. */
   envelopes(options?: EnvelopeOptions): InboxReader;
   envelopes<Value>(
@@ -283,8 +308,9 @@ export class Channel {
   }
 
   /**
-   * The next message, or undefined when none arrives in time; without a time it waits for ever. It is acknowledged when the
-   * next one is asked for, or when the client is closed. Throws when the channel has ended.
+   * The next message, or undefined when none arrives in time; without a time it waits for ever. It
+   * is acknowledged when the next one is asked for, or when the client is closed. Throws when the
+   * channel has ended.
    */
   receive(options?: Abortable): Promise<Uint8Array>;
   /** The next message, or undefined when none arrives in time. */
@@ -304,8 +330,8 @@ export class Channel {
   }
 
   /**
-   * Iterates over the events of the channel and its connection from now on: members, keys, owners, trouble, the end.
-   * The loop ends with the channel, or by the signal.
+   * Iterates over the events of the channel and its connection from now on: members, keys, owners,
+   * trouble, the end. The loop ends with the channel, or by the signal.
    */
   events(
     { signal }: { readonly signal?: AbortSignal } = {},
@@ -313,14 +339,18 @@ export class Channel {
     return this.port.events(signal);
   }
 
-  /** Returns the members of the channel according to this agent's MLS state: the relay cannot add anybody to this list. */
+  /**
+   * Returns the members of the channel according to this agent's MLS state: the relay cannot add
+   * anybody to this list.
+   */
   members(): ChannelMember[] {
     return this.port.members();
   }
 
   /**
-   * Returns the member of an agent id, or of a name that the user gave one. Throws `invalid_request` for a name that agents chose
-   * for themselves, with the ids of the members that carry it, and `not_found` for others.
+   * Returns the member of an agent id, or of a name that the user gave one. Throws
+   * `invalid_request` for a name that agents chose for themselves, with the ids of the members that
+   * carry it, and `not_found` for others.
    *
    * @example
    * ```ts
@@ -336,10 +366,11 @@ export class Channel {
   }
 
   /**
-   * Waits for a member that can be asked, and returns it. With an agent id, or a name that the user gave an agent: at once if it is
-   * there. Without an argument: the next newcomer. Members that were there when this program opened the channel are none; each
-   * newcomer is returned once. Undefined when nobody comes in time; without a time it waits for ever. Throws when the channel has
-   * ended, and `invalid_request` for a name that a member only gave itself.
+   * Waits for a member that can be asked, and returns it. With an agent id, or a name that the user
+   * gave an agent: at once if it is there. Without an argument: the next newcomer. Members that
+   * were there when this program opened the channel are none; each newcomer is returned once.
+   * Undefined when nobody comes in time; without a time it waits for ever. Throws when the channel
+   * has ended, and `invalid_request` for a name that a member only gave itself.
    *
    * @example Invite somebody, and ask it
    * ```ts
@@ -355,14 +386,21 @@ export class Channel {
    */
   waitForMember(wanted?: Addressee, options?: Abortable): Promise<ChannelMember>;
   /** The member, or undefined when nobody comes in time. */
-  waitForMember(wanted: Addressee | undefined, options: ReceiveOptions): Promise<ChannelMember | undefined>;
-  async waitForMember(wanted?: Addressee, options: ReceiveOptions = {}): Promise<ChannelMember | undefined> {
+  waitForMember(
+    wanted: Addressee | undefined,
+    options: ReceiveOptions,
+  ): Promise<ChannelMember | undefined>;
+  async waitForMember(
+    wanted?: Addressee,
+    options: ReceiveOptions = {},
+  ): Promise<ChannelMember | undefined> {
     return await this.port.waitForMember(wanted, options);
   }
 
   /**
-   * 40 digits of a member, the same in all its channels: of its key and identity. Its owner reads them with `client.number()`, or
-   * `static agents number`. Compare them outside of Static before you give the agent a name: if they are equal, it is that agent.
+   * 40 digits of a member, the same in all its channels: of its key and identity. Its owner reads
+   * them with `client.number()`, or `static agents number`. Compare them outside of Static before
+   * you give the agent a name: if they are equal, it is that agent.
    *
    * @example
    * ```ts
@@ -378,8 +416,8 @@ export class Channel {
   }
 
   /**
-   * 40 digits that are the same for all members at the same epoch, and for nobody else. Compare them outside of Static,
-   * for example by telephone: if they are equal, no one is between you.
+   * 40 digits that are the same for all members at the same epoch, and for nobody else. Compare
+   * them outside of Static, for example by telephone: if they are equal, no one is between you.
    */
   fingerprint(): string {
     return this.port.fingerprint();

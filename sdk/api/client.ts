@@ -15,7 +15,8 @@ import type { TransportName } from "../transport/transport.ts";
 export type { ConnectOptions };
 
 /**
- * An agent: its keys, its channels, and its connection to the relay, which is restored automatically when it is lost.
+ * An agent: its keys, its channels, and its connection to the relay, which is restored
+ * automatically when it is lost.
  *
  * @example Two agents exchange an encrypted message
  * ```ts
@@ -43,10 +44,11 @@ export class StaticClient {
   }
 
   /**
-   * Opens the data directory, exchanges the API key, connects and authenticates. Rejects with `auth_failed` or
-   * `auth_key_invalid` when the credential is not accepted, `connection_error` when the relay or the API cannot be reached,
-   * `store_locked` when another process uses the directory, `passphrase_wrong`. Without any credential it resolves, and
-   * what needs the relay fails with `auth_failed`.
+   * Opens the data directory, exchanges the API key, connects and authenticates. Rejects with
+   * `auth_failed` or `auth_key_invalid` when the credential is not accepted, `connection_error`
+   * when the relay or the API cannot be reached, `store_locked` when another process uses the
+   * directory, `passphrase_wrong`. Without any credential it resolves, and what needs the relay
+   * fails with `auth_failed`.
    */
   static async connect(options: ConnectOptions): Promise<StaticClient> {
     const client = options.host === "auto"
@@ -66,10 +68,14 @@ export class StaticClient {
     return new StaticClient(port);
   }
 
-  /** @internal Closes at a signal, if the options say so. Nobody waits for it then, so a failure is shown. */
+  /**
+   * @internal Closes at a signal, if the options say so. Nobody waits for it then, so a failure is
+   * shown.
+   */
   heed({ closeOnSignals }: Pick<ConnectOptions, "closeOnSignals">): void {
     if (closeOnSignals !== true) return;
-    const shown = (error: unknown): void => platform.show(`Cannot close the client at a signal. ${error}`);
+    const shown = (error: unknown): void =>
+      platform.show(`Cannot close the client at a signal. ${error}`);
     this.#forgetSignals = platform.onSignal(() => void this.close().catch(shown));
   }
 
@@ -78,7 +84,10 @@ export class StaticClient {
     return this.port.agentId;
   }
 
-  /** How the connection is made: `quic`, `webtransport`, `grpc` or `cells`; undefined while there is none. */
+  /**
+   * How the connection is made: `quic`, `webtransport`, `grpc` or `cells`; undefined while there is
+   * none.
+   */
   get transport(): TransportName | undefined {
     return this.port.transport;
   }
@@ -99,32 +108,42 @@ export class StaticClient {
   }
 
   /**
-   * 40 digits of this agent, the same in all its channels. Others compare them with `channel.numberOf()` before they give it a name.
+   * 40 digits of this agent, the same in all its channels. Others compare them with
+   * `channel.numberOf()` before they give it a name.
    */
   async number({ signal }: Abortable = {}): Promise<string> {
     return await abortable(signal, () => this.port.number());
   }
 
-  /** A KeyPackage to be handed to a member of a channel, who adds this agent with it. For one channel only. */
+  /**
+   * A KeyPackage to be handed to a member of a channel, who adds this agent with it. For one
+   * channel only.
+   */
   async generateKeyPackage({ signal }: Abortable = {}): Promise<Uint8Array> {
     return await abortable(signal, () => this.port.act("keyPackage", {}));
   }
 
   /**
-   * Joins a channel by the Welcome that `addMember` answered; without one, by the Welcome that the relay has delivered, or
-   * delivers in the next two seconds.
+   * Joins a channel by the Welcome that `addMember` answered; without one, by the Welcome that the
+   * relay has delivered, or delivers in the next two seconds.
    */
-  async joinChannel(name: string, welcome?: Uint8Array, { signal, ...options }: ChannelOptions = {}): Promise<Channel> {
+  async joinChannel(
+    name: string,
+    welcome?: Uint8Array,
+    { signal, ...options }: ChannelOptions = {},
+  ): Promise<Channel> {
     const fields = { ...options, channel: name };
-    if (welcome === undefined) return await this.port.enter("join", { ...fields, delivered: true }, { signal });
+    if (welcome === undefined) {
+      return await this.port.enter("join", { ...fields, delivered: true }, { signal });
+    }
     return await this.port.enter("join", fields, { bytes: welcome, signal });
   }
 
   /**
-   * Joins by a link that a member has given; opens the channel if this agent is in it already. An agent that was
-   * connected with the same link needs nothing else. Rejects with `link_invalid` for a link that was cut short or
-   * changed, `join_timeout` when the inviter is not running, and `join_rejected` when the link has expired, was used
-   * up, or was withdrawn.
+   * Joins by a link that a member has given; opens the channel if this agent is in it already. An
+   * agent that was connected with the same link needs nothing else. Rejects with `link_invalid` for
+   * a link that was cut short or changed, `join_timeout` when the inviter is not running, and
+   * `join_rejected` when the link has expired, was used up, or was withdrawn.
    *
    * @example A guest with nothing but the link
    * ```ts
@@ -147,17 +166,19 @@ export class StaticClient {
   }
 
   /**
-   * The channel of this name: opened when this agent is in it, else made with this agent as its owner. So a program is the
-   * same on its first run and on every other, and its parts may ask for the channel at the same time.
+   * The channel of this name: opened when this agent is in it, else made with this agent as its
+   * owner. So a program is the same on its first run and on every other, and its parts may ask for
+   * the channel at the same time.
    */
   async openChannel(name: string, { signal, ...options }: ChannelOptions = {}): Promise<Channel> {
     return await this.port.enter("openOrCreate", { ...options, channel: name }, { signal });
   }
 
   /**
-   * Iterates over the events of the connection and of all channels from now on: connected, disconnected, reconnecting,
-   * the plan's quota near its limit, and all events of `Channel.events`, with the channel's name. The loop ends when
-   * the client is closed, or by the signal.
+   * Iterates over the events of the connection and of all channels from now on: connected,
+   * disconnected, reconnecting, the plan's quota near its limit, and all events of
+   * `Channel.events`, with the channel's name. The loop ends when the client is closed, or by the
+   * signal.
    *
    * @example
    * ```ts
@@ -177,7 +198,10 @@ export class StaticClient {
     return this.port.events(signal);
   }
 
-  /** Ends a channel of this account for all its members and frees its name, also when this agent's state of it is lost. */
+  /**
+   * Ends a channel of this account for all its members and frees its name, also when this agent's
+   * state of it is lost.
+   */
   async closeChannel(name: string, { signal }: Abortable = {}): Promise<void> {
     await this.port.act("closeChannel", { channel: name }, { signal });
   }

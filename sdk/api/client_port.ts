@@ -1,7 +1,8 @@
 /**
- * The interface behind `StaticClient` and `ChannelManager`: an agent in this process (`local_client.ts`,
- * `local_manager.ts`), or a host that holds it (`host/remote_client.ts`). Both carry out the operations of the host
- * protocol's table, so that a method is added there and to the class that has its words.
+ * The interface behind `StaticClient` and `ChannelManager`: an agent in this process
+ * (`local_client.ts`, `local_manager.ts`), or a host that holds it (`host/remote_client.ts`). Both
+ * carry out the operations of the host protocol's table, so that a method is added there and to the
+ * class that has its words.
  */
 import type { GivenFields } from "../../proto/host/fields.ts";
 import type {
@@ -29,7 +30,9 @@ interface AgentPort<T extends Operations> extends Performer<T> {
     fields: GivenFields<typeof entrances[Op]["fields"]>,
     given?: Given,
   ): Promise<Channel>;
-  events(signal: AbortSignal | undefined): AsyncIterableIterator<ClientEvent | MissedEvents, undefined>;
+  events(
+    signal: AbortSignal | undefined,
+  ): AsyncIterableIterator<ClientEvent | MissedEvents, undefined>;
   close(): Promise<void>;
 }
 

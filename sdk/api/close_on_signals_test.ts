@@ -1,4 +1,5 @@
-// One program that is signalled four times: three times it closes an agent and goes on, the last time nobody listens any more.
+// One program that is signalled four times: three times it closes an agent and goes on, the last
+// time nobody listens any more.
 import { assertEquals, assertStringIncludes } from "@std/assert";
 
 const program = `
@@ -42,7 +43,10 @@ Deno.test("closeOnSignals closes a client and a manager, shows a failure, and is
     said.push(text.trim());
     child.kill("SIGINT");
   }
-  assertStringIncludes(await errors, "Cannot close the client at a signal. Error: the disk is full");
+  assertStringIncludes(
+    await errors,
+    "Cannot close the client at a signal. Error: the disk is full",
+  );
   assertEquals(said, ["client", "manager", "client that cannot close", "nobody"]);
   assertEquals((await child.status).signal, "SIGINT");
   await Deno.remove(home, { recursive: true });

@@ -9,7 +9,12 @@ import { readLinkOptions } from "./connect_link.ts";
 import type { ConnectOptions } from "./connect_options.ts";
 import type { Platform } from "../platform/platform.ts";
 import { createEndedSession } from "../session/ended_session.ts";
-import { firstConnection, type Patience, patienceMs, whileBusy } from "../session/first_connection.ts";
+import {
+  firstConnection,
+  type Patience,
+  patienceMs,
+  whileBusy,
+} from "../session/first_connection.ts";
 import { openRelaySession } from "../session/open_session.ts";
 import { type RecordStore, storeMigrations } from "../store/mod.ts";
 
@@ -23,7 +28,10 @@ export async function connectAgent(
   internals: Internals = {},
 ): Promise<Agent> {
   options.signal?.throwIfAborted();
-  const store = await translating("Cannot open the data directory", () => openStore(options, runtime));
+  const store = await translating(
+    "Cannot open the data directory",
+    () => openStore(options, runtime),
+  );
   try {
     return await translating("Cannot connect", () => connectBy(store, options, runtime, internals));
   } catch (error) {
@@ -69,12 +77,17 @@ async function connectWith(
 ): Promise<Agent> {
   const signatures = await createSignatures(runtime.ed25519, runtime.x25519, runtime.sha256);
   const identity = await openIdentity(store, bytesOf(options.identity), runtime);
-  const trust = typeof options.trust === "object" ? options.trust : runtime.openTrust(options.trust);
+  const trust = typeof options.trust === "object"
+    ? options.trust
+    : runtime.openTrust(options.trust);
   const [fault] = options.damaged === "read" ? store.faults : [];
   if (fault !== undefined) {
     const text = `The data directory is damaged and was opened for reading: ${fault.message}`;
     const agentId = agentIdOf(identity.signatureKey, identity.identity);
-    const session = createEndedSession(agentId, createError("store_corrupt", text, { cause: fault }));
+    const session = createEndedSession(
+      agentId,
+      createError("store_corrupt", text, { cause: fault }),
+    );
     return await Agent.open({ store, session, runtime, signatures, identity, trust });
   }
   const self = {
@@ -90,7 +103,15 @@ async function connectWith(
   );
   try {
     // The agent listens before there is a connection: what the relay pushes first must not be lost.
-    const agent = await Agent.open({ store, session, runtime, signatures, identity, trust, ...internals });
+    const agent = await Agent.open({
+      store,
+      session,
+      runtime,
+      signatures,
+      identity,
+      trust,
+      ...internals,
+    });
     if (await hasCredential(options, runtime)) await firstConnection(session, signal);
     return agent;
   } catch (error) {
@@ -103,13 +124,24 @@ async function openStore(
   { dataDir, passphrase, repair, damaged }: ConnectOptions,
   runtime: Platform,
 ): Promise<RecordStore> {
-  if (dataDir === "") throw createError("invalid_request", "Cannot connect: dataDir is empty; name a directory");
-  return await runtime.openStore(dataDir, { migrations: storeMigrations, passphrase, repair, damaged });
+  if (dataDir === "") {
+    throw createError("invalid_request", "Cannot connect: dataDir is empty; name a directory");
+  }
+  return await runtime.openStore(dataDir, {
+    migrations: storeMigrations,
+    passphrase,
+    repair,
+    damaged,
+  });
 }
 
 /** Without one, what is local works and the rest fails with `auth_failed`. */
-async function hasCredential({ apiKey, token }: ConnectOptions, runtime: Platform): Promise<boolean> {
-  return apiKey !== undefined || token !== undefined || (await runtime.readSettings()).apiKey !== undefined;
+async function hasCredential(
+  { apiKey, token }: ConnectOptions,
+  runtime: Platform,
+): Promise<boolean> {
+  return apiKey !== undefined || token !== undefined ||
+    (await runtime.readSettings()).apiKey !== undefined;
 }
 
 function bytesOf(identity: Uint8Array | string): Uint8Array {

@@ -1,9 +1,10 @@
 /**
- * From a link to the options that connect an agent. The relay, and whom to trust, come from the API that the link names and are
- * compared with the link: a link alone sends no token anywhere. Its authority is trusted with its own pass and never with a key
- * of the user: a forged link must not win one. A data directory belongs to the service that it was last connected to, and a link
- * does not lead it to another: that one would learn its id and its channels. Nor does a link change the authorities by which a
- * user's own key has known the service.
+ * From a link to the options that connect an agent. The relay, and whom to trust, come from the API
+ * that the link names and are compared with the link: a link alone sends no token anywhere. Its
+ * authority is trusted with its own pass and never with a key of the user: a forged link must not
+ * win one. A data directory belongs to the service that it was last connected to, and a link does
+ * not lead it to another: that one would learn its id and its channels. Nor does a link change the
+ * authorities by which a user's own key has known the service.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
@@ -27,7 +28,10 @@ import type { TlsOptions } from "../session/tls_options.ts";
 const [kind, id] = ["service", "link"] as const;
 /** Before the authorities of an agent that was connected with a key or token of its own. */
 const ownMark = "own";
-/** In place of an address: the agent was connected with a token, and nothing said which API the token is of. */
+/**
+ * In place of an address: the agent was connected with a token, and nothing said which API the
+ * token is of.
+ */
 const unknownApi = "unknown";
 /** That an error lists. */
 const maxShown = 3;
@@ -45,7 +49,10 @@ export interface LinkedOptions<Options> {
   readonly explain: (error: unknown) => unknown;
 }
 
-/** Without a link, the options as they are. Throws `StaticError`, and `WireError` for a link that is none. */
+/**
+ * Without a link, the options as they are. Throws `StaticError`, and `WireError` for a link that is
+ * none.
+ */
 export async function readLinkOptions<Options extends RelayOptions>(
   given: Options,
   store: Store,
@@ -60,7 +67,9 @@ export async function readLinkOptions<Options extends RelayOptions>(
   // An address that the user gives beside the link is the user's own word.
   const isNamed = isSameApi(given.apiUrl, apiUrl);
   if (before !== undefined && before.apiUrl !== apiUrl && !isNamed) throw elsewhere(apiUrl, before);
-  if (await hasOwnKey(given, apiUrl, platform)) return { ...asGiven, options: { ...given, apiUrl } };
+  if (await hasOwnKey(given, apiUrl, platform)) {
+    return { ...asGiven, options: { ...given, apiUrl } };
+  }
   if (pass === undefined) {
     const text =
       `Cannot use the link: it has no guest pass, and this agent has no key for ${apiUrl}; ask for a link with a ` +
@@ -72,16 +81,26 @@ export async function readLinkOptions<Options extends RelayOptions>(
   const tls = trustOf(link, found, platform);
   const { token: _, ...rest } = given;
   return {
-    options: { ...rest, apiUrl, apiKey: pass, endpoint: relayOf(link, found), tls } as Options, // cast: only the token is gone, which is optional
+    // cast: only the token is gone, which is optional
+    options: { ...rest, apiUrl, apiKey: pass, endpoint: relayOf(link, found), tls } as Options,
     remember: () => rememberLink(store, link),
-    explain: (error) => isCode(error, "auth_key_invalid", "account_suspended") ? passRefused(error) : error,
+    explain: (error) =>
+      isCode(error, "auth_key_invalid", "account_suspended") ? passRefused(error) : error,
   };
 }
 
 /** One that was given, or saved, together with this very address: no other is sent there. */
-async function hasOwnKey(given: RelayOptions, apiUrl: string, platform: Platform): Promise<boolean> {
-  if (given.apiKey !== undefined || given.token !== undefined) return isSameApi(given.apiUrl, apiUrl);
-  const settings = await platform.readSettings().catch(() => platform.readSettings({ withoutFile: true }));
+async function hasOwnKey(
+  given: RelayOptions,
+  apiUrl: string,
+  platform: Platform,
+): Promise<boolean> {
+  if (given.apiKey !== undefined || given.token !== undefined) {
+    return isSameApi(given.apiUrl, apiUrl);
+  }
+  const settings = await platform.readSettings().catch(() =>
+    platform.readSettings({ withoutFile: true })
+  );
   return settings.apiKey !== undefined && isSameApi(settings.apiUrl, apiUrl) &&
     (given.apiUrl === undefined || isSameApi(given.apiUrl, apiUrl));
 }
@@ -101,7 +120,11 @@ async function discover(
       throw createError("link_invalid", text, { cause });
     }
   };
-  const answer = await askApi({ ...platform, openHttp, apiUrl, trust: { api, relay: api } }, readDiscovery, signal);
+  const answer = await askApi(
+    { ...platform, openHttp, apiUrl, trust: { api, relay: api } },
+    readDiscovery,
+    signal,
+  );
   signal?.throwIfAborted();
   return done(answer, "Cannot use the link", apiUrl);
 }
@@ -111,11 +134,16 @@ function relayOf({ apiUrl, relayUrls }: JoinLink, found: ServiceDiscovery): stri
   const told = relayUrlsOf(found);
   const shared = relayUrls.length === 0 ? told : told.filter((each) => relayUrls.includes(each));
   if (shared.length > 0) return shared.join(",");
-  const text = `Cannot use the link: the API at ${apiUrl} names other relays than the link does; ask for a new link`;
+  const text =
+    `Cannot use the link: the API at ${apiUrl} names other relays than the link does; ask for a new link`;
   throw createError("link_invalid", text);
 }
 
-function trustOf(link: JoinLink, { ca, certificateHashes }: ServiceDiscovery, { runtime }: Platform): TlsOptions {
+function trustOf(
+  link: JoinLink,
+  { ca, certificateHashes }: ServiceDiscovery,
+  { runtime }: Platform,
+): TlsOptions {
   const { apiUrl, authority } = link;
   const isBrowser = runtime === "browser";
   if (authority?.kind === "certificate") {
@@ -123,7 +151,11 @@ function trustOf(link: JoinLink, { ca, certificateHashes }: ServiceDiscovery, { 
     return isBrowser ? { certificateHashes } : { caCerts: [pemOfCertificate(authority.der)] };
   }
   const der = ca && certificateOfPem(ca.pem);
-  const told = ca === undefined ? noAuthority : der === undefined ? "unreadable" : bytesToHex(sha256(der));
+  const told = ca === undefined
+    ? noAuthority
+    : der === undefined
+    ? "unreadable"
+    : bytesToHex(sha256(der));
   const wanted = fingerprintOf(link);
   if (told !== wanted) throw changed(apiUrl, { wanted, found: told });
   if (ca === undefined) return {};
@@ -154,13 +186,19 @@ async function readService(store: Store): Promise<KnownService | undefined> {
   return { apiUrl: fields.text(0), isOwn, authorities: isOwn ? others : [first] };
 }
 
-/** The service of an agent with a key or token of its own. The user's word replaces everything that links have shown. */
+/**
+ * The service of an agent with a key or token of its own. The user's word replaces everything that
+ * links have shown.
+ */
 async function rememberOwn(store: Store, service: Service | undefined): Promise<void> {
   const before = await readService(store);
   if (service === undefined && before !== undefined) return;
   const { apiUrl, authorities } = service ?? { apiUrl: unknownApi, authorities: [] };
   const text = [ownMark, ...authorities].join(" ");
-  if (before?.isOwn === true && before.apiUrl === apiUrl && [ownMark, ...before.authorities].join(" ") === text) return;
+  if (
+    before?.isOwn === true && before.apiUrl === apiUrl &&
+    [ownMark, ...before.authorities].join(" ") === text
+  ) return;
   await store.put(kind, id, encodeFields([apiUrl, text]));
 }
 
@@ -171,7 +209,10 @@ async function rememberLink(store: Store, link: JoinLink): Promise<void> {
   await store.put(kind, id, encodeFields([link.apiUrl, fingerprintOf(link)]));
 }
 
-/** A data directory is of one service, known by the same authorities: another relay would know nothing of its channels. */
+/**
+ * A data directory is of one service, known by the same authorities: another relay would know
+ * nothing of its channels.
+ */
 function compareWithBefore(before: KnownService, link: JoinLink, { runtime }: Platform): void {
   const { apiUrl, authority } = link;
   const { authorities, isOwn } = before;
@@ -179,10 +220,14 @@ function compareWithBefore(before: KnownService, link: JoinLink, { runtime }: Pl
   if (before.apiUrl !== apiUrl) throw elsewhere(apiUrl, before);
   const found = fingerprintOf(link);
   if (authorities.includes(found)) return;
-  // The user has known the relay by its own certificate. A link that makes nobody an authority of the API does no harm.
+  // The user has known the relay by its own certificate. A link that makes nobody an authority of
+  // the API does no harm.
   const addsNone = authority?.kind !== "certificate" || runtime === "browser";
   if (isOwn && authorities.length === 0 && addsNone) return;
-  throw changed(apiUrl, { wanted: authorities.slice(0, maxShown).join(" or ") || noAuthority, found });
+  throw changed(apiUrl, {
+    wanted: authorities.slice(0, maxShown).join(" or ") || noAuthority,
+    found,
+  });
 }
 
 function elsewhere(apiUrl: string, before: KnownService): StaticError {
@@ -198,8 +243,12 @@ function elsewhere(apiUrl: string, before: KnownService): StaticError {
   return createError("invalid_request", text);
 }
 
-function changed(apiUrl: string, { wanted, found }: { readonly wanted: string; readonly found: string }): StaticError {
-  const text = `Cannot use the link: the authority of ${apiUrl} is another one than it should be. Expected SHA-256 ` +
+function changed(
+  apiUrl: string,
+  { wanted, found }: { readonly wanted: string; readonly found: string },
+): StaticError {
+  const text =
+    `Cannot use the link: the authority of ${apiUrl} is another one than it should be. Expected SHA-256 ` +
     `${wanted}, found ${found}. Nothing was sent there; ask its operator which is right`;
   return createError("certificate_changed", text);
 }

@@ -1,4 +1,7 @@
-/** The memory of a data directory: which service it is of, and by which authorities, when links come. */
+/**
+ * The memory of a data directory: which service it is of, and by which authorities, when links
+ * come.
+ */
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { platform } from "#platform";
 import {
@@ -28,13 +31,22 @@ class Scene implements AsyncDisposable {
 
   private constructor(store: RecordStore) {
     this.store = store;
-    const discovery = { relay: { urls: ["quic://relay.example"] }, ca: null, certificate_hashes: [], mail: null };
+    const discovery = {
+      relay: { urls: ["quic://relay.example"] },
+      ca: null,
+      certificate_hashes: [],
+      mail: null,
+    };
     const hears = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
     this.#server = Deno.serve(hears, () => Response.json(discovery));
   }
 
   static async open(): Promise<Scene> {
-    return new Scene(await RecordStore.open(openMemory(createMemoryDisk(), (length) => platform.randomBytes(length))));
+    return new Scene(
+      await RecordStore.open(
+        openMemory(createMemoryDisk(), (length) => platform.randomBytes(length)),
+      ),
+    );
   }
 
   get apiUrl(): string {
@@ -48,10 +60,18 @@ class Scene implements AsyncDisposable {
       inviter: parseAgentId("B".repeat(22)),
       secret: new Uint8Array(32),
     };
-    return formatJoinLink({ invite, apiUrl, relayUrls: [], pass, ...(authority !== undefined && { authority }) });
+    return formatJoinLink({
+      invite,
+      apiUrl,
+      relayUrls: [],
+      pass,
+      ...(authority !== undefined && { authority }),
+    });
   }
 
-  /** As after a connection that stood. `service` is undefined when nothing says which API it was. */
+  /**
+   * As after a connection that stood. `service` is undefined when nothing says which API it was.
+   */
   async connect(options: RelayOptions, service?: AgentService): Promise<RelayOptions> {
     const { options: used, remember } = await readLinkOptions(options, this.store, withoutSettings);
     await remember(service);
@@ -59,9 +79,17 @@ class Scene implements AsyncDisposable {
   }
 
   /** The user's own connection. */
-  async connectOwn(caCerts: readonly string[] = [], certificateHashes: Uint8Array<ArrayBuffer>[] = []): Promise<void> {
+  async connectOwn(
+    caCerts: readonly string[] = [],
+    certificateHashes: Uint8Array<ArrayBuffer>[] = [],
+  ): Promise<void> {
     const trust = { caCerts, certificateHashes };
-    const parts = { ...platform, apiUrl: this.apiUrl, apiKey: "own", trust: { api: trust, relay: trust } };
+    const parts = {
+      ...platform,
+      apiUrl: this.apiUrl,
+      apiKey: "own",
+      trust: { api: trust, relay: trust },
+    };
     await this.connect({ apiUrl: this.apiUrl, apiKey: "own" }, createService(parts));
   }
 
@@ -86,7 +114,11 @@ Deno.test("a link with an authority of its own is refused where a key of the use
   await using scene = await Scene.open();
   const made = await authority();
   await scene.connectOwn();
-  await refused("certificate_changed", "Expected SHA-256 none", () => scene.connect({ link: scene.link(made.whole) }));
+  await refused(
+    "certificate_changed",
+    "Expected SHA-256 none",
+    () => scene.connect({ link: scene.link(made.whole) }),
+  );
   assertEquals((await scene.connect({ link: scene.link() })).apiKey, pass);
 });
 
@@ -95,24 +127,40 @@ Deno.test("a link does not change the authorities that a key of the user has sho
   const [one, other, forged] = [await authority(), await authority(), await authority()];
   await scene.connectOwn([`${one.pem}\n${other.pem}`]);
   for (const { whole } of [one, other, one]) await scene.connect({ link: scene.link(whole) });
-  await refused("certificate_changed", " or ", () => scene.connect({ link: scene.link(forged.whole) }));
+  await refused(
+    "certificate_changed",
+    " or ",
+    () => scene.connect({ link: scene.link(forged.whole) }),
+  );
 });
 
 Deno.test("a key of the user replaces the authority of a link, and a link that of no other link", async () => {
   await using scene = await Scene.open();
   const [forged, real] = [await authority(), await authority()];
   await scene.connect({ link: scene.link(forged.whole) });
-  await refused("certificate_changed", "Expected", () => scene.connect({ link: scene.link(real.whole) }));
+  await refused(
+    "certificate_changed",
+    "Expected",
+    () => scene.connect({ link: scene.link(real.whole) }),
+  );
   await scene.connectOwn([real.pem]);
   await scene.connect({ link: scene.link(real.whole) });
-  await refused("certificate_changed", "Expected", () => scene.connect({ link: scene.link(forged.whole) }));
+  await refused(
+    "certificate_changed",
+    "Expected",
+    () => scene.connect({ link: scene.link(forged.whole) }),
+  );
 });
 
 Deno.test("where the user has known a relay by its own certificate, a link makes nobody an authority of the API", async () => {
   await using scene = await Scene.open();
   const made = await authority();
   await scene.connectOwn([], [new Uint8Array(32)]);
-  await refused("certificate_changed", "Expected", () => scene.connect({ link: scene.link(made.whole) }));
+  await refused(
+    "certificate_changed",
+    "Expected",
+    () => scene.connect({ link: scene.link(made.whole) }),
+  );
   await scene.connect({ link: scene.link() });
 });
 
@@ -122,7 +170,11 @@ Deno.test("a directory that was used with a token alone takes a link only beside
   await scene.connect({ token: "of a service", endpoint: "quic://relay.example" });
   await refused("invalid_request", "give its address as apiUrl", () => scene.connect({ link }));
   const apiUrl = "https://api.example";
-  await refused("invalid_request", "give its address as apiUrl", () => scene.connect({ link, apiUrl }));
+  await refused(
+    "invalid_request",
+    "give its address as apiUrl",
+    () => scene.connect({ link, apiUrl }),
+  );
   assertEquals((await scene.connect({ link, apiUrl: `${scene.apiUrl}/` })).apiKey, pass);
   // From then on it is known, and a token says nothing against it.
   await scene.connect({ token: "of a service", endpoint: "quic://relay.example" });

@@ -3,8 +3,9 @@ import type { Trust } from "../../proto/mod.ts";
 import type { RelayOptions } from "../session/open_session.ts";
 
 /**
- * How to reach the relay and the API (`endpoint`, `apiKey` and `apiUrl` or `token`, `tls`, `transport`, `cover`; what is not
- * given comes from the environment or the CLI's file where the platform has them), and who this agent is.
+ * How to reach the relay and the API (`endpoint`, `apiKey` and `apiUrl` or `token`, `tls`,
+ * `transport`, `cover`; what is not given comes from the environment or the CLI's file where the
+ * platform has them), and who this agent is.
  *
  * @example
  * ```ts
@@ -24,30 +25,43 @@ import type { RelayOptions } from "../session/open_session.ts";
  * ```
  */
 export interface ConnectOptions extends RelayOptions {
-  /** Where this agent's keys and channels are kept, encrypted: a folder, or in a browser a name. One agent each. */
+  /**
+   * Where this agent's keys and channels are kept, encrypted: a folder, or in a browser a name. One
+   * agent each.
+   */
   readonly dataDir: string;
   /** Unique for each agent. Text is taken as UTF-8. */
   readonly identity: Uint8Array | string;
-  /** Protects the keys in `dataDir`; without it they are protected by the file's permissions alone. */
+  /**
+   * Protects the keys in `dataDir`; without it they are protected by the file's permissions alone.
+   */
   readonly passphrase?: string | undefined;
-  /** After `store_corrupt`: rebuild the database from its intact files first; see also `repairAgentStore`. */
+  /**
+   * After `store_corrupt`: rebuild the database from its intact files first; see also
+   * `repairAgentStore`.
+   */
   readonly repair?: boolean | undefined;
   /**
-   * How to handle a directory that cannot be trusted as a whole: `refuse` (default); `read` to look at its intact
-   * parts, such as the members of its channels, without a connection and without changing anything; or `accept` the
-   * loss.
+   * How to handle a directory that cannot be trusted as a whole: `refuse` (default); `read` to look
+   * at its intact parts, such as the members of its channels, without a connection and without
+   * changing anything; or `accept` the loss.
    */
   readonly damaged?: "refuse" | "read" | "accept" | undefined;
-  /** The agents that the user knows, or the path of a file with them; the user's own `trust.json` when not given. */
+  /**
+   * The agents that the user knows, or the path of a file with them; the user's own `trust.json`
+   * when not given.
+   */
   readonly trust?: Trust | string | undefined;
   /**
-   * Close the client at the first SIGINT or SIGTERM, as `close()` does: loops end, calls that wait reject, and the program goes on
-   * to its end. The next signal ends it at once. Nothing in browsers.
+   * Close the client at the first SIGINT or SIGTERM, as `close()` does: loops end, calls that wait
+   * reject, and the program goes on to its end. The next signal ends it at once. Nothing in
+   * browsers.
    */
   readonly closeOnSignals?: boolean | undefined;
   /**
-   * `auto`: use the agent through its host, which is started when there is none, so that other programs of this user can use it
-   * at the same time. `off`, which is the default: this process holds the agent alone. Not in browsers.
+   * `auto`: use the agent through its host, which is started when there is none, so that other
+   * programs of this user can use it at the same time. `off`, which is the default: this process
+   * holds the agent alone. Not in browsers.
    */
   readonly host?: "auto" | "off" | undefined;
 }

@@ -60,9 +60,16 @@ export class LocalClient implements ClientPort {
     abortable(signal, () => this.acts[op](fields, bytes));
 
   enter: ClientPort["enter"] = async (op, fields, { bytes = nothing, signal } = {}) =>
-    new Channel(new LocalChannel(await abortable(signal, () => this.#entrances[op](fields, bytes)), this.#agent));
+    new Channel(
+      new LocalChannel(
+        await abortable(signal, () => this.#entrances[op](fields, bytes)),
+        this.#agent,
+      ),
+    );
 
-  events(signal: AbortSignal | undefined): AsyncIterableIterator<ClientEvent | MissedEvents, undefined> {
+  events(
+    signal: AbortSignal | undefined,
+  ): AsyncIterableIterator<ClientEvent | MissedEvents, undefined> {
     const { session: { usage }, session, runtime } = this.#agent.parts;
     const isOver = (): boolean => session.state.kind === "ended";
     const tell = (event: QuotaEvent): void => this.#agent.tell(event);
@@ -76,7 +83,10 @@ export class LocalClient implements ClientPort {
 
   protected readonly acts: Doing<typeof clientOperations> = {
     keyPackage: () =>
-      translating("Cannot make a KeyPackage", async () => (await this.#agent.keyPackages.create()).message),
+      translating(
+        "Cannot make a KeyPackage",
+        async () => (await this.#agent.keyPackages.create()).message,
+      ),
     closeChannel: ({ channel }) => this.#agent.closeChannel(channel),
   };
 

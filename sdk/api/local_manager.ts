@@ -40,8 +40,11 @@ export class LocalManager extends LocalClient implements ManagerPort {
     const relayNowMs = (): number => agent.relayNowMs;
     const revokePass = async (id: string): Promise<void> => {
       const { service } = agent.parts.session;
-      // Then the pass is kept in mind until it expires: the API may be known again at the next start.
-      if (service === undefined) throw createError("invalid_request", "This agent does not know the API's address");
+      // Then the pass is kept in mind until it expires: the API may be known again at the next
+      // start.
+      if (service === undefined) {
+        throw createError("invalid_request", "This agent does not know the API's address");
+      }
       await service.revokePass(id);
     };
     this.#book = new InviteBook({ ...agent.parts, agentId: agent.agentId, relayNowMs, revokePass });
@@ -52,7 +55,10 @@ export class LocalManager extends LocalClient implements ManagerPort {
     });
   }
 
-  /** Opens all channels of the agent, and begins to answer join requests. Closes them again on failure. */
+  /**
+   * Opens all channels of the agent, and begins to answer join requests. Closes them again on
+   * failure.
+   */
   static async open(agent: Agent): Promise<LocalManager> {
     const manager = new LocalManager(agent);
     try {
@@ -67,7 +73,10 @@ export class LocalManager extends LocalClient implements ManagerPort {
     }
   }
 
-  /** Undefined for a channel that is left meanwhile, or whose keys a damaged store has lost: the others go on. */
+  /**
+   * Undefined for a channel that is left meanwhile, or whose keys a damaged store has lost: the
+   * others go on.
+   */
   async #openStored(name: string): Promise<ChannelRunner | undefined> {
     try {
       return await this.#agent.open(name);
@@ -80,7 +89,10 @@ export class LocalManager extends LocalClient implements ManagerPort {
   override act: ManagerPort["act"] = (op, fields, { bytes = nothing, signal } = {}) =>
     abortable(signal, () => this.#acts[op](fields, bytes));
 
-  /** A guest that was removed has no more use for its pass. Nobody waits for the API that revokes it. */
+  /**
+   * A guest that was removed has no more use for its pass. Nobody waits for the API that revokes
+   * it.
+   */
   async #endPasses(): Promise<void> {
     const events = this.#agent.events.listen(undefined);
     // Nothing of this keeps a program alive whose session is over.
@@ -92,7 +104,10 @@ export class LocalManager extends LocalClient implements ManagerPort {
     }
   }
 
-  /** Now and once a day: invites expire while this agent runs, and the API may be out of reach at any time. */
+  /**
+   * Now and once a day: invites expire while this agent runs, and the API may be out of reach at
+   * any time.
+   */
   async #endUnused(): Promise<void> {
     const { store, session, runtime } = this.#agent.parts;
     for (const { channelId } of await listChannels(store).catch(() => [])) {
@@ -133,23 +148,36 @@ export class LocalManager extends LocalClient implements ManagerPort {
       translating("Cannot invite", async () => {
         const channel = await this.#inviting(name);
         const { membership } = channel.rooms;
-        const replaced = options.replaces === undefined ? undefined : checkReplaced(options.replaces, membership);
+        const replaced = options.replaces === undefined
+          ? undefined
+          : checkReplaced(options.replaces, membership);
         // A guest that goes before somebody takes its place is still followed by a guest.
-        const forGuest = replaced !== undefined && rightsOf(replaced, membership.group.binding).guest;
-        const { invite } = await this.#book.create(channel, options, forGuest ? { pass: undefined } : undefined);
+        const forGuest = replaced !== undefined &&
+          rightsOf(replaced, membership.group.binding).guest;
+        const { invite } = await this.#book.create(
+          channel,
+          options,
+          forGuest ? { pass: undefined } : undefined,
+        );
         return formatInviteToken(invite);
       }),
     inviteLink: ({ channel: name, ...given }) => {
-      const options = given as LinkOptions; // cast: a link that shall replace somebody is refused where links are made
+      // cast: a link that shall replace somebody is refused where links are made
+      const options = given as LinkOptions;
       const { session: { service }, runtime } = this.#agent.parts;
       const deps = { service, book: this.#book, nowMs: () => runtime.nowMs() };
-      return translating("Cannot invite", async () => createLink(await this.#inviting(name), options, deps));
+      return translating(
+        "Cannot invite",
+        async () => createLink(await this.#inviting(name), options, deps),
+      );
     },
     invites: ({ channel: name }) =>
       translating("Cannot list the invites", async () => {
         const lists: InviteState[][] = [];
         for (const each of name === undefined ? this.#agent.names : [name]) {
-          const channel = name === undefined ? await this.#openStored(each) : await this.#agent.open(each);
+          const channel = name === undefined
+            ? await this.#openStored(each)
+            : await this.#agent.open(each);
           if (channel !== undefined) lists.push(await this.#book.list(channel.rooms.membership));
         }
         return lists.flat();
@@ -162,11 +190,16 @@ export class LocalManager extends LocalClient implements ManagerPort {
           );
         }
         if (channel === undefined || invite === undefined) {
-          throw invalidArgument(`The field "${channel === undefined ? "channel" : "invite"}" must be text`);
+          throw invalidArgument(
+            `The field "${channel === undefined ? "channel" : "invite"}" must be text`,
+          );
         }
         const { channelId } = await this.#agent.open(channel);
         if (await this.#book.revokeById(channelId, parseBinaryId<InviteId>(invite))) return;
-        throw createError("not_found", `There is no invite ${invite} for "${channel}"; see which there are`);
+        throw createError(
+          "not_found",
+          `There is no invite ${invite} for "${channel}"; see which there are`,
+        );
       }),
   };
 }

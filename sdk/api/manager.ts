@@ -1,6 +1,6 @@
 /**
- * Channels by name: create, invite, join, send, receive. The inviting side keeps a manager running, which admits
- * applicants.
+ * Channels by name: create, invite, join, send, receive. The inviting side keeps a manager running,
+ * which admits applicants.
  */
 import { connectHost } from "#hosts";
 import { platform } from "#platform";
@@ -20,8 +20,8 @@ import type { LinkOptions } from "../invites/links.ts";
 import { LocalManager } from "./local_manager.ts";
 
 /**
- * Channels by name, with applicants admitted in the background: while a manager runs, any holder of an invite token of
- * its agent can join.
+ * Channels by name, with applicants admitted in the background: while a manager runs, any holder of
+ * an invite token of its agent can join.
  *
  * @example The owner invites, the guest joins
  * ```ts
@@ -51,7 +51,10 @@ export class ChannelManager {
     this.port = port;
   }
 
-  /** Connects like `StaticClient.connect`, opens all channels of the agent and begins to answer join requests. */
+  /**
+   * Connects like `StaticClient.connect`, opens all channels of the agent and begins to answer join
+   * requests.
+   */
   static async connect(options: ConnectOptions): Promise<ChannelManager> {
     const manager = options.host === "auto"
       ? ChannelManager.through(await connectHost(options, platform))
@@ -86,16 +89,20 @@ export class ChannelManager {
   }
 
   /**
-   * Creates a token with which others can join while this agent's manager runs. Keep it secret: anyone who has it can
-   * join.
+   * Creates a token with which others can join while this agent's manager runs. Keep it secret:
+   * anyone who has it can join.
    */
-  async invite(name: string, { signal, ...options }: InviteOptions & Abortable = {}): Promise<string> {
+  async invite(
+    name: string,
+    { signal, ...options }: InviteOptions & Abortable = {},
+  ): Promise<string> {
     return await this.port.act("invite", { ...options, channel: name }, { signal });
   }
 
   /**
-   * A link with which others can join while this agent's manager runs, and which says where the service is. With `guest` it has a
-   * pass for one agent without an account, whose messages count on this agent's account. Keep it secret: its holder is let in.
+   * A link with which others can join while this agent's manager runs, and which says where the
+   * service is. With `guest` it has a pass for one agent without an account, whose messages count
+   * on this agent's account. Keep it secret: its holder is let in.
    */
   async inviteLink(
     name: string,
@@ -111,22 +118,28 @@ export class ChannelManager {
     await this.port.act("revokeInvite", { token }, { signal });
   }
 
-  /** The invites of this agent that somebody could join with, without their secrets; of one channel, or of all. */
+  /**
+   * The invites of this agent that somebody could join with, without their secrets; of one channel,
+   * or of all.
+   */
   async invites(name?: string, { signal }: Abortable = {}): Promise<InviteState[]> {
     const fields = name === undefined ? {} : { channel: name };
     return [...await abortable(signal, () => this.port.act("invites", fields))];
   }
 
   /** Revokes an invite by its entry in `invites`, when the token is no longer at hand. */
-  async revokeInviteById(invite: Pick<InviteState, "channel" | "id">, { signal }: Abortable = {}): Promise<void> {
+  async revokeInviteById(
+    invite: Pick<InviteState, "channel" | "id">,
+    { signal }: Abortable = {},
+  ): Promise<void> {
     const fields = { channel: invite.channel, invite: invite.id };
     await abortable(signal, () => this.port.act("revokeInvite", fields));
   }
 
   /**
-   * Joins with a token that a member has given. Rejects with `join_timeout` when nobody answers (the inviter is not
-   * running, or has no API key); trying again with the same token is then safe. Rejects with `join_rejected` when the
-   * token is no longer valid.
+   * Joins with a token that a member has given. Rejects with `join_timeout` when nobody answers
+   * (the inviter is not running, or has no API key); trying again with the same token is then safe.
+   * Rejects with `join_rejected` when the token is no longer valid.
    */
   async joinWithToken(
     name: string,
@@ -137,12 +150,18 @@ export class ChannelManager {
   }
 
   /**
-   * Joins with a token, and opens the channel if this agent is in it already: a program is the same on its first run and on every
-   * other, also after a crash, and its parts may call this at the same time. An agent that is in the channel does not use the
-   * token. Rejects like `joinWithToken`; with `name_taken` when this agent is in another channel of that name; with
-   * `join_rejected` when it was in the channel, is not any more, and the token does not let it in again.
+   * Joins with a token, and opens the channel if this agent is in it already: a program is the same
+   * on its first run and on every other, also after a crash, and its parts may call this at the
+   * same time. An agent that is in the channel does not use the token. Rejects like
+   * `joinWithToken`; with `name_taken` when this agent is in another channel of that name; with
+   * `join_rejected` when it was in the channel, is not any more, and the token does not let it in
+   * again.
    */
-  async joinOrOpen(name: string, token: string, { signal, ...options }: JoinOptions = {}): Promise<Channel> {
+  async joinOrOpen(
+    name: string,
+    token: string,
+    { signal, ...options }: JoinOptions = {},
+  ): Promise<Channel> {
     return await this.port.enter("joinOrOpen", { ...options, channel: name, token }, { signal });
   }
 
@@ -179,7 +198,10 @@ export class ChannelManager {
     return (await this.channel(name, options)).health();
   }
 
-  /** Acknowledges what `receive` has handed out, stops answering join requests, and ends the connection. */
+  /**
+   * Acknowledges what `receive` has handed out, stops answering join requests, and ends the
+   * connection.
+   */
   async close(): Promise<void> {
     await this.client.close();
   }

@@ -2,12 +2,18 @@
 
 /** How a call is given up. */
 export interface Abortable {
-  /** Gives up waiting; the call then rejects with the signal's reason. The operation may still succeed. */
+  /**
+   * Gives up waiting; the call then rejects with the signal's reason. The operation may still
+   * succeed.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The work, or the reason of the signal, whichever is first. */
-export async function abortable<T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
+export async function abortable<T>(
+  signal: AbortSignal | undefined,
+  act: () => Promise<T>,
+): Promise<T> {
   if (signal === undefined) return await act();
   signal.throwIfAborted();
   let stop = (): void => {};
@@ -18,10 +24,16 @@ export async function abortable<T>(signal: AbortSignal | undefined, act: () => P
   const work = act();
   // Its failure after it was given up is nobody's surprise.
   work.catch(() => {});
-  return await Promise.race([work, aborted]).finally(() => signal.removeEventListener("abort", stop));
+  return await Promise.race([work, aborted]).finally(() =>
+    signal.removeEventListener("abort", stop)
+  );
 }
 
-/** Resolves when the signal is aborted: nobody has to wait for a reply that is of no use any more. */
+/**
+ * Resolves when the signal is aborted: nobody has to wait for a reply that is of no use any more.
+ */
 export function aborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
+  return new Promise((resolve) =>
+    signal.addEventListener("abort", () => resolve(undefined), { once: true })
+  );
 }

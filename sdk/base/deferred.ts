@@ -1,4 +1,7 @@
-/** A promise that somebody else settles. `Promise.withResolvers` is what this is; Node 20 does not have it yet. */
+/**
+ * A promise that somebody else settles. `Promise.withResolvers` is what this is; Node 20 does not
+ * have it yet.
+ */
 
 export interface Deferred<T> {
   readonly promise: Promise<T>;

@@ -1,6 +1,7 @@
 /**
- * Everything that the SDK throws. The class says what to do, `code` is from the closed list of the wire contract, and the
- * message says it in words. No program needs to read the words: what they are about stands beside them.
+ * Everything that the SDK throws. The class says what to do, `code` is from the closed list of the
+ * wire contract, and the message says it in words. No program needs to read the words: what they
+ * are about stands beside them.
  */
 import {
   type AgentId,
@@ -73,15 +74,18 @@ export class StaticError extends Error {
   /** With `connection_error`: the part of the service that could not be reached. */
   readonly unreachable: Unreachable | undefined;
   /**
-   * With `members_must_update`: the members that must update. With `successor_needed`: the possible successors. With
-   * `identity_present`, to the one that adds: the member that has the identity. With `choice_needed`: those that `recover()` would
-   * leave out beside the sender of the commit.
+   * With `members_must_update`: the members that must update. With `successor_needed`: the possible
+   * successors. With `identity_present`, to the one that adds: the member that has the identity.
+   * With `choice_needed`: those that `recover()` would leave out beside the sender of the commit.
    */
   readonly members: readonly string[] | undefined;
 
   /** Errors come from the library; a program makes only those of `RemoteError`. */
   constructor(code: ErrorCode, message: string, options: StaticErrorOptions = {}) {
-    super(shownSentence(message), options.cause === undefined ? undefined : { cause: options.cause });
+    super(
+      shownSentence(message),
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.code = code;
     this.retryable = options.retryable ?? errorCodes[code].retryable;
     this.retryAfterMs = options.retryAfterMs;
@@ -134,7 +138,10 @@ export interface RemovedErrorOptions extends StaticErrorOptions {
 export class RemovedError extends ChannelError {
   /** The class, by name. */
   override readonly name = "RemovedError";
-  /** The owner that removed this agent; undefined when only the relay says so, which does not tell who. */
+  /**
+   * The owner that removed this agent; undefined when only the relay says so, which does not tell
+   * who.
+   */
   readonly by: AgentId | undefined;
   /** When, by the relay's clock; undefined when this agent was not there to see it. */
   readonly atMs: number | undefined;
@@ -172,7 +179,8 @@ export class StoreError extends StaticError {
 }
 
 /**
- * The handler of a request failed. A handler throws it to tell the requester why; the requester gets it from `request`.
+ * The handler of a request failed. A handler throws it to tell the requester why; the requester
+ * gets it from `request`.
  */
 export class RemoteError extends StaticError {
   /** The class, by name. */
@@ -196,7 +204,9 @@ export interface RemoteErrorOptions extends StaticErrorOptions {
 type Options = StaticErrorOptions & RemovedErrorOptions;
 type Maker = (code: ErrorCode, message: string, options?: Options) => StaticError;
 
-function made(ErrorType: new (code: ErrorCode, message: string, options?: Options) => StaticError): Maker {
+function made(
+  ErrorType: new (code: ErrorCode, message: string, options?: Options) => StaticError,
+): Maker {
   return (code, message, options) => new ErrorType(code, message, options);
 }
 
@@ -224,21 +234,33 @@ export function invalidArgument(message: string): StaticError {
   return createError("invalid_request", message);
 }
 
-/** Converts an error reply of the relay. A code that this version does not know is treated like `internal`. */
+/**
+ * Converts an error reply of the relay. A code that this version does not know is treated like
+ * `internal`.
+ */
 export function errorFromRelay({ code, message, epoch, retryAfterMs }: ErrorBody): StaticError {
   const known = isErrorCode(code) ? code : "internal";
   return createError(known, message, { epoch, retryAfterMs });
 }
 
-/** The code of a refusal over HTTP: the one that it names, or busy by its status alone, which a proxy may have answered. */
+/**
+ * The code of a refusal over HTTP: the one that it names, or busy by its status alone, which a
+ * proxy may have answered.
+ */
 export function codeOfHttp(status: unknown, named?: string): ErrorCode | undefined {
   if (named !== undefined && isErrorCode(named)) return named;
   return status === 429 ? "rate_limited" : status === 503 ? "overloaded" : undefined;
 }
 
 export function isCode(error: StaticError, ...codes: readonly StaticError["code"][]): boolean;
-export function isCode(error: unknown, ...codes: readonly StaticError["code"][]): error is StaticError;
-export function isCode(error: unknown, ...codes: readonly StaticError["code"][]): error is StaticError {
+export function isCode(
+  error: unknown,
+  ...codes: readonly StaticError["code"][]
+): error is StaticError;
+export function isCode(
+  error: unknown,
+  ...codes: readonly StaticError["code"][]
+): error is StaticError {
   return error instanceof StaticError && codes.includes(error.code);
 }
 

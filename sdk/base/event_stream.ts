@@ -1,6 +1,6 @@
 /**
- * Events for listeners, from the moment they start to listen. Each listener has a bounded buffer: a slow one loses the
- * oldest events, is told how many, and does not hold up others.
+ * Events for listeners, from the moment they start to listen. Each listener has a bounded buffer: a
+ * slow one loses the oldest events, is told how many, and does not hold up others.
  */
 
 import { Serial } from "./serial.ts";
@@ -42,7 +42,9 @@ export class EventStream<Event> {
     for (const { wake } of this.#listeners) wake();
   }
 
-  /** From now on, also before the first one is asked for. Ends quietly when the signal is aborted. */
+  /**
+   * From now on, also before the first one is asked for. Ends quietly when the signal is aborted.
+   */
   listen(signal?: AbortSignal): AsyncIterableIterator<Event | MissedEvents, undefined> {
     const listener: Listener<Event> = { waiting: [], missed: 0, wake: () => {} };
     let closed = signal?.aborted ?? false;

@@ -1,7 +1,10 @@
 /** An agent's identity as text. */
 import { bytesToHex } from "@noble/hashes/utils.js";
 
-/** All messages of a member come with one array, and decoding it costs more than the rest of an envelope. */
+/**
+ * All messages of a member come with one array, and decoding it costs more than the rest of an
+ * envelope.
+ */
 const texts = new WeakMap<Uint8Array, string>();
 
 /** Bytes that are no text are shown in hexadecimal. */

@@ -1,4 +1,6 @@
-/** Work that takes long in a large group, in parts: between them the event loop belongs to others. */
+/**
+ * Work that takes long in a large group, in parts: between them the event loop belongs to others.
+ */
 import type { Runtime } from "./runtime.ts";
 
 /** Yields wherever it may rest. */
@@ -15,7 +17,10 @@ export function atOnce<T>(parts: Parts<T>): T {
   }
 }
 
-/** Of one turn of the loop. A longer one is felt: by those who type, by calls, by the pace of constant cover. */
+/**
+ * Of one turn of the loop. A longer one is felt: by those who type, by calls, by the pace of
+ * constant cover.
+ */
 const longestMs = 8;
 
 /** Work that fits into one turn is done in this call. */

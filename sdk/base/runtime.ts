@@ -5,7 +5,10 @@ export interface Runtime {
   nowMs(): number;
   /** Runs once after the time; returns a function to cancel it. */
   after(ms: number, run: () => void): () => void;
-  /** Resolves in a later turn of the event loop. Not given: long work is done at once, and meanwhile nothing else happens. */
+  /**
+   * Resolves in a later turn of the event loop. Not given: long work is done at once, and meanwhile
+   * nothing else happens.
+   */
   readonly rest?: () => Promise<void>;
   /** Fit for keys. */
   randomBytes(length: number): Uint8Array<ArrayBuffer>;
@@ -32,17 +35,22 @@ export function uniform({ randomBytes }: Pick<Runtime, "randomBytes">): number {
   return new DataView(randomBytes(4).buffer).getUint32(0) / 2 ** 32;
 }
 
-/** Between half and one and a half of it, so that agents that failed together do not try again together. */
+/**
+ * Between half and one and a half of it, so that agents that failed together do not try again
+ * together.
+ */
 export function jitter(runtime: Runtime, ms: number): number {
   const [byte = 0] = runtime.randomBytes(1);
   return Math.round(ms * (0.5 + byte / 255));
 }
 
 /**
- * The same runtime with timers that end together, so that a closed client leaves none behind. Pending timers then run
- * at once, so that nothing waits for ever.
+ * The same runtime with timers that end together, so that a closed client leaves none behind.
+ * Pending timers then run at once, so that nothing waits for ever.
  */
-export function withOwnTimers(runtime: Runtime): { readonly runtime: Runtime; readonly endAll: () => void } {
+export function withOwnTimers(
+  runtime: Runtime,
+): { readonly runtime: Runtime; readonly endAll: () => void } {
   const pending = new Map<() => void, () => void>();
   let ended = false;
   return {

@@ -1,4 +1,6 @@
-/** Work on several things: one task after the other on each of them, and different things at once. */
+/**
+ * Work on several things: one task after the other on each of them, and different things at once.
+ */
 import { Serial } from "./serial.ts";
 
 export class Turns<Key> {

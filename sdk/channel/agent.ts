@@ -1,6 +1,7 @@
 /**
- * One agent: its keys, its channels, its session with the relay. `StaticClient` and `ChannelManager` are two faces of
- * it. Calls of the program go to its names, deliveries of the relay to their channel.
+ * One agent: its keys, its channels, its session with the relay. `StaticClient` and
+ * `ChannelManager` are two faces of it. Calls of the program go to its names, deliveries of the
+ * relay to their channel.
  */
 import {
   type AgentId,
@@ -51,7 +52,10 @@ export interface AgentParts {
 
 /** How a channel is opened. */
 export interface ChannelOptions extends Abortable {
-  /** False for an agent that wants no messages: they are acknowledged as they arrive. Requests and replies still come. */
+  /**
+   * False for an agent that wants no messages: they are acknowledged as they arrive. Requests and
+   * replies still come.
+   */
   readonly receive?: boolean | undefined;
 }
 
@@ -105,7 +109,9 @@ export class Agent {
       pace,
       nameOf: (agentId) => trust.names.get(agentId),
       inviteOf: (channelId, agentId) => {
-        for (const { inviteOf } of this.#listeners) if (inviteOf !== undefined) return inviteOf(channelId, agentId);
+        for (const { inviteOf } of this.#listeners) {
+          if (inviteOf !== undefined) return inviteOf(channelId, agentId);
+        }
         return undefined;
       },
       healing: new HealingTurns(pace.turnMs),
@@ -124,7 +130,9 @@ export class Agent {
       parts.session.onState(new ConnectionWatch((event) => agent.tell(event)).state),
     );
     // Those that wait for messages must not learn of it with their next write only.
-    void parts.store.failed.then((fault) => agent.#channels.forEach((channel) => channel.die(fault)));
+    void parts.store.failed.then((fault) =>
+      agent.#channels.forEach((channel) => channel.die(fault))
+    );
     const { state } = parts.session;
     if (state.kind === "online") agent.#connection(state.connection);
     return agent;
@@ -151,15 +159,23 @@ export class Agent {
 
   listen(listener: AgentListener): () => void {
     this.#listeners.add(listener);
-    if (listener.onJoinRequest !== undefined) this.#unheard.splice(0).forEach(listener.onJoinRequest);
+    if (listener.onJoinRequest !== undefined) {
+      this.#unheard.splice(0).forEach(listener.onJoinRequest);
+    }
     return () => this.#listeners.delete(listener);
   }
 
   async create(text: string, { receive = true }: ChannelOptions = {}): Promise<ChannelRunner> {
-    return await translating("Cannot create the channel", () => this.#names.create(parseChannelName(text), receive));
+    return await translating(
+      "Cannot create the channel",
+      () => this.#names.create(parseChannelName(text), receive),
+    );
   }
 
-  /** By a Welcome that came by hand, or, without one, by the one that the relay has delivered, or delivers now, for this name. */
+  /**
+   * By a Welcome that came by hand, or, without one, by the one that the relay has delivered, or
+   * delivers now, for this name.
+   */
   async join(
     text: string,
     welcome: Uint8Array | undefined,
@@ -168,7 +184,8 @@ export class Agent {
     if (welcome === undefined) await this.welcomes.arrival(text, this.parts.runtime);
     return await translating("Cannot join the channel", () => {
       const name = parseChannelName(text);
-      const find = (): readonly Offered[] => welcome === undefined ? this.#arrived(name) : [{ welcome }];
+      const find = (): readonly Offered[] =>
+        welcome === undefined ? this.#arrived(name) : [{ welcome }];
       return this.#names.join(name, { expected: { name }, find, receive });
     });
   }
@@ -176,11 +193,15 @@ export class Agent {
   #arrived(name: ChannelName): readonly Offered[] {
     const here = this.welcomes.find(name);
     if (here.length > 0) return here;
-    const text = `Cannot join "${name}": no Welcome for it has arrived; ask a member to add this agent`;
+    const text =
+      `Cannot join "${name}": no Welcome for it has arrived; ask a member to add this agent`;
     throw createError("not_found", text);
   }
 
-  /** Whether an invite may be asked for. Throws `StaticError` with `name_taken` when this agent can go on in what it has. */
+  /**
+   * Whether an invite may be asked for. Throws `StaticError` with `name_taken` when this agent can
+   * go on in what it has.
+   */
   check(name: ChannelName): Promise<MayAsk> {
     return this.#names.check(name);
   }
@@ -200,16 +221,31 @@ export class Agent {
     return this.#names.running(text) ?? await this.#open(text, { receive, orCreates: false });
   }
 
-  /** Opens it when this agent is in it, else creates it: in one step, so that of two calls at once the second opens. */
-  async openOrCreate(text: string, { receive = true }: ChannelOptions = {}): Promise<ChannelRunner> {
+  /**
+   * Opens it when this agent is in it, else creates it: in one step, so that of two calls at once
+   * the second opens.
+   */
+  async openOrCreate(
+    text: string,
+    { receive = true }: ChannelOptions = {},
+  ): Promise<ChannelRunner> {
     return this.#names.running(text) ?? await this.#open(text, { receive, orCreates: true });
   }
 
-  async #open(text: string, how: { readonly receive: boolean; readonly orCreates: boolean }): Promise<ChannelRunner> {
-    return await translating("Cannot open the channel", () => this.#names.open(parseChannelName(text), how));
+  async #open(
+    text: string,
+    how: { readonly receive: boolean; readonly orCreates: boolean },
+  ): Promise<ChannelRunner> {
+    return await translating(
+      "Cannot open the channel",
+      () => this.#names.open(parseChannelName(text), how),
+    );
   }
 
-  /** As far as this agent knows. An invite of a stranger may have the id of one channel and the name of another. */
+  /**
+   * As far as this agent knows. An invite of a stranger may have the id of one channel and the name
+   * of another.
+   */
   isIn({ channelId, name }: Pick<ChannelRecord, "channelId" | "name">): boolean {
     return this.#names.nameOf(channelId) === name;
   }
@@ -227,7 +263,10 @@ export class Agent {
     return this.#names.leave(channel, successor);
   }
 
-  /** Ends a channel for everybody and frees its name; also when it is over, or this agent's own state of it is lost. */
+  /**
+   * Ends a channel for everybody and frees its name; also when it is over, or this agent's own
+   * state of it is lost.
+   */
   async closeChannel(text: string): Promise<void> {
     await translating("Cannot close the channel", () => this.#names.close(parseChannelName(text)));
   }
@@ -240,7 +279,9 @@ export class Agent {
     );
   }
 
-  /** May be called several times. When the promise settles, the data directory can be opened again. */
+  /**
+   * May be called several times. When the promise settles, the data directory can be opened again.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -261,7 +302,9 @@ export class Agent {
       this.events.end();
       await this.parts.store.close();
     }
-    if (faults.length > 0) throw toStaticError(faults[0], "Cannot write what the channels have left to write");
+    if (faults.length > 0) {
+      throw toStaticError(faults[0], "Cannot write what the channels have left to write");
+    }
   }
 
   /** Returns what failed, for the other channels and the session are closed in any case. */

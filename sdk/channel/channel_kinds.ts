@@ -1,6 +1,7 @@
 /**
- * Under which kinds the records of a channel lie. Whatever is needed to open it, besides its MLS state, lies under one: a single scan
- * of the disk shows it all, and what it means is decoded without a wait (`stored_channel.ts`).
+ * Under which kinds the records of a channel lie. Whatever is needed to open it, besides its MLS
+ * state, lies under one: a single scan of the disk shows it all, and what it means is decoded
+ * without a wait (`stored_channel.ts`).
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { binaryIdToBytes, type ChannelId } from "../../proto/mod.ts";
@@ -20,7 +21,11 @@ export function factsKind(channelId: ChannelId): string {
   return `facts-${inBase36(channelId)}`;
 }
 
-export function putRecord(channelId: ChannelId, id: string, fields: Parameters<typeof encodeFields>[0]): RecordChange {
+export function putRecord(
+  channelId: ChannelId,
+  id: string,
+  fields: Parameters<typeof encodeFields>[0],
+): RecordChange {
   return { type: "put", kind: factsKind(channelId), id, value: encodeFields(fields) };
 }
 
@@ -34,7 +39,10 @@ export function fieldsOf(records: ChannelRecords, id: string): StoredFields | un
 }
 
 /** All of this word, by the names behind the slash. */
-export function fieldsUnder(records: ChannelRecords, word: string): readonly (readonly [string, StoredFields])[] {
+export function fieldsUnder(
+  records: ChannelRecords,
+  word: string,
+): readonly (readonly [string, StoredFields])[] {
   const prefix = `${word}/`;
   const found = [...records].filter(([id]) => id.startsWith(prefix));
   return found.map(([id, value]) => [id.slice(prefix.length), decodeFields(value, word)]);
@@ -50,7 +58,10 @@ export function invitesKind(channelId: ChannelId): string {
   return `inv-${inBase36(channelId)}`;
 }
 
-/** Requests of ours that have a key, replies to them, and requests to us that were begun; see `request_records.ts`. */
+/**
+ * Requests of ours that have a key, replies to them, and requests to us that were begun; see
+ * `request_records.ts`.
+ */
 export function askedKind(channelId: ChannelId): string {
   return `asked-${inBase36(channelId)}`;
 }

@@ -19,33 +19,40 @@ export interface ChannelHealth {
   readonly recoverable?: boolean;
   /** How many times the channel's members have changed, as far as this agent knows. */
   readonly epoch: number;
-  /** Messages that have arrived and would come again after a crash: no loop has read beyond them, or their positions are still being written. */
+  /**
+   * Messages that have arrived and would come again after a crash: no loop has read beyond them, or
+   * their positions are still being written.
+   */
   readonly unread: number;
   /** Messages that the relay has not accepted yet. */
   readonly unsent: number;
   /** Messages that their senders have counted and that never arrived. */
   readonly missing: readonly { readonly sender: AgentId; readonly messages: number }[];
   /**
-   * Messages that could not be read since the channel was opened, by the sender that the relay names. The sender or the relay
-   * is to blame. Of the latest 256 senders.
+   * Messages that could not be read since the channel was opened, by the sender that the relay
+   * names. The sender or the relay is to blame. Of the latest 256 senders.
    */
   readonly unreadable: readonly { readonly sender: AgentId; readonly messages: number }[];
   /**
-   * Members, or a member and this agent, that signed different states of one epoch: the relay has divided the channel, one of
-   * them was let in with other keys, or one of them lies. Compare fingerprints with them outside of Static. Nothing is stopped.
+   * Members, or a member and this agent, that signed different states of one epoch: the relay has
+   * divided the channel, one of them was let in with other keys, or one of them lies. Compare
+   * fingerprints with them outside of Static. Nothing is stopped.
    */
   readonly forked: readonly Fork[];
   /**
-   * Members that are connected, by the relay's word, and have confirmed nothing for 10 minutes: an older version, or a relay that
-   * keeps their words back.
+   * Members that are connected, by the relay's word, and have confirmed nothing for 10 minutes: an
+   * older version, or a relay that keeps their words back.
    */
   readonly silent: readonly Silent[];
   /**
-   * Since when each member has its keys. A thief of older keys can read along until the member changes them, which
-   * happens automatically.
+   * Since when each member has its keys. A thief of older keys can read along until the member
+   * changes them, which happens automatically.
    */
   readonly keys: readonly KeyAge[];
-  /** Messages, requests and replies that came after their time was over, and were not shown, since the channel was opened. */
+  /**
+   * Messages, requests and replies that came after their time was over, and were not shown, since
+   * the channel was opened.
+   */
   readonly expired: number;
   /** Everything that went wrong since the channel was opened, the latest first. */
   readonly issues: readonly HealthIssue[];
@@ -71,7 +78,10 @@ export function describeHealth(live: ChannelRunner, session: SessionState): Chan
 
 type Condition = Pick<ChannelHealth, "state" | "problem" | "action" | "recoverable">;
 
-function conditionOf({ state, rooms: { membership } }: ChannelRunner, session: SessionState): Condition {
+function conditionOf(
+  { state, rooms: { membership } }: ChannelRunner,
+  session: SessionState,
+): Condition {
   const { ended, stopped, rejoining, caughtUp, relayEpoch } = state;
   if (ended !== undefined) {
     const problem = ended.error?.message ?? "The channel was left, or the client was closed";
@@ -99,9 +109,13 @@ function conditionOf({ state, rooms: { membership } }: ChannelRunner, session: S
 
 function rejoiningAction({ pausesUntilMs, unwelcome }: ChannelState): string {
   if (pausesUntilMs !== undefined) {
-    return `This agent came back too often, and asks again at ${new Date(pausesUntilMs).toISOString()}. To come back ` +
+    return `This agent came back too often, and asks again at ${
+      new Date(pausesUntilMs).toISOString()
+    }. To come back ` +
       "sooner, call leave(), and join with a new invite token";
   }
   const asking = "Asking the members to let this agent in again; one of them must be online";
-  return unwelcome ? `${asking}. If this stays so, join as this agent with a new invite token of an owner` : asking;
+  return unwelcome
+    ? `${asking}. If this stays so, join as this agent with a new invite token of an owner`
+    : asking;
 }

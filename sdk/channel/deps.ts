@@ -1,5 +1,11 @@
 /** The dependencies that all channels of a client share. */
-import { type AgentId, type ChannelId, type ChannelName, type InviteId, limits } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  type ChannelId,
+  type ChannelName,
+  type InviteId,
+  limits,
+} from "../../proto/mod.ts";
 import { createCarryOut } from "../base/parts.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { Signatures } from "../mls/crypto/signatures.ts";
@@ -40,11 +46,15 @@ export interface ChannelDeps {
   /** By the relay's clock, as far as it is known. */
   readonly relayNowMs: () => number;
   /** Something happened in a channel. */
-  readonly onEvent: (event: ChannelEventBody & { readonly atMs: number; readonly channel: ChannelName }) => void;
+  readonly onEvent: (
+    event: ChannelEventBody & { readonly atMs: number; readonly channel: ChannelName },
+  ) => void;
 }
 
 /** By which lifetimes are judged. */
-export function clocksOf({ relayNowMs, runtime }: Pick<ChannelDeps, "relayNowMs" | "runtime">): readonly number[] {
+export function clocksOf(
+  { relayNowMs, runtime }: Pick<ChannelDeps, "relayNowMs" | "runtime">,
+): readonly number[] {
   return [relayNowMs(), runtime.nowMs()];
 }
 
@@ -56,7 +66,9 @@ export function memberDepsOf(deps: ChannelDeps, policy: CredentialPolicy): Membe
     return known;
   };
   const cellBytes = (): number =>
-    deps.session.state.kind === "online" ? deps.session.state.connection.cellBytes : limits.cellBytes;
+    deps.session.state.kind === "online"
+      ? deps.session.state.connection.cellBytes
+      : limits.cellBytes;
   return {
     signatures: deps.signatures,
     policy,

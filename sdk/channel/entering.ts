@@ -81,8 +81,8 @@ export interface Entrance {
   /** Where the log is read from; undefined when the relay knows better. */
   readonly position: number | undefined;
   /**
-   * Of what led here: the KeyPackage, which could open the Welcome again; the nonce of a creation, which would lead into this channel
-   * again.
+   * Of what led here: the KeyPackage, which could open the Welcome again; the nonce of a creation,
+   * which would lead into this channel again.
    */
   readonly used: readonly RecordChange[];
   /** An owner vouches for the members that are in it. */
@@ -99,10 +99,14 @@ export interface Entrance {
   readonly known?: KnownBefore;
 }
 
-/** Returns it, and what is to be written in one with its group. `before` is what its channel has left on disk. */
+/**
+ * Returns it, and what is to be written in one with its group. `before` is what its channel has
+ * left on disk.
+ */
 export function beginMembership(
   group: Group,
-  { name, trust, position, used, byOwner = false, rejoined = false, formerly, removed = [], known }: Entrance,
+  { name, trust, position, used, byOwner = false, rejoined = false, formerly, removed = [], known }:
+    Entrance,
   before: ChannelRecords,
 ): Beginning & { readonly changes: readonly RecordChange[] } {
   const channelId = channelIdOf(group.current.context);
@@ -112,14 +116,26 @@ export function beginMembership(
   const joinedLeaf = sha256(tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0));
   const { epoch } = group;
   const knownBefore = { removed, ...(known !== undefined && { known }) };
-  const record = newChannelRecord({ channelId, name, joinedEpoch: epoch, joinedLeaf, rejoined, ...knownBefore });
+  const record = newChannelRecord({
+    channelId,
+    name,
+    joinedEpoch: epoch,
+    joinedLeaf,
+    rejoined,
+    ...knownBefore,
+  });
   const { cameBackMs, formerEpoch } = anchorOf(before);
-  const anchor = newAnchor(position, { cameBackMs, formerEpoch: Math.max(formerEpoch, formerly ?? 0) });
+  const anchor = newAnchor(position, {
+    cameBackMs,
+    formerEpoch: Math.max(formerEpoch, formerly ?? 0),
+  });
   const changes = [
     putChannel(record),
     putAnchor(channelId, anchor),
     putTrust(channelId, trust),
-    position === undefined ? deletePosition(channelId) : putPosition(channelId, { sequence: position, epoch }),
+    position === undefined
+      ? deletePosition(channelId)
+      : putPosition(channelId, { sequence: position, epoch }),
     putLandmarks(channelId, noLandmarks),
     putCounters(channelId, noCounters),
     deleteBadCommit(channelId),
@@ -134,9 +150,22 @@ export function beginMembership(
 }
 
 /** A channel whose membership has just begun. */
-export function enteredNow({ durable, record, anchor }: Entered, trust: ChannelTrust): EnteredChannel {
+export function enteredNow(
+  { durable, record, anchor }: Entered,
+  trust: ChannelTrust,
+): EnteredChannel {
   const { joinedSequence: sequence } = anchor;
   const position = sequence === undefined ? undefined : { sequence, epoch: durable.group.epoch };
   const nothing = decodeChannel(record, noRecords);
-  return { ...nothing, durable, record, trust, anchor, position, candidate: undefined, given: [], foundings: [] };
+  return {
+    ...nothing,
+    durable,
+    record,
+    trust,
+    anchor,
+    position,
+    candidate: undefined,
+    given: [],
+    foundings: [],
+  };
 }

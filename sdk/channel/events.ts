@@ -53,26 +53,57 @@ export type ChannelEventBody =
   | { readonly type: "member_removed"; readonly member: EventAgent; readonly by: AgentId }
   | { readonly type: "owners_changed"; readonly owners: readonly string[]; readonly by: AgentId }
   | { readonly type: "policy_changed"; readonly policy: ChannelPolicy; readonly by: AgentId }
-  /** The user has given names to agents, or taken them back: `members()` has them. Told where a host is told so by the CLI. */
+  /**
+   * The user has given names to agents, or taken them back: `members()` has them. Told where a host
+   * is told so by the CLI.
+   */
   | { readonly type: "names_changed" }
   /** An identity is in the channel with another key; `trusted` when an owner brought it in. */
   | { readonly type: "key_changed"; readonly identity: string; readonly trusted: boolean }
-  /** A member came in whose name looks like another member's, by its case, blanks or letters: it may want to pass for it. */
+  /**
+   * A member came in whose name looks like another member's, by its case, blanks or letters: it may
+   * want to pass for it.
+   */
   | { readonly type: "look_alike"; readonly member: EventAgent; readonly resembles: EventAgent }
-  /** Members, or a member and this agent, signed different states of an epoch; see `health().forked`. Nothing is stopped. */
+  /**
+   * Members, or a member and this agent, signed different states of an epoch; see
+   * `health().forked`. Nothing is stopped.
+   */
   | { readonly type: "forked" } & Fork
   | { readonly type: "issue"; readonly issue: HealthIssue }
   /** The relay gave up messages: too old, or too many. */
   | { readonly type: "gap"; readonly messages: number; readonly reason: "age" | "size" }
   /** A message or request that was too late. */
-  | { readonly type: "expired"; readonly kind: EnvelopeKind; readonly id: MessageId; readonly sender: AgentId }
+  | {
+    readonly type: "expired";
+    readonly kind: EnvelopeKind;
+    readonly id: MessageId;
+    readonly sender: AgentId;
+  }
   /** Of a later version of the SDK, or broken. */
-  | { readonly type: "skipped"; readonly why: string; readonly id: MessageId; readonly sender: AgentId }
+  | {
+    readonly type: "skipped";
+    readonly why: string;
+    readonly id: MessageId;
+    readonly sender: AgentId;
+  }
   /** More requests came than may wait. */
   | { readonly type: "request_dropped"; readonly id: MessageId; readonly sender: AgentId }
-  | { readonly type: "handler_failed"; readonly id: MessageId; readonly sender: AgentId; readonly error: unknown }
-  | { readonly type: "reply_failed"; readonly id: MessageId; readonly sender: AgentId; readonly error: StaticError }
-  /** Nothing more will come: with the error that ended it, or without one after leaving or closing. */
+  | {
+    readonly type: "handler_failed";
+    readonly id: MessageId;
+    readonly sender: AgentId;
+    readonly error: unknown;
+  }
+  | {
+    readonly type: "reply_failed";
+    readonly id: MessageId;
+    readonly sender: AgentId;
+    readonly error: StaticError;
+  }
+  /**
+   * Nothing more will come: with the error that ended it, or without one after leaving or closing.
+   */
   | { readonly type: "ended"; readonly error: StaticError | undefined };
 
 /** Something that happened in a channel, or to its connection. */
@@ -88,7 +119,10 @@ export type ChannelEvent =
 /** Something that happened to a client, or in one of its channels. */
 export type ClientEvent =
   | ChannelEventBody & { readonly atMs: number; readonly channel: ChannelName }
-  | (ConnectionEvent | QuotaEvent | WelcomeEvent) & { readonly atMs: number; readonly channel?: undefined };
+  | (ConnectionEvent | QuotaEvent | WelcomeEvent) & {
+    readonly atMs: number;
+    readonly channel?: undefined;
+  };
 
 /** The plan's messages of this month are used to 80 %, or used up. */
 export interface QuotaEvent {

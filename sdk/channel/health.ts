@@ -1,4 +1,7 @@
-/** Troubles of a channel, kept in words for `health()`. Nothing here is secret: no payloads, no keys. */
+/**
+ * Troubles of a channel, kept in words for `health()`. Nothing here is secret: no payloads, no
+ * keys.
+ */
 import { type AgentId, shownSentence } from "../../proto/mod.ts";
 import { RemoteError, type StaticError, textOf } from "../base/errors.ts";
 import type { ChannelEventBody } from "./events.ts";
@@ -8,7 +11,10 @@ export type { HealthIssue, IssueKind };
 
 /** Troubles of one kind that are told apart; the one that was seen longest ago goes first. */
 const maxSubjects = 16;
-/** Senders whose unreadable messages are counted one by one; the one that was heard longest ago goes first. */
+/**
+ * Senders whose unreadable messages are counted one by one; the one that was heard longest ago goes
+ * first.
+ */
 const maxSenders = 256;
 
 /** A channel that a commit has stopped, in words. */
@@ -38,7 +44,10 @@ export interface ChannelState {
 
 /** A report beside its kind and text. */
 interface ReportOptions {
-  /** Reports of one kind about the same are one issue: an agent, or a sort of trouble. The text when not given. */
+  /**
+   * Reports of one kind about the same are one issue: an agent, or a sort of trouble. The text when
+   * not given.
+   */
   readonly about?: string;
   readonly count?: number;
 }
@@ -67,11 +76,21 @@ export class HealthLog {
     };
   }
 
-  report(kind: IssueKind, text: string, { about = text, count: more = 1 }: ReportOptions = {}): void {
+  report(
+    kind: IssueKind,
+    text: string,
+    { about = text, count: more = 1 }: ReportOptions = {},
+  ): void {
     const subjects = this.#issues.get(kind) ?? new Map<string, HealthIssue>();
     const [known, nowMs] = [subjects.get(about), this.#nowMs()];
     const count = (known?.count ?? 0) + more;
-    const issue = { kind, text: shownSentence(text), count, firstAtMs: known?.firstAtMs ?? nowMs, lastAtMs: nowMs };
+    const issue = {
+      kind,
+      text: shownSentence(text),
+      count,
+      firstAtMs: known?.firstAtMs ?? nowMs,
+      lastAtMs: nowMs,
+    };
     putLast(subjects, about, issue, maxSubjects);
     this.#issues.set(kind, subjects);
     this.tell({ type: "issue", issue });
@@ -79,7 +98,8 @@ export class HealthLog {
 
   /** A message that does not open. The sender's name comes from the relay. */
   unreadableFrom(sender: AgentId, reason: string): void {
-    const text = `A message that the relay says is of ${sender} cannot be read: ${reason}. The sender or the relay ` +
+    const text =
+      `A message that the relay says is of ${sender} cannot be read: ${reason}. The sender or the relay ` +
       "is to blame; this agent is still in step";
     this.report("undecryptable", text, { about: sender });
     putLast(this.#unreadable, sender, (this.#unreadable.get(sender) ?? 0) + 1, maxSenders);

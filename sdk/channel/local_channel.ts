@@ -57,15 +57,25 @@ export class LocalChannel implements ChannelPort {
 
   send(value: Sendable, options: SendOptions): Promise<Sent> {
     return translating("Cannot send", () => {
-      const plaintext = encodeMessage(value, options, { nowMs: this.#agent.relayNowMs, find: this.#find });
+      const plaintext = encodeMessage(value, options, {
+        nowMs: this.#agent.relayNowMs,
+        find: this.#find,
+      });
       return this.#live.rooms.outbox.send(plaintext, options);
     }, options.signal);
   }
 
-  request(value: Sendable, { to, ...options }: AskOptions & { readonly to: Addressee }): Promise<Envelope> {
+  request(
+    value: Sendable,
+    { to, ...options }: AskOptions & { readonly to: Addressee },
+  ): Promise<Envelope> {
     return translating("Cannot ask", async () => {
-      if (Array.isArray(to)) throw invalidArgument("Cannot ask: `to` is a list; use requestAll() for several members");
-      for await (const answer of this.#live.rooms.requester.ask(value, agentIdsOf(to, this.#find), options)) {
+      if (Array.isArray(to)) {
+        throw invalidArgument("Cannot ask: `to` is a list; use requestAll() for several members");
+      }
+      for await (
+        const answer of this.#live.rooms.requester.ask(value, agentIdsOf(to, this.#find), options)
+      ) {
         if (answer.ok) return answer.reply;
         throw answer.error;
       }
@@ -73,7 +83,10 @@ export class LocalChannel implements ChannelPort {
     }, options.signal);
   }
 
-  requestAll(value: Sendable, { to, ...options }: AskOptions & { readonly to: readonly Addressee[] }): Answers {
+  requestAll(
+    value: Sendable,
+    { to, ...options }: AskOptions & { readonly to: readonly Addressee[] },
+  ): Answers {
     return this.#live.rooms.requester.ask(value, agentIdsOf(to, this.#find), options);
   }
 
@@ -84,7 +97,9 @@ export class LocalChannel implements ChannelPort {
 
   envelopes(options: EnvelopeOptions): InboxReader {
     if (options.as !== undefined || options.tail === true) {
-      throw invalidArgument('Readers with a position of their own need a host; connect with host: "auto"');
+      throw invalidArgument(
+        'Readers with a position of their own need a host; connect with host: "auto"',
+      );
     }
     return this.#live.rooms.inbox.read(options);
   }
@@ -93,7 +108,9 @@ export class LocalChannel implements ChannelPort {
     return this.#live.rooms.inbox.receive(options);
   }
 
-  events(signal: AbortSignal | undefined): AsyncIterableIterator<ChannelEvent | MissedEvents, undefined> {
+  events(
+    signal: AbortSignal | undefined,
+  ): AsyncIterableIterator<ChannelEvent | MissedEvents, undefined> {
     return this.#live.rooms.events.listen(signal);
   }
 
@@ -101,11 +118,19 @@ export class LocalChannel implements ChannelPort {
     return listMembers(this.#live.rooms, this.#agent.agentId, this.#agent.clocks.nameOf);
   }
 
-  waitForMember(wanted: Addressee | undefined, options: ReceiveOptions): Promise<ChannelMember | undefined> {
+  waitForMember(
+    wanted: Addressee | undefined,
+    options: ReceiveOptions,
+  ): Promise<ChannelMember | undefined> {
     const { newcomers } = this.#live.rooms;
     return translating(
       "Cannot wait for the member",
-      () => waitForMember(wanted, options, { channel: this, newcomers, runtime: this.#agent.parts.runtime }),
+      () =>
+        waitForMember(wanted, options, {
+          channel: this,
+          newcomers,
+          runtime: this.#agent.parts.runtime,
+        }),
       options.signal,
     );
   }
@@ -119,7 +144,9 @@ export class LocalChannel implements ChannelPort {
       const wanted = this.#find(agentId);
       const credential = this.#live.rooms.membership.leafOf(wanted)?.leaf.node;
       if (credential !== undefined) return numberOf(credentialOf(credential));
-      throw invalidArgument(`Agent ${wanted} is not in this channel, or not back yet: its key is not known here`);
+      throw invalidArgument(
+        `Agent ${wanted} is not in this channel, or not back yet: its key is not known here`,
+      );
     });
   }
 
@@ -134,7 +161,8 @@ export class LocalChannel implements ChannelPort {
   readonly #acts: Doing<typeof channelOperations> = {
     addMember: ({ agentId, ...options }, bytes) => {
       const deps = { ...this.#agent.clocks, ...this.#agent.parts };
-      const adding = (): Promise<Uint8Array> => addMember(agentId ?? bytes, options, this.#live.rooms, deps);
+      const adding = (): Promise<Uint8Array> =>
+        addMember(agentId ?? bytes, options, this.#live.rooms, deps);
       return translating("Cannot add the member", adding);
     },
     removeMember: ({ agentId }) =>
@@ -146,27 +174,41 @@ export class LocalChannel implements ChannelPort {
         return this.#commit({ is: "remove", agentId: wanted });
       }),
     recover: (choice) =>
-      translating("Cannot recover the channel", () => this.#live.recover(choiceOf(choice, this.#find))),
+      translating(
+        "Cannot recover the channel",
+        () => this.#live.recover(choiceOf(choice, this.#find)),
+      ),
     previewRecovery: (choice) => {
-      const preview = (): RecoveryPreview => this.#live.previewRecovery(choiceOf(choice, this.#find));
+      const preview = (): RecoveryPreview =>
+        this.#live.previewRecovery(choiceOf(choice, this.#find));
       return translating("Cannot preview the recovery", preview);
     },
     promote: ({ agentId, to = "owner" }) =>
-      translating("Cannot promote the member", () => this.#commit(promote(this.#find(agentId), to))),
-    demote: ({ agentId }) => translating("Cannot demote the owner", () => this.#commit(demote(this.#find(agentId)))),
+      translating(
+        "Cannot promote the member",
+        () => this.#commit(promote(this.#find(agentId), to)),
+      ),
+    demote: ({ agentId }) =>
+      translating("Cannot demote the owner", () => this.#commit(demote(this.#find(agentId)))),
     setPolicy: (policy) =>
       translating("Cannot change the policy", () => {
-        return this.#commit(setPolicy(policy as Partial<ChannelPolicy>)); // cast: undefined parts stay as they are
+        // cast: undefined parts stay as they are
+        return this.#commit(setPolicy(policy as Partial<ChannelPolicy>));
       }),
     rotate: () =>
       translating("Cannot change the keys", async () => {
         const committed = await this.#live.rooms.commits.commit({ is: "rotate" });
-        if (committed === undefined) throw createError("internal", "Cannot change the keys: no commit was made");
+        if (committed === undefined) {
+          throw createError("internal", "Cannot change the keys: no commit was made");
+        }
         await this.#agent.keyPackages.replace();
       }),
     leave: ({ successor }) =>
       translating("Cannot leave the channel", () => {
-        return this.#agent.leave(this.#live, successor === undefined ? undefined : this.#find(successor));
+        return this.#agent.leave(
+          this.#live,
+          successor === undefined ? undefined : this.#find(successor),
+        );
       }),
   };
 

@@ -1,6 +1,7 @@
 /**
- * The interface behind a channel that a program holds: this process itself (`local_channel.ts`), or a host that holds
- * the agent (`host/remote_channel.ts`). Both behave the same, so a program is the same with and without a host.
+ * The interface behind a channel that a program holds: this process itself (`local_channel.ts`), or
+ * a host that holds the agent (`host/remote_channel.ts`). Both behave the same, so a program is the
+ * same with and without a host.
  */
 import type { channelOperations, Performer } from "../../proto/host/operations.ts";
 import type { ChannelId, ChannelName, ChannelPolicy } from "../../proto/mod.ts";
@@ -30,9 +31,14 @@ export interface ChannelPort extends Performer<typeof channelOperations> {
   envelopes(options: EnvelopeOptions): InboxReader;
   /** Undefined when none arrives in time, `done` when none ever will. */
   receive(options: ReceiveOptions): Promise<IteratorResult<Envelope, undefined> | undefined>;
-  events(signal: AbortSignal | undefined): AsyncIterableIterator<ChannelEvent | MissedEvents, undefined>;
+  events(
+    signal: AbortSignal | undefined,
+  ): AsyncIterableIterator<ChannelEvent | MissedEvents, undefined>;
   members(): ChannelMember[];
-  waitForMember(wanted: Addressee | undefined, options: ReceiveOptions): Promise<ChannelMember | undefined>;
+  waitForMember(
+    wanted: Addressee | undefined,
+    options: ReceiveOptions,
+  ): Promise<ChannelMember | undefined>;
   /** A message that a loop did not hand out, because its schema does not accept it. */
   skipped(envelope: Envelope, why: string): void;
   numberOf(agentId: string): Promise<string>;

@@ -1,6 +1,7 @@
 /**
- * Records of a channel on disk besides its MLS state. They change at different speed: the channel itself (with commits
- * and leavers), the keys of its members, the position in the log, our counter, and one record per sender.
+ * Records of a channel on disk besides its MLS state. They change at different speed: the channel
+ * itself (with commits and leavers), the keys of its members, the position in the log, our counter,
+ * and one record per sender.
  */
 import {
   type AgentId,
@@ -10,7 +11,13 @@ import {
   parseAgentId,
   parseChannelName,
 } from "../../proto/mod.ts";
-import { decodeFields, encodeFields, type RecordChange, type RecordStore, type StoredFields } from "../store/mod.ts";
+import {
+  decodeFields,
+  encodeFields,
+  type RecordChange,
+  type RecordStore,
+  type StoredFields,
+} from "../store/mod.ts";
 import {
   type ChannelRecords,
   channels,
@@ -38,18 +45,27 @@ export interface ChannelRecord {
   readonly name: ChannelName;
   /** The epoch in which we joined. */
   readonly joinedEpoch: number;
-  /** How members came in, of those that came after us, and which of their doors were struck; see `lineage.ts`. */
+  /**
+   * How members came in, of those that came after us, and which of their doors were struck; see
+   * `lineage.ts`.
+   */
   readonly since: Lineage["since"];
   readonly struck: Lineage["struck"];
   /** Members that have signed that they leave, until a commit removes them. */
   readonly leavers: ReadonlyMap<AgentId, LeaveProof>;
   /** Members that the relay has given up, until a commit removes them. */
   readonly lapsed: ReadonlySet<AgentId>;
-  /** The epoch before which we do not know who came and went: our joining, or the last removal that was forgotten. */
+  /**
+   * The epoch before which we do not know who came and went: our joining, or the last removal that
+   * was forgotten.
+   */
   readonly knownFrom: number;
   /** The epochs that the latest removals began, oldest first. */
   readonly removals: ReadonlyMap<AgentId, number>;
-  /** The same of removals against an agent's will, the latest of each agent: they end the invites by which it came. */
+  /**
+   * The same of removals against an agent's will, the latest of each agent: they end the invites by
+   * which it came.
+   */
   readonly expelled: ReadonlyMap<AgentId, number>;
   /** We came back into it: then our leaf is renewed once, so that it names its group. */
   readonly rejoined: boolean;
@@ -95,7 +111,9 @@ export function putChannel(record: ChannelRecord): RecordChange {
     [...record.since].map(([agentId, { epoch, atMs, through, root }]) => {
       return [agentId, epoch, atMs, through ?? null, root === agentId ? null : root];
     }),
-    [...record.leavers.values()].map(({ agentId, leafHash, signature }) => [agentId, leafHash, signature]),
+    [...record.leavers.values()].map((
+      { agentId, leafHash, signature },
+    ) => [agentId, leafHash, signature]),
     [...record.lapsed],
     record.knownFrom,
     [...record.removals].map(([agentId, epoch]) => [agentId, epoch]),
@@ -149,7 +167,10 @@ export function putTrust(
 export function trustOf(records: ChannelRecords): ChannelTrust {
   const fields = fieldsOf(records, "trust");
   if (fields === undefined) return new ChannelTrust([]);
-  const keys = fields.rows(0).map((row) => ({ identity: row.bytes(0), signatureKey: row.bytes(1) }));
+  const keys = fields.rows(0).map((row) => ({
+    identity: row.bytes(0),
+    signatureKey: row.bytes(1),
+  }));
   return new ChannelTrust(keys, fields.list(1).map((agentId) => parseAgentId(String(agentId))));
 }
 
@@ -194,7 +215,9 @@ export function orderOf(records: ChannelRecords): OrderRecord | undefined {
   };
 }
 
-/** Which log the position is of; see `relay/core/channel/log_id.ts`. To be written in one with it. */
+/**
+ * Which log the position is of; see `relay/core/channel/log_id.ts`. To be written in one with it.
+ */
 export function putLog(channelId: ChannelId, log: Uint8Array): RecordChange {
   return putRecord(channelId, "log", [log]);
 }
@@ -212,7 +235,10 @@ export interface Landmarks {
 
 export const noLandmarks: Landmarks = { ownCommits: [], endings: [] };
 
-export function putLandmarks(channelId: ChannelId, { ownCommits, endings }: Landmarks): RecordChange {
+export function putLandmarks(
+  channelId: ChannelId,
+  { ownCommits, endings }: Landmarks,
+): RecordChange {
   return putRecord(channelId, "landmarks", [
     ownCommits.map(({ sequence, epoch, hash }) => [sequence, epoch, hash]),
     endings.map(({ agentId, epoch, sequence, last }) => [agentId, epoch, sequence, last ?? null]),
@@ -223,7 +249,11 @@ export function landmarksOf(records: ChannelRecords): Landmarks {
   const fields = fieldsOf(records, "landmarks");
   if (fields === undefined) return noLandmarks;
   return {
-    ownCommits: fields.rows(0).map((row) => ({ sequence: row.number(0), epoch: row.number(1), hash: row.bytes(2) })),
+    ownCommits: fields.rows(0).map((row) => ({
+      sequence: row.number(0),
+      epoch: row.number(1),
+      hash: row.bytes(2),
+    })),
     endings: fields.rows(1).map((row) => ({
       agentId: parseAgentId(row.text(0)),
       epoch: row.number(1),
@@ -243,13 +273,18 @@ export interface CounterRecord {
 
 export const noCounters: CounterRecord = { reserved: 0, known: 0 };
 
-export function putCounters(channelId: ChannelId, { reserved, known }: CounterRecord): RecordChange {
+export function putCounters(
+  channelId: ChannelId,
+  { reserved, known }: CounterRecord,
+): RecordChange {
   return putRecord(channelId, "counters", [reserved, known]);
 }
 
 export function countersOf(records: ChannelRecords): CounterRecord {
   const fields = fieldsOf(records, "counters");
-  return fields === undefined ? noCounters : { reserved: fields.number(0), known: fields.number(1) };
+  return fields === undefined
+    ? noCounters
+    : { reserved: fields.number(0), known: fields.number(1) };
 }
 
 /** Messages that arrived from a sender; see `senders.ts`. */
@@ -260,8 +295,12 @@ export interface SenderRecord {
   readonly missing: readonly { readonly first: number; readonly last: number }[];
 }
 
-/** How to write what arrived of a sender. Made once for a channel: it happens with every message. */
-export function senderWriter(channelId: ChannelId): (agentId: AgentId, record: SenderRecord) => RecordChange {
+/**
+ * How to write what arrived of a sender. Made once for a channel: it happens with every message.
+ */
+export function senderWriter(
+  channelId: ChannelId,
+): (agentId: AgentId, record: SenderRecord) => RecordChange {
   const kind = factsKind(channelId);
   return (agentId, { since, highest, missing }) => {
     const value = encodeFields([highest, missing.map(({ first, last }) => [first, last]), since]);

@@ -1,6 +1,7 @@
 /**
- * Stolen state in large channels, in simulated time: real groups of the full size, and real healing times. A few members are
- * online, the others only have leaves. A thief that copied one member's disk reads until that member's next commit.
+ * Stolen state in large channels, in simulated time: real groups of the full size, and real healing
+ * times. A few members are online, the others only have leaves. A thief that copied one member's
+ * disk reads until that member's next commit.
  */
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals } from "@std/assert";
@@ -25,7 +26,9 @@ function dueMs({ agent, atMs }: Keys, members: number): number {
   return healingMs({ atMs, leaf: bytesToHex(agent.leafHash) }, members, undefined);
 }
 
-async function createChannel(members: number): Promise<{ readonly world: World; readonly agents: readonly Agent[] }> {
+async function createChannel(
+  members: number,
+): Promise<{ readonly world: World; readonly agents: readonly Agent[] }> {
   const signatures = await createSignatures(await createNodeEd25519(), await createNodeX25519());
   const world = new World(createRandom(50), { signatures });
   const owner = await world.create();
@@ -33,7 +36,9 @@ async function createChannel(members: number): Promise<{ readonly world: World; 
   await world.add(owner, ...others);
   const silent = Array.from({ length: members - online }, () => world.newAgent());
   for (let from = 0; from < silent.length; from += addedAtOnce) {
-    const some = await Promise.all(silent.slice(from, from + addedAtOnce).map((agent) => agent.createKeyPackage()));
+    const some = await Promise.all(
+      silent.slice(from, from + addedAtOnce).map((agent) => agent.createKeyPackage()),
+    );
     await world.commit(owner, () => ({ add: some.map(({ keyPackage }) => keyPackage) }));
   }
   const agents = [owner, ...others];
@@ -72,14 +77,21 @@ for (const [members, withinHours] of [[50, 24], ...(stress ? [[1000, 7 * 24]] : 
       assert(await world.send(next.agent, utf8ToBytes(`${commits}`)));
       for (const agent of agents) if (agent !== next.agent) await agent.sync();
       await readOn();
-      assertEquals(isOut, next.agent === victim, "commits of others do not help, and the victim's own does");
+      assertEquals(
+        isOut,
+        next.agent === victim,
+        "commits of others do not help, and the victim's own does",
+      );
     }
     assert(isOut && nowMs <= withinHours * hourMs, `${nowMs / hourMs} hours`);
     const [owner] = agents;
     assert(owner && await world.send(owner, utf8ToBytes("after")));
     for (const agent of agents.slice(1)) assertEquals((await agent.sync()).at(-1)?.kind, "message");
     assert(heard.length > 0 && !heard.includes("after"));
-    const { outcome } = await thief.receive(world.log.at(-1)?.bytes ?? new Uint8Array(0), () => undefined);
+    const { outcome } = await thief.receive(
+      world.log.at(-1)?.bytes ?? new Uint8Array(0),
+      () => undefined,
+    );
     assert(outcome.kind !== "message", "the thief reads on");
   });
 }

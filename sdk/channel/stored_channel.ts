@@ -1,4 +1,7 @@
-/** A channel as its records tell it, besides its MLS state. Decoded without a wait: one scan of the disk has shown them all. */
+/**
+ * A channel as its records tell it, besides its MLS state. Decoded without a wait: one scan of the
+ * disk has shown them all.
+ */
 import type { AgentId, ChannelId } from "../../proto/mod.ts";
 import { type Anchor, anchorOf } from "./connection/anchor.ts";
 import { type BadCommit, badCommitOf, returnOf } from "./recovery/bad_commit.ts";

@@ -25,7 +25,13 @@ const maxErrorText = 1024;
 
 export function answerOf(reply: Incoming): Answer {
   const { kind, sender, fields, body } = reply;
-  if (kind !== "error") return { from: sender, ok: true, reply: new Envelope(reply, () => Promise.resolve()) };
+  if (kind !== "error") {
+    return {
+      from: sender,
+      ok: true,
+      reply: new Envelope(reply, () => Promise.resolve()),
+    };
+  }
   const { error: remoteCode = "failed", retryAfterMs } = fields;
   const text = new TextDecoder().decode(body.subarray(0, 4 * maxErrorText)).slice(0, maxErrorText);
   const retry = retryAfterMs === undefined
@@ -35,7 +41,11 @@ export function answerOf(reply: Incoming): Answer {
 }
 
 /** Ends after `count` of them, and rejects with the signal's reason. */
-export function answersOf(queue: AnswerQueue, count: number, signal: AbortSignal | undefined): Answers {
+export function answersOf(
+  queue: AnswerQueue,
+  count: number,
+  signal: AbortSignal | undefined,
+): Answers {
   let given = 0;
   const next = async (): Promise<IteratorResult<Answer, undefined>> => {
     while (given < count) {

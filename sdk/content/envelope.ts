@@ -11,16 +11,22 @@ export type { EnvelopeKind };
 export interface Sender {
   /** How the relay and other agents name it. */
   readonly agentId: AgentId;
-  /** The name that the sender chose for itself: a claim that nobody has checked. In hexadecimal when it is not text. */
+  /**
+   * The name that the sender chose for itself: a claim that nobody has checked. In hexadecimal when
+   * it is not text.
+   */
   readonly identity: string;
   /** The same as bytes. */
   readonly identityBytes: Uint8Array;
   /**
-   * Whether it is the same agent as before under this identity. False only in `envelopes({ all: true })`: an identity came back with
-   * another key, and no owner brought it in.
+   * Whether it is the same agent as before under this identity. False only in `envelopes({ all:
+   * true })`: an identity came back with another key, and no owner brought it in.
    */
   readonly keyUnchanged: boolean;
-  /** The name that the user of this program gave the agent (`static trust name`); undefined for others. */
+  /**
+   * The name that the user of this program gave the agent (`static trust name`); undefined for
+   * others.
+   */
   readonly knownAs: string | undefined;
 }
 
@@ -42,7 +48,10 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * ```
  */
 export class Envelope {
-  /** `message`, or in `envelopes({ all: true })` also requests and replies of others; `error` is a reply that failed. */
+  /**
+   * `message`, or in `envelopes({ all: true })` also requests and replies of others; `error` is a
+   * reply that failed.
+   */
   readonly kind: EnvelopeKind;
   /** Chosen by the sender, authenticated. */
   readonly id: MessageId;
@@ -118,8 +127,8 @@ export class Envelope {
   }
 
   /**
-   * The content as JSON. Throws `content_invalid` when it is not, or when the schema, of any library that follows the
-   * Standard Schema, does not accept it.
+   * The content as JSON. Throws `content_invalid` when it is not, or when the schema, of any
+   * library that follows the Standard Schema, does not accept it.
    */
   json(): unknown;
   /** The content as JSON of a kind that the schema describes. */
@@ -142,8 +151,9 @@ export class Envelope {
   }
 
   /**
-   * The message is done with: it does not come again, also after a crash. Only needed with `envelopes({ ack: "manual" })`;
-   * elsewhere asking for the next message does it. In any order, and as often as one likes.
+   * The message is done with: it does not come again, also after a crash. Only needed with
+   * `envelopes({ ack: "manual" })`; elsewhere asking for the next message does it. In any order,
+   * and as often as one likes.
    *
    * @example Work on several at once
    * ```ts
@@ -164,28 +174,31 @@ export class Envelope {
   }
 
   /**
-   * @internal Acknowledges as asking for the next message does: the disk hears of it with what comes in the next moment, and a
-   * loop that is far ahead of the disk waits for the promise.
+   * @internal Acknowledges as asking for the next message does: the disk hears of it with what
+   * comes in the next moment, and a loop that is far ahead of the disk waits for the promise.
    */
   pass(): Promise<void> | undefined {
     return this.#pass();
   }
 
   /**
-   * @internal The application has not seen it, nor those after it, which are given back with it: its loop gets them again, in
-   * their turn, but none whose time is over by then.
+   * @internal The application has not seen it, nor those after it, which are given back with it:
+   * its loop gets them again, in their turn, but none whose time is over by then.
    */
   giveBack(): void {
     this.#giveBack();
   }
 
-  /** @internal Whether this error says that the content is not of the kind that the program wants. */
+  /**
+   * @internal Whether this error says that the content is not of the kind that the program wants.
+   */
   isRefusedBy(error: Error): boolean {
     return error === this.#refusal;
   }
 
   #invalid(why: string, cause: unknown): StaticError {
-    const text = `Cannot use message ${this.id} of ${this.sender.agentId}: ${why}; its sender must send something else`;
+    const text =
+      `Cannot use message ${this.id} of ${this.sender.agentId}: ${why}; its sender must send something else`;
     return this.#refusal = createError("content_invalid", text, { cause });
   }
 }

@@ -5,7 +5,10 @@ import { Envelope } from "./envelope.ts";
 import type { StandardSchema } from "./standard_schema.ts";
 
 function envelopeOf(text: string): Envelope {
-  const named = { id: parseBinaryId<MessageId>("A".repeat(22)), sender: parseAgentId("a".repeat(22)) };
+  const named = {
+    id: parseBinaryId<MessageId>("A".repeat(22)),
+    sender: parseAgentId("a".repeat(22)),
+  };
   const opened = {
     ...named,
     identity: new Uint8Array(1),
@@ -20,7 +23,8 @@ function envelopeOf(text: string): Envelope {
 }
 
 function schemaOf(validate: (value: unknown) => unknown): StandardSchema<number> {
-  return { "~standard": { version: 1, vendor: "test", validate } } as StandardSchema<number>; // cast: what a library may do
+  // cast: what a library may do
+  return { "~standard": { version: 1, vendor: "test", validate } } as StandardSchema<number>;
 }
 
 Deno.test("json() returns what its schema returns, and throws what it finds wrong", () => {

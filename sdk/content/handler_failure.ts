@@ -1,7 +1,7 @@
 /**
- * Errors that handlers throw, for both sides. A `RemoteError` is an answer. So is the refusal of a request that does not fit the
- * handler's schema. Anything else is a mistake of the program: the process that runs the handler shows it on its console, because
- * nobody may listen for the event.
+ * Errors that handlers throw, for both sides. A `RemoteError` is an answer. So is the refusal of a
+ * request that does not fit the handler's schema. Anything else is a mistake of the program: the
+ * process that runs the handler shows it on its console, because nobody may listen for the event.
  */
 import { agentInWords, shownLines } from "../../proto/mod.ts";
 import { messageOf, RemoteError } from "../base/errors.ts";
@@ -14,8 +14,8 @@ const maxCauses = 8;
 export class ToldElsewhere extends Error {}
 
 /**
- * Returns what the requester is told; undefined for a mistake of the program, of which the requester hears no details. Never throws:
- * the handler has run, and would run again.
+ * Returns what the requester is told; undefined for a mistake of the program, of which the
+ * requester hears no details. Never throws: the handler has run, and would run again.
  */
 export function answerToFailure(
   thrown: unknown,
@@ -43,14 +43,19 @@ function wordsOn(thrown: unknown, { id, sender }: IncomingRequest): string {
   return words.replaceAll("\n", "\n  ");
 }
 
-/** With its place in the program, and with its causes. Some runtimes leave the message out of the stack. */
+/**
+ * With its place in the program, and with its causes. Some runtimes leave the message out of the
+ * stack.
+ */
 function wordsOf(thrown: unknown, depth = 0): string {
   const message = messageOf(thrown);
   try {
     if (!(thrown instanceof Error)) return message;
     const { name, stack = "", cause } = thrown;
     const words = stack.includes(message) ? stack : `${name}: ${message}\n${stack}`;
-    return cause === undefined || depth === maxCauses ? words : `${words}\nCaused by: ${wordsOf(cause, depth + 1)}`;
+    return cause === undefined || depth === maxCauses
+      ? words
+      : `${words}\nCaused by: ${wordsOf(cause, depth + 1)}`;
   } catch {
     return message;
   }

@@ -26,7 +26,14 @@ Deno.test("a failure that another process has shown, or that is the end of the r
   over.abort();
   const shown: string[] = [];
   const show = (text: string): void => void shown.push(text);
-  for (const thrown of [new ToldElsewhere("there"), over.signal.reason, new Error("a mistake"), "a text"]) {
+  for (
+    const thrown of [
+      new ToldElsewhere("there"),
+      over.signal.reason,
+      new Error("a mistake"),
+      "a text",
+    ]
+  ) {
     assertEquals(answerToFailure(thrown, request, { show }), undefined);
   }
   assertEquals(shown.length, 2);
@@ -50,7 +57,10 @@ Deno.test("whatever a handler throws, and whatever the console does, its failure
     ]
   ) {
     const shown: string[] = [];
-    assertEquals(answerToFailure(thrown, request, { show: (text) => void shown.push(text) }), undefined);
+    assertEquals(
+      answerToFailure(thrown, request, { show: (text) => void shown.push(text) }),
+      undefined,
+    );
     assertStringIncludes(shown.join(), words);
     assertEquals(encodeError(thrown)["code"], "internal");
   }
@@ -63,6 +73,8 @@ Deno.test("whatever a handler throws, and whatever the console does, its failure
 Deno.test("further lines of a failure are indented, so that a requester's words cannot pass for another failure", () => {
   const shown: string[] = [];
   const request = createRequest(new AbortController().signal);
-  answerToFailure("bad\nThe handler of request", request, { show: (text) => void shown.push(text) });
+  answerToFailure("bad\nThe handler of request", request, {
+    show: (text) => void shown.push(text),
+  });
   assertEquals(shown.join().split("\n").slice(1), ["  The handler of request"]);
 });

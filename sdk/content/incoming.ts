@@ -1,15 +1,21 @@
 /**
- * An opened message as the rest of the SDK sees it: its kind, and the part that it concerns. Messages that cannot be
- * shown are sorted out here too: expired, of a later version, or broken.
+ * An opened message as the rest of the SDK sees it: its kind, and the part that it concerns.
+ * Messages that cannot be shown are sorted out here too: expired, of a later version, or broken.
  */
-import { type AgentId, type ContentFields, decodeContent, type MessageId, WireError } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  type ContentFields,
+  decodeContent,
+  type MessageId,
+  WireError,
+} from "../../proto/mod.ts";
 
 /** The kind of content in an envelope. */
 export type EnvelopeKind = "message" | "request" | "reply" | "error";
 
 /**
- * The part that a message concerns: readers of messages, the handler of requests, a caller that waits for a reply, or
- * nothing here. Readers that want everything get the messages of `aside` too.
+ * The part that a message concerns: readers of messages, the handler of requests, a caller that
+ * waits for a reply, or nothing here. Readers that want everything get the messages of `aside` too.
  */
 export type Lane = "message" | "request" | "reply" | "aside";
 
@@ -31,7 +37,10 @@ export interface Incoming {
 }
 
 /** Of what was opened, everything but its content. */
-export type Opened = Pick<Incoming, "id" | "sender" | "identity" | "keyUnchanged" | "knownAs" | "timeMs" | "sequence">;
+export type Opened = Pick<
+  Incoming,
+  "id" | "sender" | "identity" | "keyUnchanged" | "knownAs" | "timeMs" | "sequence"
+>;
 
 export interface Reader {
   readonly agentId: AgentId;
@@ -53,7 +62,10 @@ export function readContent(plaintext: Uint8Array, opened: Opened, reader: Reade
     switch (decoded.form) {
       case "raw": {
         const lane = opened.keyUnchanged ? "message" : "aside";
-        return { outcome: "incoming", incoming: { ...opened, kind: "message", lane, fields: {}, body: decoded.body } };
+        return {
+          outcome: "incoming",
+          incoming: { ...opened, kind: "message", lane, fields: {}, body: decoded.body },
+        };
       }
       case "later":
         return { outcome: "later", what: decoded.what };
@@ -66,7 +78,10 @@ export function readContent(plaintext: Uint8Array, opened: Opened, reader: Reade
   }
 }
 
-/** Whether a plaintext claims to be a request or a reply to this agent: asked before it is known who wrote it. */
+/**
+ * Whether a plaintext claims to be a request or a reply to this agent: asked before it is known who
+ * wrote it.
+ */
 export function isHandedOn(plaintext: Uint8Array, agentId: AgentId): boolean {
   try {
     const decoded = decodeContent(plaintext);
@@ -80,9 +95,16 @@ export function isHandedOn(plaintext: Uint8Array, agentId: AgentId): boolean {
 
 function place(content: Omit<Incoming, "lane">, { agentId, nowMs, maxAgeMs }: Reader): ReadContent {
   const { kind, fields, timeMs } = content;
-  const deadlineMs = fields.deadlineMs === undefined ? undefined : Math.min(fields.deadlineMs, timeMs + maxAgeMs);
-  if (nowMs >= Math.min(deadlineMs ?? Infinity, fields.expiryMs ?? Infinity)) return { outcome: "expired", kind };
-  const incoming = { ...content, fields: deadlineMs === undefined ? fields : { ...fields, deadlineMs } };
+  const deadlineMs = fields.deadlineMs === undefined
+    ? undefined
+    : Math.min(fields.deadlineMs, timeMs + maxAgeMs);
+  if (nowMs >= Math.min(deadlineMs ?? Infinity, fields.expiryMs ?? Infinity)) {
+    return { outcome: "expired", kind };
+  }
+  const incoming = {
+    ...content,
+    fields: deadlineMs === undefined ? fields : { ...fields, deadlineMs },
+  };
   const isForUs = content.keyUnchanged && (fields.to === undefined || fields.to.includes(agentId));
   if (!isForUs) return { outcome: "incoming", incoming: { ...incoming, lane: "aside" } };
   const lane = kind === "error" ? "reply" : kind;

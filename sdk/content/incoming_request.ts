@@ -16,7 +16,10 @@ import type { Incoming } from "./incoming.ts";
  * ```
  */
 export class IncomingRequest extends Envelope {
-  /** 1 for the first. Above it, an earlier attempt was begun, and may have had effects, before this agent was stopped. */
+  /**
+   * 1 for the first. Above it, an earlier attempt was begun, and may have had effects, before this
+   * agent was stopped.
+   */
   readonly attempt: number;
   /** When the requester stops waiting, by the relay's clock. No reply is sent after it. */
   readonly deadlineMs: number;
@@ -24,7 +27,10 @@ export class IncomingRequest extends Envelope {
   readonly signal: AbortSignal;
 
   /** @internal Requests come from `serve`. */
-  constructor(incoming: Incoming, { attempt, signal }: { readonly attempt: number; readonly signal: AbortSignal }) {
+  constructor(
+    incoming: Incoming,
+    { attempt, signal }: { readonly attempt: number; readonly signal: AbortSignal },
+  ) {
     super(incoming, () => Promise.resolve());
     this.attempt = attempt;
     this.deadlineMs = incoming.fields.deadlineMs ?? 0;

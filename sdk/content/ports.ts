@@ -30,7 +30,10 @@ export interface Asked {
   readonly deadlineMs: number;
 }
 
-/** Requests that may be asked, or run, again after a crash, on disk. Everything here rejects with `StaticError`. */
+/**
+ * Requests that may be asked, or run, again after a crash, on disk. Everything here rejects with
+ * `StaticError`.
+ */
 export interface RequestRecords {
   /** Requests that this agent has asked under a key. */
   asked(): Promise<readonly Asked[]>;
@@ -61,12 +64,21 @@ export interface Ports {
   readonly records: RequestRecords;
   /** Resolves when the relay has it. */
   readonly send: (plaintext: Uint8Array, outgoing: Outgoing) => Promise<unknown>;
-  /** Writes changes together with what else waits to be written, and at once. Rejects with `StaticError`. */
+  /**
+   * Writes changes together with what else waits to be written, and at once. Rejects with
+   * `StaticError`.
+   */
   readonly writeAlong: (changes: readonly RecordChange[]) => Promise<void>;
   readonly isMember: (agentId: AgentId) => boolean;
-  /** Resolves when our group is where the channel is now: an agent that was let in a moment ago is in it then. */
+  /**
+   * Resolves when our group is where the channel is now: an agent that was let in a moment ago is
+   * in it then.
+   */
   readonly catchUp: (timeoutMs: number) => Promise<void>;
-  /** Whether a message of ours under this id is in the log. Throws `StaticError` when the relay cannot be asked. */
+  /**
+   * Whether a message of ours under this id is in the log. Throws `StaticError` when the relay
+   * cannot be asked.
+   */
   readonly stands: (id: MessageId) => Promise<boolean>;
   readonly tell: (event: RequestEvent) => void;
   /** Its sender broke the rules. */
@@ -74,7 +86,22 @@ export interface Ports {
 }
 
 export type RequestEvent =
-  | { readonly type: "expired"; readonly kind: "request"; readonly id: MessageId; readonly sender: AgentId }
+  | {
+    readonly type: "expired";
+    readonly kind: "request";
+    readonly id: MessageId;
+    readonly sender: AgentId;
+  }
   | { readonly type: "request_dropped"; readonly id: MessageId; readonly sender: AgentId }
-  | { readonly type: "handler_failed"; readonly id: MessageId; readonly sender: AgentId; readonly error: unknown }
-  | { readonly type: "reply_failed"; readonly id: MessageId; readonly sender: AgentId; readonly error: StaticError };
+  | {
+    readonly type: "handler_failed";
+    readonly id: MessageId;
+    readonly sender: AgentId;
+    readonly error: unknown;
+  }
+  | {
+    readonly type: "reply_failed";
+    readonly id: MessageId;
+    readonly sender: AgentId;
+    readonly error: StaticError;
+  };

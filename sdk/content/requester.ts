@@ -1,24 +1,42 @@
 /**
- * Requests of this agent that wait for replies. A request that was given a key is on disk before it is sent, and a reply to it
- * before it is acknowledged: until its deadline, asking again with the key continues the request or finds the replies. A reply
- * to any other request that nobody waits for is consumed: nobody could ask for it.
+ * Requests of this agent that wait for replies. A request that was given a key is on disk before it
+ * is sent, and a reply to it before it is acknowledged: until its deadline, asking again with the
+ * key continues the request or finds the replies. A reply to any other request that nobody waits
+ * for is consumed: nobody could ask for it.
  */
-import { type AgentId, binaryIdFromBytes, type MessageId, replyIdOf, replySecretBytes } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  binaryIdFromBytes,
+  type MessageId,
+  replyIdOf,
+  replySecretBytes,
+} from "../../proto/mod.ts";
 import { createError, invalidArgument, isCode, isRefusal, StaticError } from "../base/errors.ts";
 import { answerOf, type AnswerQueue, type Answers, answersOf } from "./answers.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Asked, Handed, Ports } from "./ports.ts";
-import { bodyOf, type ContentOptions, duration, envelope, fieldsOf, type Sendable } from "./values.ts";
+import {
+  bodyOf,
+  type ContentOptions,
+  duration,
+  envelope,
+  fieldsOf,
+  type Sendable,
+} from "./values.ts";
 
 /** How a request is made. */
 export interface AskOptions extends ContentOptions {
-  /** How long to wait for replies, also while those who are asked are offline: 60 seconds when not given, at most 7 days. */
+  /**
+   * How long to wait for replies, also while those who are asked are offline: 60 seconds when not
+   * given, at most 7 days.
+   */
   readonly timeoutMs?: number | undefined;
   /** Gives up waiting; the call then rejects with its reason. The request may still be handled. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Names the request until its deadline, such as the number of an order: asking the same members again with the same key, also
-   * after a crash, continues the same request, or returns the reply that has come. At most 128 characters.
+   * Names the request until its deadline, such as the number of an order: asking the same members
+   * again with the same key, also after a crash, continues the same request, or returns the reply
+   * that has come. At most 128 characters.
    */
   readonly key?: string | undefined;
 }
@@ -63,7 +81,10 @@ export class Requester {
   ask(value: Sendable, to: readonly AgentId[], options: AskOptions): Answers {
     const { key, signal } = options;
     const { relayNowMs, maxAgeMs, runtime } = this.#ports;
-    const timeoutMs = Math.min(duration("timeoutMs", options.timeoutMs ?? defaultTimeoutMs), maxAgeMs());
+    const timeoutMs = Math.min(
+      duration("timeoutMs", options.timeoutMs ?? defaultTimeoutMs),
+      maxAgeMs(),
+    );
     this.#check(to, key);
     signal?.throwIfAborted();
     const said: Said = { fields: fieldsOf(value, options), body: bodyOf(value), timeoutMs };
@@ -86,7 +107,8 @@ export class Requester {
   async reply(handed: Handed): Promise<void> {
     const { agentId, records, refuse } = this.#ports;
     const { incoming, incoming: { id, sender, fields: { replyTo } } } = handed;
-    const asked = replyTo && (this.#waiting.get(replyTo)?.asked ?? (await this.#known()).get(replyTo));
+    const asked = replyTo &&
+      (this.#waiting.get(replyTo)?.asked ?? (await this.#known()).get(replyTo));
     if (asked === undefined || !asked.to.includes(sender)) return handed.done();
     // Under another id it could come twice.
     if (id !== replyIdOf({ id: asked.id, from: agentId, secret: asked.secret }, sender)) {
@@ -112,7 +134,9 @@ export class Requester {
 
   #check(to: readonly AgentId[], key: string | undefined): void {
     if (this.#ended !== undefined) throw this.#ended;
-    if (to.includes(this.#ports.agentId)) throw invalidArgument("Cannot ask oneself; name another member");
+    if (to.includes(this.#ports.agentId)) {
+      throw invalidArgument("Cannot ask oneself; name another member");
+    }
     if (key !== undefined && (key === "" || key.length > maxKeyCharacters)) {
       throw invalidArgument(`A request's key has 1 to ${maxKeyCharacters} characters`);
     }
@@ -120,10 +144,17 @@ export class Requester {
       throw invalidArgument("A request with this key waits already; wait for its reply");
     }
     if (this.#pending.size < maxPending) return;
-    throw createError("queue_full", `Cannot ask: ${maxPending} requests wait for replies; wait for some of them`);
+    throw createError(
+      "queue_full",
+      `Cannot ask: ${maxPending} requests wait for replies; wait for some of them`,
+    );
   }
 
-  #begin(to: readonly AgentId[], key: string | undefined, signal: AbortSignal | undefined): Pending {
+  #begin(
+    to: readonly AgentId[],
+    key: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Pending {
     const stop = (): void => {
       pending.cancel();
       signal?.removeEventListener("abort", abort);
@@ -154,9 +185,14 @@ export class Requester {
     try {
       await this.#send(pending, asked, encodeRequest(asked, said, before !== undefined));
     } catch (error) {
-      if (before === undefined && error instanceof StaticError && isRefusal(error)) this.#forget(asked);
-      if (!isCode(error, "transport_error", "connection_error") || this.#ended !== undefined) throw error;
-      const text = `No reply within ${said.timeoutMs} ms: the relay has not confirmed the request; ask again`;
+      if (before === undefined && error instanceof StaticError && isRefusal(error)) {
+        this.#forget(asked);
+      }
+      if (!isCode(error, "transport_error", "connection_error") || this.#ended !== undefined) {
+        throw error;
+      }
+      const text =
+        `No reply within ${said.timeoutMs} ms: the relay has not confirmed the request; ask again`;
       throw createError("request_timeout", text, { cause: error });
     }
     this.#expireLater(pending, asked, said);
@@ -181,9 +217,13 @@ export class Requester {
   /** The request that goes by this key now. */
   async #askedBefore(key: string, to: readonly AgentId[]): Promise<Asked | undefined> {
     const nowMs = this.#ports.relayNowMs();
-    const before = [...(await this.#known()).values()].find((each) => each.key === key && each.deadlineMs > nowMs);
+    const before = [...(await this.#known()).values()].find((each) =>
+      each.key === key && each.deadlineMs > nowMs
+    );
     if (before === undefined || before.to.join() === to.join()) return before;
-    throw invalidArgument("A request with this key was made to others; ask the same members, or use another key");
+    throw invalidArgument(
+      "A request with this key was made to others; ask the same members, or use another key",
+    );
   }
 
   /** Collects replies that an earlier call, or the program before a restart, received. */
@@ -198,8 +238,9 @@ export class Requester {
   }
 
   /**
-   * An agent that was let in has its Welcome when the relay has the commit, which may be before our group follows it: nobody is
-   * refused before the group has caught up. The request's own time goes on meanwhile.
+   * An agent that was let in has its Welcome when the relay has the commit, which may be before our
+   * group follows it: nobody is refused before the group has caught up. The request's own time goes
+   * on meanwhile.
    */
   async #catchUp(pending: Pending, asked: Asked, said: Said): Promise<void> {
     const { isMember, catchUp } = this.#ports;
@@ -219,7 +260,10 @@ export class Requester {
     this.#sweep();
   }
 
-  /** Requests and replies go from the disk with their deadline: they are all that lies there of what was said. */
+  /**
+   * Requests and replies go from the disk with their deadline: they are all that lies there of what
+   * was said.
+   */
   #sweep(): void {
     const { records, relayNowMs, runtime } = this.#ports;
     this.#cancelSweep();
@@ -259,7 +303,8 @@ export class Requester {
 
   #settle({ asked, waiting, later, stop, wake }: Pending): void {
     if (waiting.size === 0) stop();
-    // Everybody said "later": asking again is another request, because nobody replies to this one twice.
+    // Everybody said "later": asking again is another request, because nobody replies to this one
+    // twice.
     if (asked !== undefined && later === asked.to.length) this.#forget(asked);
     wake();
   }
@@ -293,14 +338,20 @@ interface Said {
   readonly timeoutMs: number;
 }
 
-function encodeRequest({ to, deadlineMs, secret }: Asked, { fields, body }: Said, again: boolean): Uint8Array {
+function encodeRequest(
+  { to, deadlineMs, secret }: Asked,
+  { fields, body }: Said,
+  again: boolean,
+): Uint8Array {
   const asked = { ...fields, to, deadlineMs, replySecret: secret, ...(again && { again }) };
   return envelope({ kind: "request", fields: asked }, body);
 }
 
 function staticErrorOf(error: unknown): StaticError {
   if (error instanceof StaticError) return error;
-  return createError("internal", `Cannot ask: ${error instanceof Error ? error.message : error}`, { cause: error });
+  return createError("internal", `Cannot ask: ${error instanceof Error ? error.message : error}`, {
+    cause: error,
+  });
 }
 
 function noMember(agentId: AgentId): StaticError {
@@ -308,5 +359,8 @@ function noMember(agentId: AgentId): StaticError {
 }
 
 function goneError(agentId: AgentId): StaticError {
-  return createError("not_found", `${agentId} is no longer a member of the channel, and did not reply`);
+  return createError(
+    "not_found",
+    `${agentId} is no longer a member of the channel, and did not reply`,
+  );
 }

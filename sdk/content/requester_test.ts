@@ -41,7 +41,11 @@ Deno.test("a request with a key and the replies to it are gone from the disk wit
   await stage.clock.advance(timeoutMs - 1);
   assertEquals(stage.records.replies.size, 1);
   await stage.clock.advance(2);
-  assertEquals([stage.records.asked.size, stage.records.replies.size, stage.clock.timers], [0, 0, 0]);
+  assertEquals([stage.records.asked.size, stage.records.replies.size, stage.clock.timers], [
+    0,
+    0,
+    0,
+  ]);
 });
 
 Deno.test("what an earlier life kept beyond its deadline is gone with the next connection", async () => {
@@ -64,7 +68,10 @@ Deno.test("as many requests wait for replies as a channel keeps, and no more", (
 });
 
 Deno.test("a request to an agent that is not known has no more than its own time, however long catching up takes", async () => {
-  const { ports, clock } = createPorts({ isMember: () => false, catchUp: () => new Promise(() => {}) });
+  const { ports, clock } = createPorts({
+    isMember: () => false,
+    catchUp: () => new Promise(() => {}),
+  });
   const codes: unknown[] = [];
   const answers = new Requester(ports).ask("?", [alice], { timeoutMs });
   void answers.next().then(({ value }) => codes.push(value?.ok === false && value.error.code));

@@ -1,7 +1,8 @@
 /**
- * Requests to this agent, and the handler that serves them. A request is acknowledged when its reply is accepted, or its time is
- * over: until then it comes again after a crash. One that may have been run by an earlier life of this agent is not run before
- * the relay has said that no reply to it stands in the log.
+ * Requests to this agent, and the handler that serves them. A request is acknowledged when its
+ * reply is accepted, or its time is over: until then it comes again after a crash. One that may
+ * have been run by an earlier life of this agent is not run before the relay has said that no reply
+ * to it stands in the log.
  */
 import { type AgentId, type ContentFields, type MessageId, replyIdOf } from "../../proto/mod.ts";
 import { createError, invalidArgument, isCode, StaticError } from "../base/errors.ts";
@@ -13,7 +14,9 @@ import type { Attempts, Handed, Ports } from "./ports.ts";
 import { bodyOf, envelope, fieldsOf, type Sendable } from "./values.ts";
 
 /** Returns the reply, or throws; a `RemoteError` reaches the requester as it is. */
-export type RequestHandler = (request: IncomingRequest) => Sendable | void | Promise<Sendable | void>;
+export type RequestHandler = (
+  request: IncomingRequest,
+) => Sendable | void | Promise<Sendable | void>;
 
 /** How requests are served. */
 export interface ServeOptions {
@@ -79,7 +82,10 @@ export class Service {
     this.#firstHead ??= head;
   }
 
-  serve(handler: RequestHandler, { concurrency = defaultConcurrency, signal }: ServeOptions = {}): Serving {
+  serve(
+    handler: RequestHandler,
+    { concurrency = defaultConcurrency, signal }: ServeOptions = {},
+  ): Serving {
     if (!Number.isInteger(concurrency) || concurrency < 1) {
       throw invalidArgument(`concurrency is ${concurrency}: give an integer from 1 up`);
     }
@@ -109,14 +115,19 @@ export class Service {
     const { incoming: { id, sender, fields, body } } = handed;
     const key = `${sender}.${id}`;
     // The same request again, in a message of its own: its first copy is answered, once.
-    if (this.#answered.has(key) || this.#underWay.has(key) || this.#waiting.has(key)) return handed.done();
+    if (this.#answered.has(key) || this.#underWay.has(key) || this.#waiting.has(key)) {
+      return handed.done();
+    }
     const waiting = { handed, key, deadlineMs: fields.deadlineMs ?? 0 };
     if (!this.#hasRoomFor(sender, body.length)) return this.#turnAway(waiting);
     this.#await(waiting);
     this.#pump();
   }
 
-  /** Begins no more requests; resolves when those that run have ended and their replies are accepted. */
+  /**
+   * Begins no more requests; resolves when those that run have ended and their replies are
+   * accepted.
+   */
   async drain(): Promise<void> {
     this.#isDraining = true;
     await Promise.all(this.#running);
@@ -153,7 +164,8 @@ export class Service {
     const { relayNowMs, runtime, isMember } = this.#ports;
     const { sender } = handed.incoming;
     const over = new AbortController();
-    const abort = (): void => over.abort(createError("request_timeout", "The request's deadline is over"));
+    const abort = (): void =>
+      over.abort(createError("request_timeout", "The request's deadline is over"));
     const cancel = runtime.after(Math.max(0, deadlineMs - relayNowMs()), abort);
     this.#stop.signal.addEventListener("abort", abort);
     const isOver = (): boolean => over.signal.aborted || relayNowMs() >= deadlineMs;
@@ -180,7 +192,9 @@ export class Service {
     }
   }
 
-  /** Whether an earlier life of this agent has replied; false as well when the time is over first. */
+  /**
+   * Whether an earlier life of this agent has replied; false as well when the time is over first.
+   */
   async #isAnswered({ handed: { incoming } }: Waiting, signal: AbortSignal): Promise<boolean> {
     const { sequence, fields } = incoming;
     if (sequence > (this.#firstHead ?? Infinity) && fields.again !== true) return false;
@@ -201,7 +215,9 @@ export class Service {
     const { records, relayNowMs, writeAlong } = this.#ports;
     const known = await this.#knownAttempts();
     const count = (known.get(key)?.count ?? 0) + 1;
-    const over = [...known].filter(([, each]) => each.deadlineMs < relayNowMs()).map(([each]) => each);
+    const over = [...known].filter(([, each]) => each.deadlineMs < relayNowMs()).map(([each]) =>
+      each
+    );
     for (const each of over) known.delete(each);
     known.set(key, { count, deadlineMs });
     await writeAlong([
@@ -212,10 +228,13 @@ export class Service {
   }
 
   #knownAttempts(): Promise<Map<string, Attempts>> {
-    this.#attempts ??= this.#ports.records.attempts().then((attempts) => new Map(attempts), (error) => {
-      this.#attempts = undefined;
-      throw error;
-    });
+    this.#attempts ??= this.#ports.records.attempts().then(
+      (attempts) => new Map(attempts),
+      (error) => {
+        this.#attempts = undefined;
+        throw error;
+      },
+    );
     return this.#attempts;
   }
 
@@ -227,8 +246,14 @@ export class Service {
       const { id, sender: { agentId } } = request;
       const answer = answerToFailure(thrown, request, this.#ports.runtime);
       this.#ports.tell({ type: "handler_failed", id, sender: agentId, error: answer ?? thrown });
-      if (answer === undefined) return failure("handler_failed", "The handler failed; its own side has the reason");
-      return failure(answer.remoteCode, answer.message, answer.retryable ? answer.retryAfterMs ?? 0 : undefined);
+      if (answer === undefined) {
+        return failure("handler_failed", "The handler failed; its own side has the reason");
+      }
+      return failure(
+        answer.remoteCode,
+        answer.message,
+        answer.retryable ? answer.retryAfterMs ?? 0 : undefined,
+      );
     }
   }
 
@@ -255,11 +280,18 @@ export class Service {
           sent = failure("reply_too_large", "The reply is larger than a message may be");
         } else {
           // Whatever it is, the handler has run: only the reply is tried again.
-          if (!isCode(error, "quota_exceeded") && !(error instanceof StaticError && error.retryable) && !told) {
+          if (
+            !isCode(error, "quota_exceeded") &&
+            !(error instanceof StaticError && error.retryable) && !told
+          ) {
             this.#tellFailed(waiting, error);
             told = true;
           }
-          await pause(runtime, (error instanceof StaticError ? error.retryAfterMs : undefined) ?? pauseMs, signal);
+          await pause(
+            runtime,
+            (error instanceof StaticError ? error.retryAfterMs : undefined) ?? pauseMs,
+            signal,
+          );
           pauseMs = Math.min(2 * pauseMs, maxRetryMs);
         }
       }
@@ -284,7 +316,9 @@ export class Service {
   }
 
   #tellFailed({ handed: { incoming: { id, sender } } }: Waiting, fault: unknown): void {
-    const error = fault instanceof StaticError ? fault : createError("internal", String(fault), { cause: fault });
+    const error = fault instanceof StaticError
+      ? fault
+      : createError("internal", String(fault), { cause: fault });
     if (!this.#stop.signal.aborted) this.#ports.tell({ type: "reply_failed", id, sender, error });
   }
 
@@ -307,7 +341,11 @@ export class Service {
     const { id, sender } = waiting.handed.incoming;
     this.#ports.tell({ type: "request_dropped", id, sender });
     if (this.#work === undefined) return waiting.handed.done();
-    const busy = failure("overloaded", "Too many requests wait for this handler; ask again later", 0);
+    const busy = failure(
+      "overloaded",
+      "Too many requests wait for this handler; ask again later",
+      0,
+    );
     this.#send(waiting, busy, this.#stop.signal).catch(() => {}).then(() => waiting.handed.done());
   }
 
@@ -319,8 +357,12 @@ export class Service {
 
   /** Nobody takes more than half of what may wait. */
   #hasRoomFor(sender: AgentId, length: number): boolean {
-    if (this.#waiting.size >= maxWaiting || this.#waitingBytes + length > maxWaitingBytes) return false;
-    const own = [...this.#waiting.values()].filter(({ handed }) => handed.incoming.sender === sender);
+    if (this.#waiting.size >= maxWaiting || this.#waitingBytes + length > maxWaitingBytes) {
+      return false;
+    }
+    const own = [...this.#waiting.values()].filter(({ handed }) =>
+      handed.incoming.sender === sender
+    );
     const bytes = own.reduce((sum, { handed }) => sum + handed.incoming.body.length, length);
     return own.length < maxWaiting / 2 && bytes <= maxWaitingBytes / 2;
   }
@@ -359,7 +401,9 @@ interface Reply {
 /** `retryAfterMs`: the same request may succeed later; 0 when nobody knows when. */
 function failure(code: string, text: string, retryAfterMs?: number): Reply {
   const isCodeText = /^[\x20-\x7e]{1,64}$/.test(code);
-  const retry = Number.isFinite(retryAfterMs) ? { retryAfterMs: Math.max(0, Math.ceil(retryAfterMs ?? 0)) } : {};
+  const retry = Number.isFinite(retryAfterMs)
+    ? { retryAfterMs: Math.max(0, Math.ceil(retryAfterMs ?? 0)) }
+    : {};
   return {
     kind: "error",
     fields: { error: isCodeText ? code : "failed", ...retry },

@@ -9,13 +9,23 @@ const deadlineMs = 1000;
 function request(again: boolean): Incoming {
   const secret = { replySecret: new Uint8Array(replySecretBytes) };
   const fields = { to: [bob], deadlineMs, ...secret, ...(again && { again }) };
-  const opened = { id: parseBinaryId<MessageId>("C".repeat(21) + "A"), sender: alice, identity: new Uint8Array(1) };
+  const opened = {
+    id: parseBinaryId<MessageId>("C".repeat(21) + "A"),
+    sender: alice,
+    identity: new Uint8Array(1),
+  };
   const at = { keyUnchanged: true, knownAs: undefined, timeMs: 0, sequence: 1 };
   return { ...opened, ...at, kind: "request", lane: "request", fields, body: new Uint8Array(1) };
 }
 
-/** One request to a handler, which then does this. Returns how often it ran when the request was done with. */
-async function serveOne({ ports }: TestPorts, { again = false, act = () => {} } = {}): Promise<number> {
+/**
+ * One request to a handler, which then does this. Returns how often it ran when the request was
+ * done with.
+ */
+async function serveOne(
+  { ports }: TestPorts,
+  { again = false, act = () => {} } = {},
+): Promise<number> {
   const service = new Service(ports);
   service.connected(0);
   let ran = 0;
@@ -31,7 +41,11 @@ async function serveOne({ ports }: TestPorts, { again = false, act = () => {} } 
 }
 
 for (
-  const { lateMs, runs, told } of [{ lateMs: 1, runs: 1, told: [] }, { lateMs: deadlineMs, runs: 0, told: ["expired"] }]
+  const { lateMs, runs, told } of [{ lateMs: 1, runs: 1, told: [] }, {
+    lateMs: deadlineMs,
+    runs: 0,
+    told: ["expired"],
+  }]
 ) {
   Deno.test(`a disk that takes ${lateMs} ms to note a request with a deadline after ${deadlineMs}: ${runs} runs`, async () => {
     const stage = createPorts({ onWrite: (clock) => clock.stall(lateMs) });
@@ -57,7 +71,12 @@ Deno.test("a handler that throws a value without a text has run once, and its re
     throw Object.create(null);
   };
   const shown: string[] = [];
-  const ports = { ...stage.ports, runtime: { ...stage.ports.runtime, show: (text: string) => void shown.push(text) } };
-  assertEquals([await serveOne({ ...stage, ports }, { act }), stage.events], [1, ["handler_failed"]]);
+  const ports = {
+    ...stage.ports,
+    runtime: { ...stage.ports.runtime, show: (text: string) => void shown.push(text) },
+  };
+  assertEquals([await serveOne({ ...stage, ports }, { act }), stage.events], [1, [
+    "handler_failed",
+  ]]);
   assertEquals(shown.length, 1);
 });

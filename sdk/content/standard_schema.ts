@@ -1,4 +1,7 @@
-/** The interface that validators share (standardschema.dev), as far as reading a value needs it: zod, valibot, arktype have it. */
+/**
+ * The interface that validators share (standardschema.dev), as far as reading a value needs it:
+ * zod, valibot, arktype have it.
+ */
 
 /** A validator of any library that follows the Standard Schema. */
 export interface StandardSchema<Output = unknown> {
@@ -36,7 +39,9 @@ export function describeIssues(issues: readonly SchemaIssue[]): string {
 
 /** Steps are keys, or objects with one. */
 function placeOf(path: readonly unknown[]): string {
-  return path.map((step) => String(typeof step === "object" && step !== null ? Reflect.get(step, "key") : step)).join(
+  return path.map((step) =>
+    String(typeof step === "object" && step !== null ? Reflect.get(step, "key") : step)
+  ).join(
     ".",
   );
 }

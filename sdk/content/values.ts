@@ -1,4 +1,7 @@
-/** From what an application gives to the plaintext of a message. Bytes and text without anything else stay as they are. */
+/**
+ * From what an application gives to the plaintext of a message. Bytes and text without anything
+ * else stay as they are.
+ */
 import {
   type AgentId,
   type ContentFields,
@@ -15,7 +18,10 @@ import { createError, invalidArgument } from "../base/errors.ts";
 /** A value that can be sent: bytes, text, or a value as JSON. */
 export type Sendable = Uint8Array | string | { readonly json: unknown };
 
-/** Somebody in the channel: its agent id, the name that the user gave it, or what has an agent id, such as a member or a sender. */
+/**
+ * Somebody in the channel: its agent id, the name that the user gave it, or what has an agent id,
+ * such as a member or a sender.
+ */
 export type Addressee = string | { readonly agentId: string };
 
 /** Fields that a message can carry. */
@@ -46,7 +52,9 @@ export interface Enveloping {
 /** As text: agent ids and names. */
 export function addresseesOf(to: Addressee | readonly Addressee[]): readonly string[] {
   const list: readonly Addressee[] = isList(to) ? to : [to];
-  if (list.length === 0) throw invalidArgument("Cannot send: `to` names nobody; name a member, or leave it out");
+  if (list.length === 0) {
+    throw invalidArgument("Cannot send: `to` names nobody; name a member, or leave it out");
+  }
   return list.map((each) => typeof each === "string" ? each : each.agentId);
 }
 
@@ -77,7 +85,9 @@ export function encodeMessage(
     ...(expiresInMs !== undefined && { expiryMs: nowMs + duration("expiresInMs", expiresInMs) }),
   };
   const body = bodyOf(value);
-  return Object.keys(fields).length === 0 ? encodeRawPayload(body) : envelope({ kind: "message", fields }, body);
+  return Object.keys(fields).length === 0
+    ? encodeRawPayload(body)
+    : envelope({ kind: "message", fields }, body);
 }
 
 export function envelope({ kind, fields }: Enveloping, body: Uint8Array): Uint8Array {
@@ -85,7 +95,10 @@ export function envelope({ kind, fields }: Enveloping, body: Uint8Array): Uint8A
 }
 
 /** Returns the fields of a value, from the value itself and the options. */
-export function fieldsOf(value: Sendable, { contentType, conversation, headers }: ContentOptions): ContentFields {
+export function fieldsOf(
+  value: Sendable,
+  { contentType, conversation, headers }: ContentOptions,
+): ContentFields {
   const type = contentType ?? (isJson(value) ? "application/json" : undefined);
   const named = Object.entries(headers ?? {});
   return {
@@ -122,14 +135,17 @@ export function duration(name: string, ms: number): number {
 }
 
 function isJson(value: Sendable): value is { readonly json: unknown } {
-  return typeof value === "object" && value !== null && !(value instanceof Uint8Array) && "json" in value;
+  return typeof value === "object" && value !== null && !(value instanceof Uint8Array) &&
+    "json" in value;
 }
 
 function checked<T>(act: () => T): T {
   try {
     return act();
   } catch (error) {
-    if (error instanceof WireError) throw createError(error.code, `Cannot send: ${error.message}`, { cause: error });
+    if (error instanceof WireError) {
+      throw createError(error.code, `Cannot send: ${error.message}`, { cause: error });
+    }
     throw error;
   }
 }

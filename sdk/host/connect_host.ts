@@ -1,4 +1,7 @@
-/** An agent through its host. Options that only a new host needs are gathered when one has to be started. */
+/**
+ * An agent through its host. Options that only a new host needs are gathered when one has to be
+ * started.
+ */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { isSameApi } from "../../proto/mod.ts";
 import type { Abortable } from "../base/abortable.ts";
@@ -14,24 +17,35 @@ import { isTrustGiven } from "../session/open_session.ts";
 /** Options that are known before a host has to be started. */
 export interface HostedOptions extends Abortable {
   readonly dataDir: string;
-  /** Of what the host was started with, a short mark: one with another mark is asked to go when it is idle. */
+  /**
+   * Of what the host was started with, a short mark: one with another mark is asked to go when it
+   * is idle.
+   */
   readonly settings?: string | undefined;
   /** The rest, which only a new host needs. */
   readonly options: () => Promise<ConnectOptions>;
 }
 
 /** Throws `StaticError`. */
-export async function connectHost(options: ConnectOptions, platform: HostedPlatform): Promise<RemoteClient> {
+export async function connectHost(
+  options: ConnectOptions,
+  platform: HostedPlatform,
+): Promise<RemoteClient> {
   const { dataDir, signal } = options;
   const whole = (): Promise<ConnectOptions> => Promise.resolve(options);
   return await connectHostWith({ dataDir, signal, options: whole }, platform);
 }
 
 /** Throws `StaticError`. */
-export async function connectHostWith(hosted: HostedOptions, platform: HostedPlatform): Promise<RemoteClient> {
+export async function connectHostWith(
+  hosted: HostedOptions,
+  platform: HostedPlatform,
+): Promise<RemoteClient> {
   const { hosts } = platform;
   if (hosts === undefined) {
-    throw invalidArgument('There are no hosts in browsers and on Windows; connect without host: "auto"');
+    throw invalidArgument(
+      'There are no hosts in browsers and on Windows; connect without host: "auto"',
+    );
   }
   const { dataDir, settings, signal } = hosted;
   const options = async (): Promise<HostOptions> => {
@@ -43,8 +57,13 @@ export async function connectHostWith(hosted: HostedOptions, platform: HostedPla
   return await RemoteClient.open({ find, runtime: platform }, signal);
 }
 
-/** The options for a host. A host may not read its user's files, so their content is passed to it. */
-async function hostOptions(options: ConnectOptions, platform: HostedPlatform): Promise<HostOptions> {
+/**
+ * The options for a host. A host may not read its user's files, so their content is passed to it.
+ */
+async function hostOptions(
+  options: ConnectOptions,
+  platform: HostedPlatform,
+): Promise<HostOptions> {
   const { token, identity, tls, endpoint, passphrase, transport, cover, link } = options;
   if (typeof token === "function") {
     throw invalidArgument("A host cannot call a function for tokens; give apiKey, or a token");
@@ -67,13 +86,18 @@ async function hostOptions(options: ConnectOptions, platform: HostedPlatform): P
   const relay = endpoint ?? settings.relayUrl;
   const trust = {
     caCerts: [...tls?.caCerts ?? [], ...fromFile],
-    relayCaCerts: pinned === undefined ? tls?.relayCaCerts ?? [] : [await readCaFile(pinned, platform)],
-    certificateHashes: (tls?.certificateHashes ?? []).map((hash) => typeof hash === "string" ? hash : bytesToHex(hash)),
+    relayCaCerts: pinned === undefined
+      ? tls?.relayCaCerts ?? []
+      : [await readCaFile(pinned, platform)],
+    certificateHashes: (tls?.certificateHashes ?? []).map((hash) =>
+      typeof hash === "string" ? hash : bytesToHex(hash)
+    ),
   };
   return {
     identity: typeof identity === "string" ? new TextEncoder().encode(identity) : identity,
     fields: {
-      // Beside a link, an address of the user says more than a saved one: a host must be able to tell them apart.
+      // Beside a link, an address of the user says more than a saved one: a host must be able to
+      // tell them apart.
       ...(link !== undefined && { link, saved: pick(settings) }),
       endpoint: relay,
       apiUrl: url,
@@ -95,7 +119,9 @@ function credentialsFor(
   { token, apiKey, apiUrl, endpoint, link }: ConnectOptions,
   settings: PlatformSettings,
 ): { readonly url: string | undefined; readonly key: string | undefined } {
-  if (link !== undefined || (token !== undefined && endpoint !== undefined)) return { url: apiUrl, key: apiKey };
+  if (link !== undefined || (token !== undefined && endpoint !== undefined)) {
+    return { url: apiUrl, key: apiKey };
+  }
   const usesSettings = token === undefined && apiKey === undefined;
   const usesKey = usesSettings && (apiUrl === undefined || isSameApi(apiUrl, settings.apiUrl));
   return { url: apiUrl ?? settings.apiUrl, key: usesKey ? settings.apiKey : apiKey };

@@ -1,4 +1,7 @@
-/** The options that a program passes to a host that it starts: its own, and of the saved ones only those that belong to them. */
+/**
+ * The options that a program passes to a host that it starts: its own, and of the saved ones only
+ * those that belong to them.
+ */
 import { assertEquals, assertRejects } from "@std/assert";
 import { createError, StaticError } from "../base/errors.ts";
 import { connectHost } from "./connect_host.ts";
@@ -17,7 +20,9 @@ async function givenTo(options: Partial<ConnectOptions>, saved: PlatformSettings
     takeTurn: () => Promise.resolve(() => Promise.resolve()),
     start: (_, { frame, readable }, { onData }) => {
       for (const { header } of new FrameReader().push(frame)) given.push({ ...header, readable });
-      queueMicrotask(() => onData(encodeFrame({ id: 1, error: encodeError(createError("auth_failed", "refused")) })));
+      queueMicrotask(() =>
+        onData(encodeFrame({ id: 1, error: encodeError(createError("auth_failed", "refused")) }))
+      );
       return () => {};
     },
   };
@@ -27,7 +32,10 @@ async function givenTo(options: Partial<ConnectOptions>, saved: PlatformSettings
     readSettings: () => Promise.resolve(saved),
     readTextFile: (path) => Promise.resolve(`text of ${path}`),
   };
-  await assertRejects(() => connectHost({ dataDir: "/agent", identity: "a", ...options }, platform), StaticError);
+  await assertRejects(
+    () => connectHost({ dataDir: "/agent", identity: "a", ...options }, platform),
+    StaticError,
+  );
   return given[0] ?? {};
 }
 
@@ -39,7 +47,14 @@ Deno.test("a host gets the saved key for every way to write its address, and for
   for (const apiUrl of ["https://api.example", "https://api.example/", "https://API.example:443"]) {
     assertEquals(await keyFor({ apiUrl }), "saved", apiUrl);
   }
-  for (const apiUrl of ["https://api.example.net", "https://api.example/other", "http://api.example", "api.example"]) {
+  for (
+    const apiUrl of [
+      "https://api.example.net",
+      "https://api.example/other",
+      "http://api.example",
+      "api.example",
+    ]
+  ) {
     assertEquals(await keyFor({ apiUrl }), undefined, apiUrl);
   }
   assertEquals(await keyFor({ apiUrl: "https://api.example/", apiKey: "given" }), "given");
@@ -47,17 +62,24 @@ Deno.test("a host gets the saved key for every way to write its address, and for
 
 Deno.test("a host trusts a relay by the authority that is saved for it, unless the program says whom to trust", async () => {
   const saved = { apiUrl: "https://api.example", apiKey: "saved", relayCaFile: "relay.pem" };
-  const trustOf = async (options: Partial<ConnectOptions>, more: PlatformSettings = {}): Promise<unknown> =>
-    (await givenTo(options, { ...saved, ...more }))["tls"];
+  const trustOf = async (
+    options: Partial<ConnectOptions>,
+    more: PlatformSettings = {},
+  ): Promise<unknown> => (await givenTo(options, { ...saved, ...more }))["tls"];
   const none = { caCerts: [], relayCaCerts: [], certificateHashes: [] };
   assertEquals(await trustOf({}), { ...none, relayCaCerts: ["text of relay.pem"] });
   assertEquals(await trustOf({}, { caFile: "all.pem" }), { ...none, caCerts: ["text of all.pem"] });
-  assertEquals(await trustOf({ tls: { relayCaCerts: ["given"] } }), { ...none, relayCaCerts: ["given"] });
+  assertEquals(await trustOf({ tls: { relayCaCerts: ["given"] } }), {
+    ...none,
+    relayCaCerts: ["given"],
+  });
 });
 
 Deno.test("a host may read the list of known agents, and no other file of its user", async () => {
   const { trustFile, readable } = await givenTo({ trust: "/home/x/trust.json" }, {});
   assertEquals([trustFile, readable], ["/home/x/trust.json", ["/home/x/trust.json"]]);
   const own = await givenTo({}, {});
-  assertEquals([own["trustFile"], own["readable"]], [hostPlatform.findTrust(), [hostPlatform.findTrust()]]);
+  assertEquals([own["trustFile"], own["readable"]], [hostPlatform.findTrust(), [
+    hostPlatform.findTrust(),
+  ]]);
 });

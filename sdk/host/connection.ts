@@ -1,4 +1,7 @@
-/** The program's side of a connection to a host: calls, and their answers by number. How the bytes travel is the caller's. */
+/**
+ * The program's side of a connection to a host: calls, and their answers by number. How the bytes
+ * travel is the caller's.
+ */
 import type { Given, Operation, ResultOf } from "../../proto/host/operations.ts";
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { createError, type StaticError } from "../base/errors.ts";
@@ -57,7 +60,11 @@ export class HostConnection {
     try {
       for (const frame of this.#reader.push(chunk)) this.#take(frame);
     } catch (error) {
-      this.end(createError("listener_died", `The host cannot be understood: ${String(error)}`, { cause: error }));
+      this.end(
+        createError("listener_died", `The host cannot be understood: ${String(error)}`, {
+          cause: error,
+        }),
+      );
     }
   }
 
@@ -73,8 +80,8 @@ export class HostConnection {
   }
 
   /**
-   * Rejects with the host's error, or with `listener_died` when it goes first. An answer that comes although the caller
-   * gave up is taken: it may be a message.
+   * Rejects with the host's error, or with `listener_died` when it goes first. An answer that comes
+   * although the caller gave up is taken: it may be a message.
    */
   async call(op: string, fields: Header = {}, { bytes, signal }: Given = {}): Promise<Answered> {
     signal?.throwIfAborted();
@@ -104,7 +111,9 @@ export class HostConnection {
     const [ok, error] = [fields.optionalObject("ok"), fields.optionalObject("error")];
     if (ok !== undefined) pending.answered.resolve({ fields: ok, bytes });
     else if (error !== undefined) pending.answered.reject(decodeError(error));
-    else pending.answered.reject(pending.signal?.reason ?? createError("internal", "The call was given up"));
+    else {pending.answered.reject(
+        pending.signal?.reason ?? createError("internal", "The call was given up"),
+      );}
   }
 
   #event(fields: Fields): void {
@@ -116,8 +125,13 @@ export class HostConnection {
   }
 }
 
-/** The one value that the operation gives back. Throws `invalid_request` for an answer without it. */
-export function resultOf<O extends Operation>({ brings, answer = {} }: O, { fields, bytes }: Answered): ResultOf<O> {
+/**
+ * The one value that the operation gives back. Throws `invalid_request` for an answer without it.
+ */
+export function resultOf<O extends Operation>(
+  { brings, answer = {} }: O,
+  { fields, bytes }: Answered,
+): ResultOf<O> {
   const [value] = brings === undefined ? Object.values(fields.read(answer)) : [bytes];
   return value as ResultOf<O>; // cast: the table ties the value to the operation
 }

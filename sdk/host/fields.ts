@@ -1,6 +1,6 @@
 /**
- * Fields of a header, checked as they are read. A field of a wrong type or value throws `invalid_request` with the
- * field's name.
+ * Fields of a header, checked as they are read. A field of a wrong type or value throws
+ * `invalid_request` with the field's name.
  */
 import type { Field, FieldsOf, Limits, Shape } from "../../proto/host/fields.ts";
 import { invalidArgument } from "../base/errors.ts";
@@ -53,7 +53,8 @@ export class Fields {
   #list(name: string, { shape, limits, optional }: Extract<Field, { kind: "list" }>): unknown {
     const value = this.#value(name) ?? (optional === true ? undefined : []);
     if (Array.isArray(value)) checked(name, value.length, limits);
-    return value && new Fields({ [name]: value }).optionalObjects(name)?.map((each) => each.read(shape));
+    return value &&
+      new Fields({ [name]: value }).optionalObjects(name)?.map((each) => each.read(shape));
   }
 
   has(name: string): boolean {
@@ -85,7 +86,9 @@ export class Fields {
 
   optionalFlag(name: string): boolean | undefined {
     const value = this.#value(name);
-    return value === undefined || typeof value === "boolean" ? value : missing(name, "true or false");
+    return value === undefined || typeof value === "boolean"
+      ? value
+      : missing(name, "true or false");
   }
 
   texts(name: string): readonly string[] {
@@ -118,7 +121,9 @@ export class Fields {
     const value = this.#value(name);
     if (value === undefined) return undefined;
     if (!Array.isArray(value)) return missing(name, "a list of objects");
-    return value.map((each) => new Fields({ each }).optionalObject("each") ?? missing(name, "a list of objects"));
+    return value.map((each) =>
+      new Fields({ each }).optionalObject("each") ?? missing(name, "a list of objects")
+    );
   }
 
   /** All of it, as it came from JSON. */
@@ -155,7 +160,11 @@ const wordsFor = {
   json: "given",
 } as const;
 
-function checked(name: string, value: number | undefined, limits: Limits | undefined): number | undefined {
+function checked(
+  name: string,
+  value: number | undefined,
+  limits: Limits | undefined,
+): number | undefined {
   if (value === undefined || limits === undefined) return value;
   if (Number.isSafeInteger(value) && value >= limits.min && value <= limits.max) return value;
   throw invalidArgument(limits.refusal(name, value));

@@ -1,10 +1,24 @@
 // Headers that a program may have made badly, read by a shape of the table.
 import { assertEquals, assertThrows } from "@std/assert";
-import { choice, flag, list, map, number, object, optional, text, whole } from "../../proto/host/fields.ts";
+import {
+  choice,
+  flag,
+  list,
+  map,
+  number,
+  object,
+  optional,
+  text,
+  whole,
+} from "../../proto/host/fields.ts";
 import { StaticError } from "../base/errors.ts";
 import { Fields } from "./fields.ts";
 
-const few = { min: 1, max: 2, refusal: (field: string, value: number): string => `${field}: 1 to 2, not ${value}` };
+const few = {
+  min: 1,
+  max: 2,
+  refusal: (field: string, value: number): string => `${field}: 1 to 2, not ${value}`,
+};
 const shape = {
   name: text(),
   parts: list({ size: number() }, { limits: few }),
@@ -14,19 +28,27 @@ const shape = {
   guest: optional(object({ web: optional(flag()) })),
 };
 const good = { name: "a", parts: [{ size: 1 }] };
-const read = (more: Record<string, unknown>): unknown => new Fields({ ...good, ...more }).read(shape);
+const read = (more: Record<string, unknown>): unknown =>
+  new Fields({ ...good, ...more }).read(shape);
 
 Deno.test("a header is read by its shape: what it does not know is left out, and null is nothing", () => {
   assertEquals(read({ other: 1, id: 7, count: null }), good);
   const all = { count: 2, to: "owner", words: { a: "b" }, guest: { web: true } };
   assertEquals(read(all), { ...good, ...all });
-  assertEquals(read({ parts: [{ size: 1, other: 2 }], guest: { other: 1 } }), { ...good, guest: {} });
+  assertEquals(read({ parts: [{ size: 1, other: 2 }], guest: { other: 1 } }), {
+    ...good,
+    guest: {},
+  });
 });
 
 Deno.test("fields that every object has are not fields of a header", () => {
   const inherited = { toString: optional(text()), constructor: optional(text()) };
   assertEquals(Object.keys(new Fields({}).read(inherited)), []);
-  assertThrows(() => new Fields({}).read({ valueOf: text() }), StaticError, 'The field "valueOf" must be text');
+  assertThrows(
+    () => new Fields({}).read({ valueOf: text() }),
+    StaticError,
+    'The field "valueOf" must be text',
+  );
 });
 
 Deno.test("a field of a wrong kind is refused by its name, and a list by its length before its items", () => {

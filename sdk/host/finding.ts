@@ -1,6 +1,7 @@
 /**
- * The way from an agent's directory to its host: connect to the one that runs, or start one. Programs that start one at once take
- * turns; the lock of the agent's store decides in the end, so none of this can bring about two.
+ * The way from an agent's directory to its host: connect to the one that runs, or start one.
+ * Programs that start one at once take turns; the lock of the agent's store decides in the end, so
+ * none of this can bring about two.
  */
 import { version } from "../../proto/mod.ts";
 
@@ -28,13 +29,19 @@ export interface Finding {
   readonly onEvent: (connection: HostConnection, name: string, fields: Fields) => void;
 }
 
-/** For a host that is being started by another program, and one that goes: twice as long as a host tries at a busy service. */
+/**
+ * For a host that is being started by another program, and one that goes: twice as long as a host
+ * tries at a busy service.
+ */
 const [patienceMs, lookMs] = [120_000, 20];
 /** For the first word of a host that runs. */
 const silenceMs = 20_000;
 /** A directory that something else than a host holds is not waited for longer. */
 const lockedMs = 1_500;
-/** A host that was killed before it could say a word is started again; one that always ends so is not. */
+/**
+ * A host that was killed before it could say a word is started again; one that always ends so is
+ * not.
+ */
 const maxDeaths = 3;
 
 /** Throws `StaticError`. */
@@ -75,7 +82,8 @@ export async function connectTo(
   const early: Uint8Array[] = [];
   const opened: { connection?: HostConnection; isOver?: boolean } = {};
   const wire = await hosts.connect(place, {
-    onData: (bytes) => opened.connection === undefined ? void early.push(bytes) : opened.connection.receive(bytes),
+    onData: (bytes) =>
+      opened.connection === undefined ? void early.push(bytes) : opened.connection.receive(bytes),
     onEnd: () => {
       opened.isOver = true;
       opened.connection?.end();
@@ -94,7 +102,10 @@ export async function connectTo(
   return connection;
 }
 
-/** False when the host was another one and goes. Throws when one of another version stays, because others use it. */
+/**
+ * False when the host was another one and goes. Throws when one of another version stays, because
+ * others use it.
+ */
 async function isOurs(
   connection: HostConnection,
   { dataDir }: HostPlace,
@@ -103,7 +114,8 @@ async function isOurs(
   let hello: Fields;
   // The system lets programs connect to a process that stands still.
   const giveUp = runtime.after(silenceMs, () => {
-    const text = `The host of ${dataDir} does not say anything; end its process, which may be stopped, and try again`;
+    const text =
+      `The host of ${dataDir} does not say anything; end its process, which may be stopped, and try again`;
     connection.end(createError("connection_error", text));
   });
   try {
@@ -115,7 +127,9 @@ async function isOurs(
   }
   const [protocol, sdk] = [hello.number("protocol"), hello.text("sdk")];
   const isOfVersion = protocol === protocolVersion && sdk === version;
-  if (isOfVersion && (settings === undefined || settings === hello.optionalText("settings"))) return true;
+  if (isOfVersion && (settings === undefined || settings === hello.optionalText("settings"))) {
+    return true;
+  }
   const stopping = await connection.call("stop", { whenIdle: true }).then(
     ({ fields }) => fields.flag("stopping"),
     goneIsTrue,
@@ -134,7 +148,10 @@ async function isOurs(
 }
 
 /** `started`: it runs now. `none`: another program starts one. Otherwise why it does not run. */
-async function startInTurn(place: HostPlace, finding: Finding): Promise<StaticError | "started" | "none"> {
+async function startInTurn(
+  place: HostPlace,
+  finding: Finding,
+): Promise<StaticError | "started" | "none"> {
   const endTurn = await finding.hosts.takeTurn(place);
   if (endTurn === undefined) return "none";
   try {
@@ -174,7 +191,8 @@ async function start(place: HostPlace, { hosts, options }: Finding): Promise<voi
     });
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    const text = `Cannot start a host: ${why}; let this program run others, or start the host with: static host`;
+    const text =
+      `Cannot start a host: ${why}; let this program run others, or start the host with: static host`;
     throw createError("not_allowed", text, { cause });
   }
   try {

@@ -1,4 +1,5 @@
-// Programs on their way to a host that dies, stands still or does not come up, over a platform that does what the test says.
+// Programs on their way to a host that dies, stands still or does not come up, over a platform that
+// does what the test says.
 import { assertEquals, assertRejects } from "@std/assert";
 import { version } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
@@ -28,7 +29,10 @@ function simulated(): Runtime {
   };
 }
 
-/** A host in this process: says hello, and answers each call with what `answer` gives; undefined kills it. */
+/**
+ * A host in this process: says hello, and answers each call with what `answer` gives; undefined
+ * kills it.
+ */
 class FakeHosts implements HostPlatform {
   isUp = false;
   /** How the next children begin; those after the last come up. */
@@ -47,7 +51,9 @@ class FakeHosts implements HostPlatform {
     const reader = new FrameReader();
     onData(encodeFrame({ event: "hello", protocol: 1, sdk: version, runtime: "test", pid: 1 }));
     const write = (bytes: Uint8Array): void => {
-      for (const { header } of reader.push(bytes)) queueMicrotask(() => this.#take(header, { onData, onEnd }));
+      for (const { header } of reader.push(bytes)) {
+        queueMicrotask(() => this.#take(header, { onData, onEnd }));
+      }
     };
     return Promise.resolve({ write, close: () => {} });
   }
@@ -61,7 +67,9 @@ class FakeHosts implements HostPlatform {
     const how = this.starts.shift();
     queueMicrotask(() => {
       if (how === "dies") return onEnd();
-      const frame = encodeFrame(how === undefined ? { id: 1, ok: {} } : { id: 1, error: encodeError(how) });
+      const frame = encodeFrame(
+        how === undefined ? { id: 1, ok: {} } : { id: 1, error: encodeError(how) },
+      );
       this.isUp = how === undefined;
       // In two pieces, as a pipe may give it.
       onData(frame.subarray(0, 5));
@@ -82,7 +90,10 @@ function linkTo(hosts: FakeHosts, runtime = simulated()): HostLink {
   const options = (): ReturnType<Parameters<typeof findHost>[0]["options"]> =>
     Promise.resolve({ fields: {}, identity: new Uint8Array(1) });
   const finding = { hosts, runtime, dataDir: place.dataDir, options };
-  return new HostLink({ runtime, find: (onEvent, signal) => findHost({ ...finding, onEvent }, signal) });
+  return new HostLink({
+    runtime,
+    find: (onEvent, signal) => findHost({ ...finding, onEvent }, signal),
+  });
 }
 
 Deno.test("a host that is killed while it starts is started again; one that always dies is not", async () => {
@@ -92,7 +103,10 @@ Deno.test("a host that is killed while it starts is started again; one that alwa
   assertEquals(hosts.started, 3);
   const hopeless = new FakeHosts();
   hopeless.starts = Array.from({ length: 9 }, () => "dies");
-  assertEquals((await assertRejects(() => linkTo(hopeless).ask("agent", {}), StaticError)).code, "internal");
+  assertEquals(
+    (await assertRejects(() => linkTo(hopeless).ask("agent", {}), StaticError)).code,
+    "internal",
+  );
   assertEquals(hopeless.started, 3);
 });
 
@@ -140,7 +154,10 @@ Deno.test("a host that stands still is given up in words", async () => {
     options: () => Promise.reject(),
   };
   const refused = await assertRejects(() => findHost(finding), StaticError);
-  assertEquals([refused.code, refused.message.includes("does not say anything")], ["connection_error", true]);
+  assertEquals([refused.code, refused.message.includes("does not say anything")], [
+    "connection_error",
+    true,
+  ]);
 });
 
 Deno.test("a host that is gone before it was looked at is as good as none", async () => {
@@ -171,7 +188,10 @@ Deno.test("a call at which every host dies fails in the end", async () => {
   const hosts = new FakeHosts();
   hosts.answer = ({ op }) => op === "health" ? undefined : {};
   const link = linkTo(hosts);
-  assertEquals((await assertRejects(() => link.ask("health", {}), StaticError)).code, "listener_died");
+  assertEquals(
+    (await assertRejects(() => link.ask("health", {}), StaticError)).code,
+    "listener_died",
+  );
   assertEquals(hosts.started, 4);
   await link.ask("agent", {});
 });
@@ -193,13 +213,21 @@ Deno.test("a call that hosts bear for long is not what they die of: it goes on a
 Deno.test("a loop goes on when the next host cannot come up for a while, and ends when it never could", async () => {
   const hosts = new FakeHosts();
   let given = 0;
-  hosts.answer = ({ op }) => op === "read" ? { stream: 1 } : given++ === 1 ? undefined : { item: given };
+  hosts.answer = ({ op }) =>
+    op === "read" ? { stream: 1 } : given++ === 1 ? undefined : { item: given };
   const stream = new RemoteStream(linkTo(hosts), "read", {});
   assertEquals((await stream.next())?.fields.number("item"), 1);
   // The host dies at the second question, and the relay is away when the next ones start.
-  hosts.starts = [createError("connection_error", "no relay"), createError("connection_error", "no relay")];
+  hosts.starts = [
+    createError("connection_error", "no relay"),
+    createError("connection_error", "no relay"),
+  ];
   assertEquals((await stream.next())?.fields.number("item"), 3);
   const none = new FakeHosts();
   none.starts = [createError("connection_error", "no relay")];
-  await assertRejects(() => new RemoteStream(linkTo(none), "read", {}).next(), StaticError, "no relay");
+  await assertRejects(
+    () => new RemoteStream(linkTo(none), "read", {}).next(),
+    StaticError,
+    "no relay",
+  );
 });

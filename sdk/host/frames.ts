@@ -1,7 +1,7 @@
 /**
- * Frames between a program and the process that holds its agent: `u32 length | u32 header length | header (JSON) | bytes`, little
- * endian; the length counts what follows it. A frame is judged by its first bytes, before anything is reserved for it, and each
- * of its bytes is copied once.
+ * Frames between a program and the process that holds its agent: `u32 length | u32 header length |
+ * header (JSON) | bytes`, little endian; the length counts what follows it. A frame is judged by
+ * its first bytes, before anything is reserved for it, and each of its bytes is copied once.
  */
 import { createError } from "../base/errors.ts";
 
@@ -10,7 +10,10 @@ export const maxFrameBytes: number = 8 * 1024 * 1024;
 export const maxHeaderBytes: number = 4 * 1024 * 1024;
 
 const lengthBytes = 4;
-const [encoder, decoder] = [new TextEncoder(), new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })];
+const [encoder, decoder] = [
+  new TextEncoder(),
+  new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }),
+];
 const nothing = new Uint8Array(0);
 
 /** The fields of a frame: everything but its bytes. */
@@ -40,8 +43,8 @@ export function encodeFrame(header: Header, bytes: Uint8Array = nothing): Uint8A
 }
 
 /**
- * Turns pieces of a stream into frames. Throws `protocol_error` for anything that is not a frame: nothing after it can
- * be read.
+ * Turns pieces of a stream into frames. Throws `protocol_error` for anything that is not a frame:
+ * nothing after it can be read.
  */
 export class FrameReader {
   #chunks: Uint8Array[] = [];
@@ -97,7 +100,9 @@ export class FrameReader {
 
 function checkLength(length: number): number {
   if (length < lengthBytes) throw notAFrame(`its length is ${length}`);
-  if (length > maxFrameBytes) throw notAFrame(`it has ${length} bytes, at most ${maxFrameBytes} are allowed`);
+  if (length > maxFrameBytes) {
+    throw notAFrame(`it has ${length} bytes, at most ${maxFrameBytes} are allowed`);
+  }
   return length;
 }
 

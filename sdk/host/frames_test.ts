@@ -21,7 +21,10 @@ Deno.test("FrameReader finds frames wherever the pieces are cut", () => {
   const whole = readAll([all]);
   assertEquals(whole.length, golden.frames.length);
   for (const size of [1, 2, 3, 5, 7, 11, 64]) {
-    const pieces = Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
+    const pieces = Array.from(
+      { length: Math.ceil(all.length / size) },
+      (_, i) => all.slice(i * size, (i + 1) * size),
+    );
     assertEquals(readAll(pieces), whole, `pieces of ${size}`);
   }
 });
@@ -58,7 +61,10 @@ Deno.test("a length alone reserves nothing", () => {
   new DataView(length.buffer).setUint32(0, maxFrameBytes, true);
   for (const claim of claims) assertEquals([...claim.push(length)], []);
   assertEquals([...reader.push(length)], []);
-  assert(Deno.memoryUsage().external - before < maxFrameBytes, "50 frames of 8 MiB were only announced");
+  assert(
+    Deno.memoryUsage().external - before < maxFrameBytes,
+    "50 frames of 8 MiB were only announced",
+  );
 });
 
 Deno.test("encodeFrame() refuses what nobody would read", () => {

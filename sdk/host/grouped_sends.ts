@@ -1,6 +1,7 @@
 /**
- * Messages that a program sends in one moment travel to its host as one frame, and from there as one bundle. Each group has an id,
- * so that the next host can be given it again when this one dies: the relay takes it once.
+ * Messages that a program sends in one moment travel to its host as one frame, and from there as
+ * one bundle. Each group has an id, so that the next host can be given it again when this one dies:
+ * the relay takes it once.
  */
 import {
   binaryIdBytes,
@@ -53,7 +54,8 @@ export class GroupedSends {
   send(fields: Header, body: Uint8Array): Promise<Sent> {
     // No field takes more bytes in a message than in JSON.
     const bytes = body.length + JSON.stringify(fields).length + addedBytes;
-    const isFull = this.#waiting.length === maxBundledMessages || this.#bytes + bytes > maxBundleBytes;
+    const isFull = this.#waiting.length === maxBundledMessages ||
+      this.#bytes + bytes > maxBundleBytes;
     if (isFull) this.flush();
     if (this.#waiting.length === 0) void this.#flushLater();
     const sent = createDeferred<Sent>();
@@ -87,7 +89,9 @@ export class GroupedSends {
   async #sendAll(group: readonly Outgoing[]): Promise<void> {
     const messages = group.map(({ fields, body }) => ({ ...fields, length: body.length }));
     const given = { ...this.#channel, bundle: this.newId(), messages };
-    const { fields } = await this.#link.ask("sendAll", given, { bytes: joined(group.map(({ body }) => body)) });
+    const { fields } = await this.#link.ask("sendAll", given, {
+      bytes: joined(group.map(({ body }) => body)),
+    });
     const results = fields.optionalObjects("sent") ?? [];
     group.forEach(({ sent }, i) => settle(sent, results[i]));
   }
@@ -98,7 +102,10 @@ function settle({ resolve, reject }: Deferred<Sent>, result: Fields | undefined)
   if (error !== undefined) reject(decodeError(error));
   else if (result !== undefined) resolve(sentOf(result));
   else {reject(
-      createError("protocol_error", "The host did not say what became of a message; end it and start it again"),
+      createError(
+        "protocol_error",
+        "The host did not say what became of a message; end it and start it again",
+      ),
     );}
 }
 

@@ -17,7 +17,8 @@ const runtime: Runtime = {
 };
 
 /**
- * Plays a host: `answer` gives the reply to each call; undefined kills the host, and the next call finds another one.
+ * Plays a host: `answer` gives the reply to each call; undefined kills the host, and the next call
+ * finds another one.
  */
 function play(
   answer: (frame: Frame) => Header | undefined = accept,
@@ -32,7 +33,9 @@ function play(
           heard.push(frame);
           const ok = answer(frame);
           queueMicrotask(() =>
-            ok === undefined ? connection.end() : connection.receive(encodeFrame({ id: frame.header["id"], ok }))
+            ok === undefined
+              ? connection.end()
+              : connection.receive(encodeFrame({ id: frame.header["id"], ok }))
           );
         }
       },
@@ -67,7 +70,10 @@ Deno.test("what is sent in one moment is one frame, and each message is answered
   const [frame] = heard;
   assertEquals(new TextDecoder().decode(frame?.bytes), "onetwothree");
   assertEquals(frame && messagesOf(frame).map((each) => each.number("length")), [3, 3, 5]);
-  assertEquals(frame && messagesOf(frame).map((each) => each.text("message")), sent.map(({ id }) => id));
+  assertEquals(
+    frame && messagesOf(frame).map((each) => each.text("message")),
+    sent.map(({ id }) => id),
+  );
   await send(sends, "alone");
   assertEquals(opsOf(heard), ["sendAll", "send"]);
 });
@@ -109,7 +115,12 @@ Deno.test("a message that is sent while the next host is waited for does not ove
   const later = Promise.withResolvers<{ readonly id: string }>();
   const sends = new GroupedSends(link, runtime, name);
   await Promise.all([send(sends, "one"), later.promise]);
-  assertEquals(heard.map(({ bytes }) => new TextDecoder().decode(bytes)), ["one", "one", "one", "two"]);
+  assertEquals(heard.map(({ bytes }) => new TextDecoder().decode(bytes)), [
+    "one",
+    "one",
+    "one",
+    "two",
+  ]);
 });
 
 Deno.test("one that fails fails alone, and a host that says too little is told of", async () => {
@@ -123,8 +134,14 @@ Deno.test("one that fails fails alone, and a host that says too little is told o
   two?.catch(() => {});
   three?.catch(() => {});
   await one;
-  assertEquals((await assertRejects(() => two ?? Promise.resolve(), StaticError)).code, "payload_too_large");
-  assertEquals((await assertRejects(() => three ?? Promise.resolve(), StaticError)).code, "protocol_error");
+  assertEquals(
+    (await assertRejects(() => two ?? Promise.resolve(), StaticError)).code,
+    "payload_too_large",
+  );
+  assertEquals(
+    (await assertRejects(() => three ?? Promise.resolve(), StaticError)).code,
+    "protocol_error",
+  );
 });
 
 Deno.test("a call that follows a message does not overtake it", async () => {

@@ -1,6 +1,7 @@
 /**
- * A program's connection to its agent's host, also when that host dies: the next call starts another one. Calls that
- * are safe to repeat are repeated to it; all others fail with `listener_died`, and the caller decides.
+ * A program's connection to its agent's host, also when that host dies: the next call starts
+ * another one. Calls that are safe to repeat are repeated to it; all others fail with
+ * `listener_died`, and the caller decides.
  */
 import { type Given, type OperationName, operations } from "../../proto/host/operations.ts";
 import { abortable } from "../base/abortable.ts";
@@ -12,7 +13,10 @@ import type { Header } from "./frames.ts";
 
 /** Between two tries to find a host, when the first did not help. */
 const againMs = 500;
-/** A call at which so many hosts die in turn is what they die of, unless the last one bore it for a while. */
+/**
+ * A call at which so many hosts die in turn is what they die of, unless the last one bore it for a
+ * while.
+ */
 const [maxDeaths, borneMs] = [4, 5_000] as const;
 
 export interface LinkParts {
@@ -56,8 +60,8 @@ export class HostLink {
   }
 
   /**
-   * Returns the present connection, or opens another one, with `later` after a pause. A caller that gives up does not end the
-   * search for others. Throws `StaticError`.
+   * Returns the present connection, or opens another one, with `later` after a pause. A caller that
+   * gives up does not end the search for others. Throws `StaticError`.
    */
   async connection(signal?: AbortSignal, { later = false } = {}): Promise<HostConnection> {
     if (this.isClosed) throw closed();
@@ -65,7 +69,8 @@ export class HostLink {
     const current = this.#current ??= this.#open(later);
     this.#waiting++;
     try {
-      // With and without a signal in the same way, and nobody past those that wait: calls keep their order.
+      // With and without a signal in the same way, and nobody past those that wait: calls keep
+      // their order.
       return await abortable(signal ?? this.#never, () => current);
     } finally {
       this.#waiting--;
@@ -83,10 +88,16 @@ export class HostLink {
   }
 
   /**
-   * Asks for an operation of the table, with those of its fields that are given. If it is safe to say twice, it is said to the next host,
-   * when this one goes first. `onRefused` hears the refusal of a repeated call, which the host before may have done already.
+   * Asks for an operation of the table, with those of its fields that are given. If it is safe to
+   * say twice, it is said to the next host, when this one goes first. `onRefused` hears the refusal
+   * of a repeated call, which the host before may have done already.
    */
-  async ask(op: OperationName, given: Header, options?: Given, onRefused?: OnRefused): Promise<Answered> {
+  async ask(
+    op: OperationName,
+    given: Header,
+    options?: Given,
+    onRefused?: OnRefused,
+  ): Promise<Answered> {
     const { fields, again } = operations[op];
     const told = Object.fromEntries(Object.keys(fields).map((name) => [name, given[name]]));
     const isSafe = again === true || (again !== undefined && told[again] !== undefined);
@@ -104,13 +115,20 @@ export class HostLink {
     for (let deaths = 0;;) {
       let askedAtMs = Infinity;
       try {
-        // All calls wait for the pause, not this one alone: a newer message must not reach the next host first.
+        // All calls wait for the pause, not this one alone: a newer message must not reach the next
+        // host first.
         const connection = await this.connection(options?.signal, { later: deaths > 1 });
         askedAtMs = this.#parts.runtime.nowMs();
-        return await connection.call(op, deaths === 0 ? fields : { ...fields, again: true }, options);
+        return await connection.call(
+          op,
+          deaths === 0 ? fields : { ...fields, again: true },
+          options,
+        );
       } catch (error) {
         if (this.isClosed) throw error;
-        if (!isGone(error)) return deaths === 0 ? await Promise.reject(error) : await onRefused(error);
+        if (!isGone(error)) {
+          return deaths === 0 ? await Promise.reject(error) : await onRefused(error);
+        }
         const isBorne = this.#parts.runtime.nowMs() - askedAtMs > borneMs;
         deaths = isBorne ? 1 : deaths + 1;
         if (deaths >= maxDeaths) throw error;

@@ -1,7 +1,9 @@
 /**
- * Messages that a loop of a program has from its host and has not seen. A loop that handles its messages quickly asks for several in
- * one call. Nothing that it has not seen is acknowledged. After a moment, or when something else wants them, the host is told how far
- * the loop is and gets the rest back: a loop that stops at one message holds up no other, and forgets little when it is killed.
+ * Messages that a loop of a program has from its host and has not seen. A loop that handles its
+ * messages quickly asks for several in one call. Nothing that it has not seen is acknowledged.
+ * After a moment, or when something else wants them, the host is told how far the loop is and gets
+ * the rest back: a loop that stops at one message holds up no other, and forgets little when it is
+ * killed.
  */
 import type { Runtime } from "../base/runtime.ts";
 import type { Answered } from "./connection.ts";
@@ -21,7 +23,10 @@ interface Seen {
 
 /** A loop that asks again within this time is quick. */
 const quickMs = 5;
-/** So often in turn, before it gets several: messages of a slow loop stay with the host, where others can have them. */
+/**
+ * So often in turn, before it gets several: messages of a slow loop stay with the host, where
+ * others can have them.
+ */
 const quickAsks = 8;
 const maxItems = 64;
 /** So long a loop has messages that it has not seen; a host tells its disk as often. */
@@ -86,7 +91,10 @@ export class ReadAhead {
     const [seen, [first]] = [this.#seen, this.#items];
     this.#forget();
     if (seen === undefined) return;
-    tell({ ...seen, item: seen.item - 1 }, first === undefined ? {} : { back: first.fields.number("item") });
+    tell(
+      { ...seen, item: seen.item - 1 },
+      first === undefined ? {} : { back: first.fields.number("item") },
+    );
   }
 
   #hand(item: GivenItem): GivenItem {

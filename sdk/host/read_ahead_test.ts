@@ -1,4 +1,5 @@
-// A loop's messages that it has not seen: when it gets several, what its host is told, and what goes back.
+// A loop's messages that it has not seen: when it gets several, what its host is told, and what
+// goes back.
 import { assertEquals } from "@std/assert";
 import { HostConnection } from "./connection.ts";
 import { Fields } from "./fields.ts";
@@ -35,7 +36,9 @@ function loop(): {
   const holding = new Set<ReadAhead>();
   const answer = (...items: readonly number[]): GivenItem => {
     const bytes = Uint8Array.from(items);
-    const fields = items.length === 1 ? { item: items[0] } : { items: items.map((item) => ({ item, length: 1 })) };
+    const fields = items.length === 1
+      ? { item: items[0] }
+      : { items: items.map((item) => ({ item, length: 1 })) };
     return { fields: new Fields(fields), bytes, stream };
   };
   return {
@@ -71,7 +74,10 @@ Deno.test("messages come in order with their own bytes, and a quick loop tells t
   hurry(program);
   const got = [ahead.put(answer(1, 2, 3, 4))];
   for (let next = ahead.take(); next !== undefined; next = ahead.take()) got.push(next);
-  assertEquals(got.map(({ fields, bytes }) => [fields.number("item"), [...bytes]]), [1, 2, 3, 4].map((n) => [n, [n]]));
+  assertEquals(
+    got.map(({ fields, bytes }) => [fields.number("item"), [...bytes]]),
+    [1, 2, 3, 4].map((n) => [n, [n]]),
+  );
   assertEquals([told, timers.size], [[], 0]);
 });
 
@@ -84,7 +90,12 @@ Deno.test("a loop that stops at a message tells its host in a moment how far it 
   ahead.take();
   pass(50);
   turn();
-  assertEquals(told.map(({ op, stream, item, back }) => [op, stream, item, back]), [["passed", 7, 2, 4]]);
+  assertEquals(told.map(({ op, stream, item, back }) => [op, stream, item, back]), [[
+    "passed",
+    7,
+    2,
+    4,
+  ]]);
   assertEquals([ahead.take(), holding.size, timers.size], [undefined, 0, 0]);
 });
 

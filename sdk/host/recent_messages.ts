@@ -1,6 +1,6 @@
 /**
- * The latest messages that a program was given. A host gives the next message before it has written that the one before is done
- * with, so the host after it may give some of them again.
+ * The latest messages that a program was given. A host gives the next message before it has written
+ * that the one before is done with, so the host after it may give some of them again.
  */
 
 /** More than a host is ever ahead of its disk. */

@@ -1,6 +1,6 @@
 /**
- * A channel whose agent a host holds. Properties that are read without waiting show the state that the host sent last;
- * it comes with every event of the channel.
+ * A channel whose agent a host holds. Properties that are read without waiting show the state that
+ * the host sent last; it comes with every event of the channel.
  */
 import { channelOperations, type Given, type ResultOf } from "../../proto/host/operations.ts";
 import {
@@ -18,7 +18,11 @@ import { EventStream } from "../base/event_stream.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { ChannelHealth } from "../channel/condition.ts";
 import type { ChannelEvent, MissedEvents } from "../channel/events.ts";
-import type { EnvelopeOptions, InboxReader, ReceiveOptions } from "../channel/runner/inbox_runner.ts";
+import type {
+  EnvelopeOptions,
+  InboxReader,
+  ReceiveOptions,
+} from "../channel/runner/inbox_runner.ts";
 import type { ChannelMember } from "../channel/group/member_list.ts";
 import { Newcomers } from "../channel/group/newcomers.ts";
 import type { SendOptions, Sent } from "../channel/messages/send_options.ts";
@@ -105,13 +109,17 @@ export class RemoteChannel implements ChannelPort {
     }
     const keys = state.optionalObjects("keys")?.map(decodeKeyAge) ?? this.#health.keys;
     this.#health = { ...healthOf(state), keys };
-    for (const each of events) this.#tell(decodeEvent(each) as unknown as ChannelEvent); // cast: the host's own, of this version
+    // cast: the host's own, of this version
+    for (const each of events) this.#tell(decodeEvent(each) as unknown as ChannelEvent);
   }
 
   /** The host has gone, and the next one has not said anything. */
   lost(error: StaticError): void {
     if (this.#health.state === "ended") return;
-    const [problem, action] = ["The host of this agent has gone", "It is being started again; there is nothing to do"];
+    const [problem, action] = [
+      "The host of this agent has gone",
+      "It is being started again; there is nothing to do",
+    ];
     this.#health = { ...this.#health, state: "offline", problem, action };
     this.#tell({ type: "disconnected", error, ...this.#now });
   }
@@ -141,7 +149,9 @@ export class RemoteChannel implements ChannelPort {
     given?: Given,
   ): Promise<ResultOf<typeof channelOperations[Op]>> {
     const all = { ...this.#named, ...fields };
-    const answered = op === "removeMember" ? await this.#remove(all) : await this.#link.ask(op, all, given);
+    const answered = op === "removeMember"
+      ? await this.#remove(all)
+      : await this.#link.ask(op, all, given);
     const state = answered.fields.optionalObject("state");
     // The program sees at once what it has done.
     if (state !== undefined) this.update(state, []);
@@ -152,7 +162,10 @@ export class RemoteChannel implements ChannelPort {
     return this.#policy;
   }
 
-  /** The message has its id from here on, so that the next host can be given it again: the relay takes it once. */
+  /**
+   * The message has its id from here on, so that the next host can be given it again: the relay
+   * takes it once.
+   */
   async send(value: Sendable, options: SendOptions): Promise<Sent> {
     const { to, signal, queue, replyTo, expiresInMs, timeoutMs } = options;
     const fields = {
@@ -164,29 +177,46 @@ export class RemoteChannel implements ChannelPort {
       queue,
       timeoutMs,
     };
-    if (signal === undefined && queue !== true) return await this.#sends.send(fields, bodyOf(value));
+    if (signal === undefined && queue !== true) {
+      return await this.#sends.send(fields, bodyOf(value));
+    }
     const given = { bytes: bodyOf(value), signal };
     return sentOf((await this.#link.ask("send", { ...this.#named, ...fields }, given)).fields);
   }
 
   /** With a key the next host continues it. */
-  async request(value: Sendable, { to, ...options }: AskOptions & { readonly to: Addressee }): Promise<Envelope> {
+  async request(
+    value: Sendable,
+    { to, ...options }: AskOptions & { readonly to: Addressee },
+  ): Promise<Envelope> {
     const [member] = addresseesOf(to);
     const fields = { ...this.#asking(value, options), to: member };
-    return envelopeOf(await this.#link.ask("request", fields, { bytes: bodyOf(value), signal: options.signal }));
+    return envelopeOf(
+      await this.#link.ask("request", fields, { bytes: bodyOf(value), signal: options.signal }),
+    );
   }
 
-  requestAll(value: Sendable, { to, ...options }: AskOptions & { readonly to: readonly Addressee[] }): Answers {
+  requestAll(
+    value: Sendable,
+    { to, ...options }: AskOptions & { readonly to: readonly Addressee[] },
+  ): Answers {
     const fields = { ...this.#asking(value, options), to: addresseesOf(to) };
-    const stream = new RemoteStream(this.#link, "requestAll", fields, { bytes: bodyOf(value), isOnce: true });
-    options.signal?.addEventListener("abort", () => void stream.end("end").catch(() => {}), { once: true });
+    const stream = new RemoteStream(this.#link, "requestAll", fields, {
+      bytes: bodyOf(value),
+      isOnce: true,
+    });
+    options.signal?.addEventListener("abort", () => void stream.end("end").catch(() => {}), {
+      once: true,
+    });
     const asked = stream.open();
     asked.catch(() => {});
     return {
       next: async () => {
         const answered = await stream.next();
         options.signal?.throwIfAborted();
-        return answered === undefined ? { done: true, value: undefined } : { done: false, value: answerOf(answered) };
+        return answered === undefined
+          ? { done: true, value: undefined }
+          : { done: false, value: answerOf(answered) };
       },
       return: async () => {
         await stream.end("end");
@@ -213,7 +243,9 @@ export class RemoteChannel implements ChannelPort {
     });
   }
 
-  async receive({ timeoutMs, signal }: ReceiveOptions): Promise<IteratorResult<Envelope, undefined> | undefined> {
+  async receive(
+    { timeoutMs, signal }: ReceiveOptions,
+  ): Promise<IteratorResult<Envelope, undefined> | undefined> {
     this.giveBack();
     const deadlineMs = this.#runtime.nowMs() + (timeoutMs ?? 0);
     for (;;) {
@@ -230,7 +262,9 @@ export class RemoteChannel implements ChannelPort {
     }
   }
 
-  events(signal: AbortSignal | undefined): AsyncIterableIterator<ChannelEvent | MissedEvents, undefined> {
+  events(
+    signal: AbortSignal | undefined,
+  ): AsyncIterableIterator<ChannelEvent | MissedEvents, undefined> {
     return this.#events.listen(signal);
   }
 
@@ -238,7 +272,10 @@ export class RemoteChannel implements ChannelPort {
     return [...this.#members];
   }
 
-  async waitForMember(wanted: Addressee | undefined, options: ReceiveOptions): Promise<ChannelMember | undefined> {
+  async waitForMember(
+    wanted: Addressee | undefined,
+    options: ReceiveOptions,
+  ): Promise<ChannelMember | undefined> {
     return await waitForMember(wanted, options, {
       channel: this,
       newcomers: this.#newcomers,
@@ -264,11 +301,14 @@ export class RemoteChannel implements ChannelPort {
 
   async #remove(fields: Header): Promise<Answered> {
     const named = fields["agentId"];
-    const agentId = this.#members.find(({ knownAs }) => knownAs !== undefined && knownAs === named)?.agentId ?? named;
+    const agentId =
+      this.#members.find(({ knownAs }) => knownAs !== undefined && knownAs === named)?.agentId ??
+        named;
     // A host that died then may have done it.
     const done = async (error: unknown): Promise<Answered> => {
       const answered = await this.#link.ask("members", this.#named);
-      const ids = answered.fields.optionalObjects("members")?.map((member) => member.text("agentId")) ?? [];
+      const ids =
+        answered.fields.optionalObjects("members")?.map((member) => member.text("agentId")) ?? [];
       if (ids.some((id) => id === agentId)) throw error;
       this.#members = this.#members.filter((member) => member.agentId !== agentId);
       return answered;
@@ -287,7 +327,8 @@ export class RemoteChannel implements ChannelPort {
 
   #tell(event: ChannelEvent): void {
     if (event.type === "ended") {
-      this.#over = event.error ?? createError("not_found", `Channel "${this.name}" was left; join it again`);
+      this.#over = event.error ??
+        createError("not_found", `Channel "${this.name}" was left; join it again`);
     }
     this.#events.tell(event);
     if (event.type === "ended") this.#events.end();
@@ -310,7 +351,8 @@ function contentOf(value: Sendable, options: ContentOptions): Header {
 }
 
 function policyFrom(fields: Fields | undefined): ChannelPolicy {
-  const scope = (field: string): PolicyScope => fields?.one(field, ["members", "owners"]) ?? "members";
+  const scope = (field: string): PolicyScope =>
+    fields?.one(field, ["members", "owners"]) ?? "members";
   return { admission: scope("admission"), posting: scope("posting") };
 }
 

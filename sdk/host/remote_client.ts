@@ -1,5 +1,13 @@
-/** An agent that a host holds, as `StaticClient` and `ChannelManager` use it. Channels are watched from the moment they are opened. */
-import { agentOperations, type entrances, type Given, type ResultOf } from "../../proto/host/operations.ts";
+/**
+ * An agent that a host holds, as `StaticClient` and `ChannelManager` use it. Channels are watched
+ * from the moment they are opened.
+ */
+import {
+  agentOperations,
+  type entrances,
+  type Given,
+  type ResultOf,
+} from "../../proto/host/operations.ts";
 import { type AgentId, parseAgentId, parseChannelName } from "../../proto/mod.ts";
 import { EventStream } from "../base/event_stream.ts";
 import type { Runtime } from "../base/runtime.ts";
@@ -91,7 +99,8 @@ export class RemoteClient implements ManagerPort {
     const open = this.#channels.get(String(fields["channel"]));
     // Its state arrives without asking.
     if (op === "open" && open !== undefined && this.#isWatched(open)) return new Channel(open);
-    // Whatever way it was entered at a host that died then, it is there now. Ways that open it say so of another channel.
+    // Whatever way it was entered at a host that died then, it is there now. Ways that open it say
+    // so of another channel.
     const opensIt = op === "joinOrOpen" || op === "joinLink";
     const enteredBefore = (error: unknown): Promise<Answered> =>
       isCode(error, "name_taken") && !opensIt
@@ -105,7 +114,9 @@ export class RemoteClient implements ManagerPort {
   }
 
   /** The agent is watched from the first time that somebody wants to know. */
-  events(signal: AbortSignal | undefined): AsyncIterableIterator<ClientEvent | MissedEvents, undefined> {
+  events(
+    signal: AbortSignal | undefined,
+  ): AsyncIterableIterator<ClientEvent | MissedEvents, undefined> {
     const events = this.#events.listen(signal);
     if (!this.#isWatching) {
       this.#isWatching = true;
@@ -142,7 +153,9 @@ export class RemoteClient implements ManagerPort {
     if (known !== undefined && this.#isWatched(known)) return known;
     const early: Told[] = [];
     this.#early.set(name, early);
-    const { fields } = await connection.call("watch", { channel: name }).finally(() => this.#early.delete(name));
+    const { fields } = await connection.call("watch", { channel: name }).finally(() =>
+      this.#early.delete(name)
+    );
     const state = fields.optionalObject("state") ?? new Fields({});
     const isSame = known !== undefined && known.id === state.text("id") && known.over === undefined;
     const channel = isSame ? known : new RemoteChannel(this.link, this.#runtime, state);
@@ -186,7 +199,8 @@ export class RemoteClient implements ManagerPort {
     const events = fields.optionalObjects("events") ?? [];
     if (name === "agent") {
       this.#state = state;
-      for (const each of events) this.#events.tell(decodeEvent(each) as unknown as ClientEvent); // cast: the host's own, of this version
+      // cast: the host's own, of this version
+      for (const each of events) this.#events.tell(decodeEvent(each) as unknown as ClientEvent);
     } else if (name === "channel") {
       const channel = this.#channels.get(fields.text("channel"));
       if (channel !== undefined && this.#told.has(channel)) channel.update(state, events);

@@ -17,7 +17,8 @@ const runtime = {
 const given = { channel: "acme/ops/deploy", token: "token" };
 const ways = [["joinOrOpen", given], ["joinLink", { link: "static://join/#" }]] as const;
 for (const way of ways) {
-  Deno.test(`${way[0]} whose host dies does not open another channel of that name at the next host`, () => joins(way));
+  Deno.test(`${way[0]} whose host dies does not open another channel of that name at the next host`, () =>
+    joins(way));
 }
 
 async function joins([way, fields]: typeof ways[number]): Promise<void> {
@@ -29,10 +30,13 @@ async function joins([way, fields]: typeof ways[number]): Promise<void> {
       write: (bytes) => {
         for (const { header: { id, op } } of reader.push(bytes)) {
           heard.push(op);
-          const taken = { error: encodeError(createError("name_taken", "In another channel of that name")) };
+          const taken = {
+            error: encodeError(createError("name_taken", "In another channel of that name")),
+          };
           queueMicrotask(() => {
-            if (op === way && host === 1) connection.end(createError("listener_died", "The host died"));
-            else connection.receive(encodeFrame({ id, ...(op === way ? taken : { ok: {} }) }));
+            if (op === way && host === 1) {
+              connection.end(createError("listener_died", "The host died"));
+            } else connection.receive(encodeFrame({ id, ...(op === way ? taken : { ok: {} }) }));
           });
         }
       },

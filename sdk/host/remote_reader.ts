@@ -1,6 +1,6 @@
 /**
- * A loop over a channel's messages at the host. When the host dies, the loop goes on at the next one; a message that the loop has
- * been given already is not given to it twice.
+ * A loop over a channel's messages at the host. When the host dies, the loop goes on at the next
+ * one; a message that the loop has been given already is not given to it twice.
  */
 import { Serial } from "../base/serial.ts";
 import type { EnvelopeOptions, InboxReader } from "../channel/runner/inbox_runner.ts";
@@ -40,7 +40,13 @@ export function readRemote(
 ): InboxReader {
   const { signal, all, ack, as, tail } = options;
   const isManual = ack === "manual";
-  const wanted = { channel, all: all ?? false, ack: ack ?? "auto", ...(as && { as }), ...(tail && { tail }) };
+  const wanted = {
+    channel,
+    all: all ?? false,
+    ack: ack ?? "auto",
+    ...(as && { as }),
+    ...(tail && { tail }),
+  };
   const stream = new RemoteStream(link, "read", wanted);
   const [recent, ahead] = [new RecentMessages(), new ReadAhead(runtime, holding)];
   /** With `manual`, given and not acknowledged, with where. */
@@ -50,7 +56,10 @@ export function readRemote(
   const end = async (op: "finish" | "end"): Promise<void> => {
     ahead.giveBack();
     // Messages that are on their way are not done with.
-    await stream.end(op, (open) => op === "end" ? {} : { item: last?.stream === open ? itemOf(last) : 0 });
+    await stream.end(
+      op,
+      (open) => op === "end" ? {} : { item: last?.stream === open ? itemOf(last) : 0 },
+    );
   };
   const close = (): void => {
     signal?.removeEventListener("abort", close);
@@ -74,8 +83,9 @@ export function readRemote(
       const incoming = decodeEnvelope(fields.optionalObject("envelope") ?? new Fields({}), bytes);
       const key = `${incoming.sender}.${incoming.id}`;
       const isKnown = stream.lives > 1 && (isManual ? given.has(key) : recent.has(key));
-      if (isManual) given.set(key, { stream: from, item: itemOf(answered), place: placeOf(fields, incoming) });
-      else recent.add(key);
+      if (isManual) {
+        given.set(key, { stream: from, item: itemOf(answered), place: placeOf(fields, incoming) });
+      } else recent.add(key);
       if (isKnown) continue;
       return { done: false, value: new Envelope(incoming, () => acknowledge(key)) };
     }
@@ -102,7 +112,11 @@ export function readRemote(
 }
 
 /** When the host went first, the next one is told the message's place. */
-async function acknowledgeAt(link: HostLink, { stream, item, place }: Given, reader: Header): Promise<void> {
+async function acknowledgeAt(
+  link: HostLink,
+  { stream, item, place }: Given,
+  reader: Header,
+): Promise<void> {
   try {
     await stream.connection.call("ack", { stream: stream.number, item });
   } catch (error) {

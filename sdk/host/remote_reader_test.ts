@@ -11,7 +11,11 @@ const runtime = {
   after: () => (): void => {},
   randomBytes: (length: number): Uint8Array<ArrayBuffer> => new Uint8Array(length),
 };
-const sender = { agentId: agentIdOf(new Uint8Array(32), Uint8Array.of(1)), identity: "alice", keyUnchanged: true };
+const sender = {
+  agentId: agentIdOf(new Uint8Array(32), Uint8Array.of(1)),
+  identity: "alice",
+  keyUnchanged: true,
+};
 
 /** A host that answers when it is told to. */
 class SlowHost {
@@ -50,7 +54,11 @@ const message = (item: number): Header => ({
 Deno.test("a loop that is finished while it waits acknowledges what it has shown, and shows nothing more", async () => {
   const host = new SlowHost();
   const link = new HostLink({ runtime, find: () => Promise.resolve(host.connection) });
-  const loop = readRemote(link, "acme/ops/deploy", {}, { runtime, holding: new Set(), onMissed: () => {} });
+  const loop = readRemote(link, "acme/ops/deploy", {}, {
+    runtime,
+    holding: new Set(),
+    onMissed: () => {},
+  });
   const first = loop.next();
   host.answer(await host.call("read"), { stream: 3 });
   host.answer(await host.call("next"), message(1));

@@ -30,7 +30,10 @@ export function serveRemote(
   { concurrency, signal }: ServeOptions,
 ): Serving {
   signal?.throwIfAborted();
-  const stream = new RemoteStream(link, "serve", { channel, ...(concurrency !== undefined && { concurrency }) });
+  const stream = new RemoteStream(link, "serve", {
+    channel,
+    ...(concurrency !== undefined && { concurrency }),
+  });
   const running = new Set<Promise<void>>();
   const active = new Set<Active>();
   const forget = link.listen({
@@ -38,12 +41,15 @@ export function serveRemote(
       if (name !== "over") return;
       const [number, item] = [fields.number("stream"), fields.number("item")];
       for (const each of active) {
-        const isIt = each.connection === connection && each.place.stream === number && each.place.item === item;
+        const isIt = each.connection === connection && each.place.stream === number &&
+          each.place.item === item;
         if (isIt) each.stop.abort(new Error("The request's deadline is over"));
       }
     },
     onLost: () => {
-      for (const { stop } of active) stop.abort(new Error("The host has gone; the request comes again"));
+      for (const { stop } of active) {
+        stop.abort(new Error("The host has gone; the request comes again"));
+      }
     },
   });
   const handle = async (item: Item): Promise<void> => {
@@ -51,10 +57,15 @@ export function serveRemote(
     const place = { stream: number, item: fields.number("item") };
     const here: Active = { connection, place, stop: new AbortController() };
     active.add(here);
-    const { op, header, body } = await answerOf(handler, requestOf(fields, bytes, here.stop.signal), link.runtime);
+    const { op, header, body } = await answerOf(
+      handler,
+      requestOf(fields, bytes, here.stop.signal),
+      link.runtime,
+    );
     active.delete(here);
     // One that cannot be said any more is asked again.
-    await connection.call(op, { ...place, ...header }, body === undefined ? {} : { bytes: body }).catch(() => {});
+    await connection.call(op, { ...place, ...header }, body === undefined ? {} : { bytes: body })
+      .catch(() => {});
   };
   const pull = async (): Promise<void> => {
     for (let item = await stream.next(); item !== undefined; item = await stream.next()) {
@@ -93,14 +104,23 @@ async function answerOf(
   try {
     const value = await handler(request) ?? "";
     const { contentType } = fieldsOf(value, {});
-    return { op: "reply", header: { ...(contentType !== undefined && { contentType }) }, body: bodyOf(value) };
+    return {
+      op: "reply",
+      header: { ...(contentType !== undefined && { contentType }) },
+      body: bodyOf(value),
+    };
   } catch (thrown) {
     const answer = answerToFailure(thrown, request, runtime);
     if (answer === undefined) return { op: "fail", header: { message: messageOf(thrown) } };
     const { message, remoteCode, retryable, retryAfterMs } = answer;
     return {
       op: "fail",
-      header: { message, remoteCode, retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) },
+      header: {
+        message,
+        remoteCode,
+        retryable,
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+      },
     };
   }
 }

@@ -8,7 +8,11 @@ import { HostLink } from "./link.ts";
 import { serveRemote } from "./remote_serving.ts";
 import { encodeError } from "./wire_errors.ts";
 
-const sender = { agentId: agentIdOf(new Uint8Array(32), Uint8Array.of(1)), identity: "alice", keyUnchanged: true };
+const sender = {
+  agentId: agentIdOf(new Uint8Array(32), Uint8Array.of(1)),
+  identity: "alice",
+  keyUnchanged: true,
+};
 const request: Header = {
   item: 1,
   envelope: { kind: "request", id: "A".repeat(22), sender, timeMs: 1 },
@@ -26,7 +30,10 @@ const runtime = {
 };
 
 /** A host that answers each operation in turn, and every further call with nothing. */
-function playedHost(answers: Record<string, Header[]>, given = runtime): { link: HostLink; heard: Header[] } {
+function playedHost(
+  answers: Record<string, Header[]>,
+  given = runtime,
+): { link: HostLink; heard: Header[] } {
   const [reader, heard] = [new FrameReader(), [] as Header[]];
   const connection = new HostConnection({
     write: (bytes) => {
@@ -58,7 +65,10 @@ Deno.test("a handler whose host has too much to do for a moment asks again, and 
 });
 
 Deno.test("a handler that throws a value without a text has failed, and its host hears so", async () => {
-  const answers = { serve: [{ ok: { stream: 3 } }], next: [{ ok: request }, { ok: { done: true } }] };
+  const answers = {
+    serve: [{ ok: { stream: 3 } }],
+    next: [{ ok: request }, { ok: { done: true } }],
+  };
   const { link, heard } = playedHost(answers);
   await serveRemote(link, "acme/ops/deploy", () => {
     throw Object.create(null);

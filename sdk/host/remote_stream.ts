@@ -26,7 +26,12 @@ export class RemoteStream {
   /** How often it was opened. */
   lives = 0;
 
-  constructor(link: HostLink, op: string, fields: Header, { bytes, isOnce = false }: StreamOptions = {}) {
+  constructor(
+    link: HostLink,
+    op: string,
+    fields: Header,
+    { bytes, isOnce = false }: StreamOptions = {},
+  ) {
     this.#link = link;
     this.#op = op;
     this.#fields = fields;
@@ -50,14 +55,19 @@ export class RemoteStream {
       let stream: OpenStream | undefined;
       try {
         stream = await this.open();
-        const answered = await stream.connection.call("next", { stream: stream.number, ...(count > 1 && { count }) });
+        const answered = await stream.connection.call("next", {
+          stream: stream.number,
+          ...(count > 1 && { count }),
+        });
         if (!answered.fields.flag("done")) return { ...answered, stream };
         this.#ended = true;
       } catch (error) {
         if (this.#ended) return undefined;
-        // Without a network no host comes up, and one that was there does not end the loop by going.
+        // Without a network no host comes up, and one that was there does not end the loop by
+        // going.
         const isWaiting = stream === undefined && this.lives > 1 && isRetryable(error);
-        // Too many calls of this program are under way: nothing was taken, and the stream is there as before.
+        // Too many calls of this program are under way: nothing was taken, and the stream is there
+        // as before.
         const isHeldUp = stream !== undefined && isCode(error, "overloaded");
         const isOver = !isHeldUp && (this.#isOnce || (!isGone(error) && !isWaiting));
         if (isOver || this.#link.isClosed) {
@@ -65,7 +75,9 @@ export class RemoteStream {
           // Closing the client ends loops quietly.
           if (this.#link.isClosed) return undefined;
           // Its messages at the host are for others.
-          if (stream !== undefined) stream.connection.call("end", { stream: stream.number }).catch(() => {});
+          if (stream !== undefined) {
+            stream.connection.call("end", { stream: stream.number }).catch(() => {});
+          }
           throw error;
         }
         if (!isHeldUp) this.#open = undefined;
@@ -76,12 +88,17 @@ export class RemoteStream {
   }
 
   /** `finish`: what was given counts as done with, as the fields say. */
-  async end(op: "finish" | "end", fields: (open: OpenStream) => Header = () => ({})): Promise<void> {
+  async end(
+    op: "finish" | "end",
+    fields: (open: OpenStream) => Header = () => ({}),
+  ): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
     try {
       const open = await this.#open;
-      if (open !== undefined) await open.connection.call(op, { stream: open.number, ...fields(open) });
+      if (open !== undefined) {
+        await open.connection.call(op, { stream: open.number, ...fields(open) });
+      }
     } catch (error) {
       if (!isGone(error) && !this.#link.isClosed) throw error;
     }

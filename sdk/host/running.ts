@@ -4,7 +4,10 @@ import type { HostConnection } from "./connection.ts";
 import { connectTo } from "./finding.ts";
 
 /** Undefined when there is none. Throws `StaticError` when its folder is not safe. */
-export async function runningHost(dataDir: string, hosts: HostPlatform): Promise<HostConnection | undefined> {
+export async function runningHost(
+  dataDir: string,
+  hosts: HostPlatform,
+): Promise<HostConnection | undefined> {
   const connection = await connectTo(await hosts.place(dataDir), { hosts, onEvent: () => {} });
   if (connection === undefined) return undefined;
   // One that ends just now is as good as none.

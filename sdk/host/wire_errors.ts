@@ -1,16 +1,27 @@
-/** Errors as they cross between two processes: class, code and public text, never a cause or a stack. */
+/**
+ * Errors as they cross between two processes: class, code and public text, never a cause or a
+ * stack.
+ */
 import { isErrorCode, parseAgentId, parseChannelName } from "../../proto/mod.ts";
-import { createError, messageOf, RemoteError, RemovedError, StaticError, type Unreachable } from "../base/errors.ts";
+import {
+  createError,
+  messageOf,
+  RemoteError,
+  RemovedError,
+  StaticError,
+  type Unreachable,
+} from "../base/errors.ts";
 import { Fields } from "./fields.ts";
 import type { Header } from "./frames.ts";
 
 /**
- * Any error that is not ours is sent as `internal`, with its text: the other side is the program's own process, or one
- * of its user.
+ * Any error that is not ours is sent as `internal`, with its text: the other side is the program's
+ * own process, or one of its user.
  */
 export function encodeError(error: unknown): Header {
   const known = error instanceof StaticError ? error : createError("internal", messageOf(error));
-  const { name, code, message, retryable, retryAfterMs, epoch, channel, unreachable, members } = known;
+  const { name, code, message, retryable, retryAfterMs, epoch, channel, unreachable, members } =
+    known;
   return {
     class: name,
     code,
@@ -30,7 +41,9 @@ export function encodeError(error: unknown): Header {
 /** The same error again. A code that this version does not know is treated like `internal`. */
 export function decodeError(fields: Fields): StaticError {
   const [code, message] = [fields.text("code"), fields.text("message")];
-  const [retryAfterMs, epoch, atMs] = ["retryAfterMs", "epoch", "atMs"].map((name) => fields.optionalNumber(name));
+  const [retryAfterMs, epoch, atMs] = ["retryAfterMs", "epoch", "atMs"].map((name) =>
+    fields.optionalNumber(name)
+  );
   const [retryable, channel, by] = [
     fields.optionalFlag("retryable"),
     fields.optionalText("channel"),
@@ -55,5 +68,7 @@ export function decodeError(fields: Fields): StaticError {
 
 function unreachableOf(fields: Fields | undefined): Unreachable | undefined {
   const service = fields?.one("service", ["api", "relay"]);
-  return fields === undefined || service === undefined ? undefined : { service, url: fields.text("url") };
+  return fields === undefined || service === undefined
+    ? undefined
+    : { service, url: fields.text("url") };
 }

@@ -11,7 +11,8 @@ import type { Header } from "./frames.ts";
 import { decodeError, encodeError } from "./wire_errors.ts";
 
 export function encodeEnvelope(envelope: Envelope): Header {
-  const { kind, id, sender, timeMs, contentType, to, replyTo, conversation, expiresAtMs, headers } = envelope;
+  const { kind, id, sender, timeMs, contentType, to, replyTo, conversation, expiresAtMs, headers } =
+    envelope;
   return {
     kind,
     id,
@@ -29,9 +30,9 @@ export function encodeEnvelope(envelope: Envelope): Header {
 /** Builds an envelope from its fields. */
 export function decodeEnvelope(fields: Fields, body: Uint8Array, deadlineMs?: number): Incoming {
   const sender = fields.optionalObject("sender") ?? new Fields({});
-  const [contentType, replyTo, conversation] = ["contentType", "replyTo", "conversation"].map((name) =>
-    fields.optionalText(name)
-  );
+  const [contentType, replyTo, conversation] = ["contentType", "replyTo", "conversation"].map((
+    name,
+  ) => fields.optionalText(name));
   const [to, headers, expiryMs] = [
     fields.optionalTexts("to"),
     fields.optionalMap("headers"),
@@ -66,7 +67,10 @@ interface Named {
   readonly identityBytes: Uint8Array;
 }
 
-/** Bytes that are no text are shown in hexadecimal, which a text may look like too: so they are told apart. */
+/**
+ * Bytes that are no text are shown in hexadecimal, which a text may look like too: so they are told
+ * apart.
+ */
 export function encodeIdentity({ agentId, identity, identityBytes }: Named): Header {
   const isText = new TextDecoder().decode(identityBytes) === identity;
   return { agentId, identity, ...(!isText && { identityHex: bytesToHex(identityBytes) }) };
@@ -77,7 +81,9 @@ export function decodeIdentity(fields: Fields): Uint8Array {
   return hex === undefined ? new TextEncoder().encode(fields.text("identity")) : hexToBytes(hex);
 }
 
-function encodeKnown({ keyUnchanged, knownAs }: Pick<ChannelMember, "keyUnchanged" | "knownAs">): Header {
+function encodeKnown(
+  { keyUnchanged, knownAs }: Pick<ChannelMember, "keyUnchanged" | "knownAs">,
+): Header {
   return { keyUnchanged, ...(knownAs !== undefined && { knownAs }) };
 }
 
@@ -88,7 +94,17 @@ export function encodeMember(member: ChannelMember): Header {
     ...(lastHeardMs !== undefined && { lastHeardMs }),
   };
   const like = resembles.length > 0 ? { resembles } : {};
-  return { ...encodeIdentity(member), ...encodeKnown(member), owner, guest, self, absent, lapsed, ...heard, ...like };
+  return {
+    ...encodeIdentity(member),
+    ...encodeKnown(member),
+    owner,
+    guest,
+    self,
+    absent,
+    lapsed,
+    ...heard,
+    ...like,
+  };
 }
 
 export function decodeMember(fields: Fields): ChannelMember {
@@ -124,7 +140,8 @@ export function decodeKeyAge(fields: Fields): KeyAge {
 
 /** Events are plain, but for the errors that some carry. */
 export function encodeEvent(event: { readonly type: string }): Header {
-  const { error, ...rest } = event as { readonly type: string; readonly error?: unknown }; // cast: only looked at
+  // cast: only looked at
+  const { error, ...rest } = event as { readonly type: string; readonly error?: unknown };
   return error === undefined ? rest : { ...rest, error: encodeError(error) };
 }
 

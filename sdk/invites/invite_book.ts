@@ -1,6 +1,7 @@
 /**
- * The invites that this agent has given out. The relay knows an invite's id and counts its uses; whether somebody is let in is
- * decided by what is written here, on our own disk, where every admission is noted before the commit that makes it true.
+ * The invites that this agent has given out. The relay knows an invite's id and counts its uses;
+ * whether somebody is let in is decided by what is written here, on our own disk, where every
+ * admission is noted before the commit that makes it true.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
@@ -51,14 +52,17 @@ interface InviteRecord {
 
 interface Admitted {
   /**
-   * The channel's epoch when that was decided: a repeated request is not a second use, and is useless once its agent
-   * has been a member since then.
+   * The channel's epoch when that was decided: a repeated request is not a second use, and is
+   * useless once its agent has been a member since then.
    */
   readonly epoch: number;
   readonly agentId: AgentId;
 }
 
-/** The invite's record, as far as it is about one request to join that was made with the invite's secret. */
+/**
+ * The invite's record, as far as it is about one request to join that was made with the invite's
+ * secret.
+ */
 export interface RequestNote {
   /** The epoch in which this very KeyPackage was admitted, if it was. */
   readonly admittedIn: number | undefined;
@@ -104,9 +108,14 @@ type JoinRequest = NoticeBody<"DeliverJoinRequest">;
 
 export class InviteBook {
   readonly #deps: InviteBookDeps;
-  /** For records that are read, changed and written: an invite that is revoked meanwhile must not come back. */
+  /**
+   * For records that are read, changed and written: an invite that is revoked meanwhile must not
+   * come back.
+   */
   readonly #changes = new Serial();
-  /** Those by which somebody is being let in, as they are on disk; a commit cannot wait for that. */
+  /**
+   * Those by which somebody is being let in, as they are on disk; a commit cannot wait for that.
+   */
   readonly #used = new Map<InviteId, InviteRecord>();
   /** The passes, also of channels that this agent has left, with which the invites are deleted. */
   readonly #passes: PassNotes;
@@ -117,8 +126,9 @@ export class InviteBook {
   }
 
   /**
-   * An invite to a channel that this agent is in. It is on our disk before anybody can have it. Whether this agent may let another
-   * one replace a member is the caller's to check, and is judged again when somebody joins.
+   * An invite to a channel that this agent is in. It is on our disk before anybody can have it.
+   * Whether this agent may let another one replace a member is the caller's to check, and is judged
+   * again when somebody joins.
    */
   async create(
     channel: { readonly channelId: ChannelId; readonly name: ChannelName },
@@ -147,7 +157,9 @@ export class InviteBook {
   /** Those of a channel that somebody could join with. */
   async list(scene: InviteScene): Promise<InviteState[]> {
     return (await this.#all(scene.channelId))
-      .filter((each) => !this.#isOver(each) && each.admitted.size < each.uses && !hasEnded(each, scene))
+      .filter((each) =>
+        !this.#isOver(each) && each.admitted.size < each.uses && !hasEnded(each, scene)
+      )
       .map(({ id, name, expiresAtMs, uses, admitted, replaces }) => ({
         id,
         channel: name,
@@ -163,7 +175,10 @@ export class InviteBook {
     await this.revokeById(channelId, inviteIdOf(secret));
   }
 
-  /** Returns whether there was one. Its pass ends with it, at the latest when this agent next starts with the API in reach. */
+  /**
+   * Returns whether there was one. Its pass ends with it, at the latest when this agent next starts
+   * with the API in reach.
+   */
   async revokeById(channelId: ChannelId, inviteId: InviteId): Promise<boolean> {
     const ended = await this.#changes.run(async () => {
       const invite = await this.#get(channelId, inviteId);
@@ -174,7 +189,8 @@ export class InviteBook {
       return { id: inviteId, ...ended };
     });
     if (ended === undefined) return false;
-    // The API may be in reach when the relay is not, and a program that is stopped does not wait for a relay that is silent.
+    // The API may be in reach when the relay is not, and a program that is stopped does not wait
+    // for a relay that is silent.
     const told = this.#deps.session.call("RevokeInvite", { channelId, inviteId });
     for (const each of await Promise.allSettled([told, this.#drop(ended)])) {
       if (each.status === "rejected") throw each.reason;
@@ -183,9 +199,10 @@ export class InviteBook {
   }
 
   /**
-   * Whether each of these requests to one channel is by somebody with its invite's secret and for this very KeyPackage. If so
-   * its use is counted: in one write for all requests with the same invite. Returns, in the order of the requests, the epochs in
-   * which they were first admitted, or why they are not.
+   * Whether each of these requests to one channel is by somebody with its invite's secret and for
+   * this very KeyPackage. If so its use is counted: in one write for all requests with the same
+   * invite. Returns, in the order of the requests, the epochs in which they were first admitted, or
+   * why they are not.
    */
   admit(requests: readonly JoinRequest[], scene: InviteScene): Promise<(number | StaticError)[]> {
     return this.#changes.run(async () => {
@@ -200,16 +217,22 @@ export class InviteBook {
         if (verdict instanceof StaticError || invite === undefined) continue;
         invites.set(inviteId, invite);
         if (verdict !== "new") continue;
-        const admitted = new Map(invite.admitted).set(hashOf(request), { epoch: scene.epoch, agentId });
+        const admitted = new Map(invite.admitted).set(hashOf(request), {
+          epoch: scene.epoch,
+          agentId,
+        });
         invites.set(inviteId, { ...invite, admitted });
         changed.add(inviteId);
       }
-      // Also before the commit, which may fail: then the pass of a guest that never came in is good until it expires. The other
-      // way round, a crash after the commit would have the pass of a member revoked.
+      // Also before the commit, which may fail: then the pass of a guest that never came in is good
+      // until it expires. The other way round, a crash after the commit would have the pass of a
+      // member revoked.
       for (const [inviteId, invite] of invites) {
         const { pass, channelId } = invite;
         const isNew = changed.has(inviteId);
-        if (isNew && pass !== undefined) await this.#passes.note(pass, { channelId, inviteId, state: "in use" });
+        if (isNew && pass !== undefined) {
+          await this.#passes.note(pass, { channelId, inviteId, state: "in use" });
+        }
         if (isNew) await this.#put(inviteId, invite);
         this.#used.set(inviteId, invite);
       }
@@ -218,20 +241,35 @@ export class InviteBook {
   }
 
   /** New: it may come in, and that is not noted yet. */
-  #judge(request: JoinRequest, invite: InviteRecord | undefined, scene: InviteScene): number | StaticError | "new" {
+  #judge(
+    request: JoinRequest,
+    invite: InviteRecord | undefined,
+    scene: InviteScene,
+  ): number | StaticError | "new" {
     if (invite === undefined || invite.ended) return inviteEnded({ ended: true });
     const { admitted } = invite;
     if (!this.#isGenuine(request, invite)) return notMadeWithInvite();
-    if (this.#isOver(invite)) return createError("join_rejected", "The invite has expired; ask for a new one");
+    if (this.#isOver(invite)) {
+      return createError("join_rejected", "The invite has expired; ask for a new one");
+    }
     if (hasEnded(invite, scene)) return inviteEnded(invite);
     const before = admitted.get(hashOf(request));
     if (before !== undefined) return before.epoch;
     if (admitted.size < invite.uses) return "new";
-    return createError("join_rejected", "The invite has been used as often as it may; ask for a new one");
+    return createError(
+      "join_rejected",
+      "The invite has been used as often as it may; ask for a new one",
+    );
   }
 
-  /** Why a request that was admitted lets nobody in any more: the invite has ended since. Asked again for every commit. */
-  whyEnded({ inviteId }: Pick<JoinRequest, "inviteId">, scene: InviteScene): StaticError | undefined {
+  /**
+   * Why a request that was admitted lets nobody in any more: the invite has ended since. Asked
+   * again for every commit.
+   */
+  whyEnded(
+    { inviteId }: Pick<JoinRequest, "inviteId">,
+    scene: InviteScene,
+  ): StaticError | undefined {
     const invite = this.#used.get(inviteId);
     return invite !== undefined && hasEnded(invite, scene) ? inviteEnded(invite) : undefined;
   }
@@ -239,7 +277,8 @@ export class InviteBook {
   /** The invite by which an agent is being let in, as long as its request is not settled. */
   inviteOf(channelId: ChannelId, agentId: AgentId): InviteId | undefined {
     const isIt = ([, invite]: [InviteId, InviteRecord]): boolean =>
-      invite.channelId === channelId && [...invite.admitted.values()].some((admitted) => admitted.agentId === agentId);
+      invite.channelId === channelId &&
+      [...invite.admitted.values()].some((admitted) => admitted.agentId === agentId);
     return [...this.#used].find(isIt)?.[0];
   }
 
@@ -248,7 +287,10 @@ export class InviteBook {
     this.#used.delete(inviteId);
   }
 
-  /** Returns the notes about these requests, in their order, or why one is not genuine: nothing else of it is looked at then. */
+  /**
+   * Returns the notes about these requests, in their order, or why one is not genuine: nothing else
+   * of it is looked at then.
+   */
   async notesOn(requests: readonly JoinRequest[]): Promise<(RequestNote | StaticError)[]> {
     const invites = new Map<InviteId, InviteRecord | undefined>();
     const notes: (RequestNote | StaticError)[] = [];
@@ -272,23 +314,32 @@ export class InviteBook {
     return equalBytes(expected, mac);
   }
 
-  /** Deletes the invites of a channel that are over, and revokes passes that are of no use any more. */
+  /**
+   * Deletes the invites of a channel that are over, and revokes passes that are of no use any more.
+   */
   async tidy(scene: InviteScene): Promise<void> {
     const nowMs = this.#deps.runtime.nowMs();
     for (const invite of await this.#all(scene.channelId)) {
       const { pass, admitted } = invite;
       // A guest that came in uses its pass until that expires, and loses it when it is removed.
       const isInUse = pass !== undefined && pass.expiresAtMs > nowMs && admitted.size > 0;
-      if (hasEnded(invite, scene) || (this.#isOver(invite, dayMs) && !isInUse)) await this.#drop(invite);
+      if (hasEnded(invite, scene) || (this.#isOver(invite, dayMs) && !isInUse)) {
+        await this.#drop(invite);
+      }
     }
   }
 
-  /** Revokes passes whose invites were deleted when this agent left their channel. A guest that is in a channel keeps its own. */
+  /**
+   * Revokes passes whose invites were deleted when this agent left their channel. A guest that is
+   * in a channel keeps its own.
+   */
   async endPasses(): Promise<void> {
     for (const { id, channelId, inviteId } of await this.#passes.list()) {
       const unused = await this.#changes.run(async () => {
         // An invite that is there decides itself, see `tidy`, also one that cannot be read.
-        if (await this.#deps.store.get(invitesKind(channelId), inviteId) !== undefined) return undefined;
+        if (await this.#deps.store.get(invitesKind(channelId), inviteId) !== undefined) {
+          return undefined;
+        }
         // As it is now: the API was asked about others meanwhile, and a guest may have come in.
         return await this.#passes.get(id);
       });
@@ -310,7 +361,10 @@ export class InviteBook {
 
   async #all(channelId: ChannelId): Promise<(InviteRecord & { readonly id: InviteId })[]> {
     const records = await this.#deps.store.list(invitesKind(channelId));
-    return readable(records, ({ id, value }) => ({ id: parseBinaryId<InviteId>(id), ...decode(channelId, value) }));
+    return readable(
+      records,
+      ({ id, value }) => ({ id: parseBinaryId<InviteId>(id), ...decode(channelId, value) }),
+    );
   }
 
   /** By either clock; both are given `graceMs` more. */
@@ -325,12 +379,33 @@ export class InviteBook {
   }
 
   async #put(inviteId: InviteId, invite: InviteRecord): Promise<void> {
-    const { channelId, name, secret, expiresAtMs, expiresHereAtMs, uses, replaces, guest, admitted, pass, ended } =
-      invite;
+    const {
+      channelId,
+      name,
+      secret,
+      expiresAtMs,
+      expiresHereAtMs,
+      uses,
+      replaces,
+      guest,
+      admitted,
+      pass,
+      ended,
+    } = invite;
     const rows = [...admitted].map(([hash, { epoch, agentId }]) => [hash, epoch, agentId]);
     const passFields = pass === undefined ? null : [pass.id, pass.expiresAtMs];
     const times = [expiresAtMs, expiresHereAtMs];
-    const value = encodeFields([name, secret, ...times, uses, rows, passFields, ended, replaces ?? null, guest]);
+    const value = encodeFields([
+      name,
+      secret,
+      ...times,
+      uses,
+      rows,
+      passFields,
+      ended,
+      replaces ?? null,
+      guest,
+    ]);
     await this.#deps.store.put(invitesKind(channelId), inviteId, value);
   }
 }
@@ -363,7 +438,8 @@ function passOf(fields: StoredFields): Pass {
 
 /** Whether it was revoked, or somebody that came in by it was removed against its will. */
 function hasEnded({ admitted, ended }: InviteRecord, scene: InviteScene): boolean {
-  return ended || [...admitted.values()].some(({ agentId, epoch }) => scene.wasExpelledSince(agentId, epoch));
+  return ended ||
+    [...admitted.values()].some(({ agentId, epoch }) => scene.wasExpelledSince(agentId, epoch));
 }
 
 function inviteEnded({ ended }: Pick<InviteRecord, "ended">): StaticError {
@@ -383,16 +459,27 @@ export function checkInviteOptions(
   { expiresInMs = dayMs, uses = 1, replaces }: InviteOptions,
 ): Pick<InviteRecord, "uses" | "replaces"> & { readonly expiresInMs: number } {
   if (!Number.isInteger(uses) || uses < 1 || uses > limits.inviteUses) {
-    throw createError("invalid_request", `Cannot invite: uses is a whole number from 1 to ${limits.inviteUses}`);
+    throw createError(
+      "invalid_request",
+      `Cannot invite: uses is a whole number from 1 to ${limits.inviteUses}`,
+    );
   }
   if (!(expiresInMs > 0 && expiresInMs <= maxExpiryMs)) {
-    throw createError("invalid_request", "Cannot invite: expiresInMs is above 0 and at most a year");
+    throw createError(
+      "invalid_request",
+      "Cannot invite: expiresInMs is above 0 and at most a year",
+    );
   }
   if (replaces !== undefined && uses !== 1) {
-    const text = "Cannot invite: one agent takes the place of a member; leave `uses` out, or `replaces`";
+    const text =
+      "Cannot invite: one agent takes the place of a member; leave `uses` out, or `replaces`";
     throw createError("invalid_request", text);
   }
-  return { expiresInMs, uses, replaces: replaces === undefined ? undefined : parseAgentId(replaces) };
+  return {
+    expiresInMs,
+    uses,
+    replaces: replaces === undefined ? undefined : parseAgentId(replaces),
+  };
 }
 
 function hashOf({ keyPackage }: JoinRequest): string {

@@ -21,7 +21,10 @@ import type { Pass } from "./pass_notes.ts";
 
 const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16));
 const name = parseChannelName("acme/ops/deploy");
-const [alice, bob]: [AgentId, AgentId] = [parseAgentId("a".repeat(22)), parseAgentId("b".repeat(22))];
+const [alice, bob]: [AgentId, AgentId] = [
+  parseAgentId("a".repeat(22)),
+  parseAgentId("b".repeat(22)),
+];
 
 type JoinRequest = NoticeBody<"DeliverJoinRequest">;
 
@@ -45,7 +48,8 @@ async function createBench(): Promise<Bench> {
   const random = createRandom(6);
   const randomBytes = (length: number): Uint8Array<ArrayBuffer> => random.bytes(length);
   const store = await RecordStore.open(openMemory(createMemoryDisk(), randomBytes));
-  const call = <Name extends CallName>(): Promise<ReplyBody<Name>> => Promise.resolve({} as ReplyBody<Name>);
+  const call = <Name extends CallName>(): Promise<ReplyBody<Name>> =>
+    Promise.resolve({} as ReplyBody<Name>);
   const clocks = { nowMs: 1_790_000_000_000, relayNowMs: 1_790_000_000_000, apiAway: false };
   const revoked: string[] = [];
   const written = { count: 0 };
@@ -76,7 +80,10 @@ async function createBench(): Promise<Bench> {
     wasExpelledSince: (agentId, since) =>
       [...expelled].some(([each, at]) => at > since && (agentId === undefined || agentId === each)),
   });
-  const requestWith: Bench["requestWith"] = ({ invite: { secret, inviter } }, keyPackage = Uint8Array.of(1)) => {
+  const requestWith: Bench["requestWith"] = (
+    { invite: { secret, inviter } },
+    keyPackage = Uint8Array.of(1),
+  ) => {
     return {
       requestId: binaryIdFromBytes<JoinRequestId>(randomBytes(16)),
       channelId,
@@ -90,7 +97,11 @@ async function createBench(): Promise<Bench> {
   return Object.assign(clocks, { book, store, requestWith, scene, revoked, written });
 }
 
-async function admit(book: InviteBook, request: JoinRequest, scene: InviteScene): Promise<number | StaticError> {
+async function admit(
+  book: InviteBook,
+  request: JoinRequest,
+  scene: InviteScene,
+): Promise<number | StaticError> {
   const [verdict] = await book.admit([request], scene);
   assert(verdict !== undefined);
   return verdict;
@@ -120,19 +131,28 @@ Deno.test("a request is admitted once, and says when that was, in its own channe
   ]);
   const second = await admit(book, requestWith(made, Uint8Array.of(2)), scene(9));
   assert(second instanceof StaticError, "it was good for one");
-  const elsewhere = { ...request, channelId: binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(1)) };
+  const elsewhere = {
+    ...request,
+    channelId: binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(1)),
+  };
   assert(await admit(book, elsewhere, scene(4)) instanceof StaticError);
 });
 
 Deno.test("the invite by which an agent is being let in is known until its request is settled", async () => {
   const { book, requestWith, scene } = await createBench();
-  const [made, other] = [await book.create({ channelId, name }, {}), await book.create({ channelId, name }, {})];
+  const [made, other] = [
+    await book.create({ channelId, name }, {}),
+    await book.create({ channelId, name }, {}),
+  ];
   const request = requestWith(made);
   const { agentId, inviteId } = request;
   assertEquals(book.inviteOf(channelId, agentId), undefined);
   await admit(book, request, scene(4));
   const elsewhere = binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(1));
-  assertEquals([book.inviteOf(channelId, agentId), book.inviteOf(elsewhere, agentId)], [inviteId, undefined]);
+  assertEquals([book.inviteOf(channelId, agentId), book.inviteOf(elsewhere, agentId)], [
+    inviteId,
+    undefined,
+  ]);
   book.settled(requestWith(other));
   assertEquals(book.inviteOf(channelId, agentId), inviteId);
   book.settled(request);
@@ -146,12 +166,21 @@ Deno.test("requests that come together are admitted in one write, and no more of
   assert(first !== undefined && second !== undefined && third !== undefined);
   const forged = { ...requestWith(made, Uint8Array.of(4)), mac: third.mac };
   const before = written.count;
-  const [a, none, b, again, over] = await book.admit([first, forged, second, first, third], scene(4));
+  const [a, none, b, again, over] = await book.admit(
+    [first, forged, second, first, third],
+    scene(4),
+  );
   assertEquals([a, b, again], [4, 4, 4]);
-  assert(none instanceof StaticError && over instanceof StaticError && over.message.includes("often"));
+  assert(
+    none instanceof StaticError && over instanceof StaticError && over.message.includes("often"),
+  );
   assertEquals(written.count - before, 1);
   const notes = await book.notesOn([third, second, first]);
-  assertEquals(notes.map((note) => note instanceof StaticError ? "refused" : note.admittedIn), [undefined, 4, 4]);
+  assertEquals(notes.map((note) => note instanceof StaticError ? "refused" : note.admittedIn), [
+    undefined,
+    4,
+    4,
+  ]);
 });
 
 Deno.test("an invite is over for everybody once an agent that came in by it was removed", async () => {
@@ -181,7 +210,10 @@ Deno.test("a guest's pass ends with its invite, or with its removal, as soon as 
   assertEquals(await admit(book, requestWith(used), scene(4)), 4);
   bench.apiAway = true;
   await book.revoke(withdrawn.invite);
-  assert(await admit(book, requestWith(withdrawn), scene(4)) instanceof StaticError, "it was withdrawn");
+  assert(
+    await admit(book, requestWith(withdrawn), scene(4)) instanceof StaticError,
+    "it was withdrawn",
+  );
   assertEquals((await book.list(scene(4))).map(({ id }) => id), [inviteIdOf(unused.invite.secret)]);
   bench.apiAway = false;
   await book.tidy(scene(4));
@@ -202,10 +234,13 @@ Deno.test("a record that cannot be read keeps no other pass from being revoked, 
   const pass = (id: string): Pass => ({ id, expiresAtMs: bench.nowMs + 7 * dayMs });
   const made: string[] = [];
   for (const id of ["left", "left too", "odd", "unused"]) {
-    made.push(inviteIdOf((await book.create({ channelId, name }, {}, { pass: pass(id) })).invite.secret));
+    made.push(
+      inviteIdOf((await book.create({ channelId, name }, {}, { pass: pass(id) })).invite.secret),
+    );
   }
   const [left = "", leftToo = "", odd = ""] = made;
-  // As if this agent had left the channel of the first two. Before and after all others, however they are sorted.
+  // As if this agent had left the channel of the first two. Before and after all others, however
+  // they are sorted.
   for (const id of [left, leftToo]) await store.delete(invitesKind(channelId), id);
   await store.put(invitesKind(channelId), odd, Uint8Array.of(0xff));
   for (const id of ["", "~"]) {

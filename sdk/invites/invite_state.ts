@@ -7,8 +7,8 @@ export interface InviteOptions {
   /** How many agents may join with it; one when not given. */
   readonly uses?: number | undefined;
   /**
-   * The agent id of a member that is removed when an agent joins with it, whatever that agent calls itself: for a member whose
-   * keys are lost. For owners, and for one agent.
+   * The agent id of a member that is removed when an agent joins with it, whatever that agent calls
+   * itself: for a member whose keys are lost. For owners, and for one agent.
    */
   readonly replaces?: string | undefined;
 }

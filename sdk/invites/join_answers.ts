@@ -1,6 +1,7 @@
 /**
- * The inviter's side of joining: requests that hold an invite of ours are answered with a commit that adds them, the others
- * with a reason. Requests for one channel that arrive together share a commit.
+ * The inviter's side of joining: requests that hold an invite of ours are answered with a commit
+ * that adds them, the others with a reason. Requests for one channel that arrive together share a
+ * commit.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { ChannelId, JoinRequestId, NoticeBody } from "../../proto/mod.ts";
@@ -25,7 +26,10 @@ interface Judged {
 const retryMs = 2000;
 /** More at once wait for the next commit. */
 const maxPerCommit = 100;
-/** In all channels together, because the relay may name any. An applicant that finds no room asks again. */
+/**
+ * In all channels together, because the relay may name any. An applicant that finds no room asks
+ * again.
+ */
 const maxWaiting = 2000;
 const maxErrorText = 1000;
 
@@ -67,7 +71,8 @@ export class JoinAnswers {
     this.#answer(channelId).then(
       () => this.#busy.delete(channelId) && this.#run(channelId),
       () => {
-        // Without the relay, or with a disk that does not write, nobody can be answered: the requests wait, and those that expire fall away.
+        // Without the relay, or with a disk that does not write, nobody can be answered: the
+        // requests wait, and those that expire fall away.
         this.#busy.delete(channelId);
         const { runtime } = this.#agent.parts;
         const cancel = runtime.after(jitter(runtime, retryMs), () => {
@@ -99,23 +104,36 @@ export class JoinAnswers {
     }
   }
 
-  async #judge(requests: readonly JoinRequest[], channel: ChannelRunner | undefined): Promise<readonly Judged[]> {
+  async #judge(
+    requests: readonly JoinRequest[],
+    channel: ChannelRunner | undefined,
+  ): Promise<readonly Judged[]> {
     if (channel === undefined) return requests.map((request) => ({ request, verdict: notHere() }));
     try {
       const { membership } = channel.rooms;
       const notes = await this.#book.notesOn(requests);
       const looked = requests.map((request, i) => {
         const note = notes[i] ?? notHere();
-        return { request, verdict: note instanceof StaticError ? note : this.#look(request, membership, note) };
+        return {
+          request,
+          verdict: note instanceof StaticError ? note : this.#look(request, membership, note),
+        };
       });
-      const applying = looked.flatMap(({ request, verdict }) => isApplicant(verdict) ? [{ request, verdict }] : []);
+      const applying = looked.flatMap(({ request, verdict }) =>
+        isApplicant(verdict) ? [{ request, verdict }] : []
+      );
       const wanted = withoutConflicts(applying);
       const epochs = await this.#book.admit(wanted.map(({ request }) => request), membership);
       const admitted = wanted.map(({ request, verdict: applicant }, i): Judged => {
         const epoch = epochs[i] ?? notHere();
-        return { request, verdict: epoch instanceof StaticError ? epoch : { request, applicant, epoch } };
+        return {
+          request,
+          verdict: epoch instanceof StaticError ? epoch : { request, applicant, epoch },
+        };
       });
-      const others = looked.flatMap(({ request, verdict }) => isApplicant(verdict) ? [] : [{ request, verdict }]);
+      const others = looked.flatMap(({ request, verdict }) =>
+        isApplicant(verdict) ? [] : [{ request, verdict }]
+      );
       return [...others, ...admitted];
     } catch (fault) {
       const verdict = toStaticError(fault, "Cannot let the agent in");
@@ -131,10 +149,17 @@ export class JoinAnswers {
   ): Applicant | StaticError | "entered" {
     const { clocks, parts: { signatures } } = this.#agent;
     try {
-      const applicant = { ...readApplicant(request.keyPackage, { ...clocks, signatures }), replaces, guest };
+      const applicant = {
+        ...readApplicant(request.keyPackage, { ...clocks, signatures }),
+        replaces,
+        guest,
+      };
       const { agentId } = applicant;
       if (agentId !== request.agentId) {
-        return createError("key_package_invalid", "The KeyPackage is of another agent than the request");
+        return createError(
+          "key_package_invalid",
+          "The KeyPackage is of another agent than the request",
+        );
       }
       if (admittedIn !== undefined && membership.mayHaveComeSince(agentId, admittedIn)) {
         return membership.memberOf(agentId) === undefined ? spent() : "entered";
@@ -160,7 +185,8 @@ export class JoinAnswers {
     }
     for (const { request, applicant } of admitted) {
       const ended = this.#book.whyEnded(request, membership);
-      // The invite was revoked, or somebody that came by it was removed, before the commit was made.
+      // The invite was revoked, or somebody that came by it was removed, before the commit was
+      // made.
       if (ended !== undefined && membership.memberOf(applicant.agentId) === undefined) {
         await this.#reject(request, ended, channel);
       } else this.#settle([request]);
@@ -169,19 +195,37 @@ export class JoinAnswers {
 
   /** Those who asked are members, or their time is over. */
   #settle(requests: readonly JoinRequest[]): void {
-    for (const { channelId, requestId } of requests) this.#waiting.get(channelId)?.delete(requestId);
+    for (const { channelId, requestId } of requests) {
+      this.#waiting.get(channelId)?.delete(requestId);
+    }
   }
 
-  async #rejectAll(admitted: readonly Admitted[], error: StaticError, channel: ChannelRunner): Promise<void> {
+  async #rejectAll(
+    admitted: readonly Admitted[],
+    error: StaticError,
+    channel: ChannelRunner,
+  ): Promise<void> {
     for (const { request } of admitted) await this.#reject(request, error, channel);
   }
 
-  async #reject(request: JoinRequest, error: StaticError, channel: ChannelRunner | undefined): Promise<void> {
+  async #reject(
+    request: JoinRequest,
+    error: StaticError,
+    channel: ChannelRunner | undefined,
+  ): Promise<void> {
     const { channelId, requestId, agentId } = request;
-    channel?.rooms.health.report("refused_join", `${agentId} was refused to join: ${error.message}`);
+    channel?.rooms.health.report(
+      "refused_join",
+      `${agentId} was refused to join: ${error.message}`,
+    );
     const message = error.message.slice(0, maxErrorText);
     try {
-      await this.#agent.parts.session.call("RejectJoin", { channelId, requestId, code: error.code, message });
+      await this.#agent.parts.session.call("RejectJoin", {
+        channelId,
+        requestId,
+        code: error.code,
+        message,
+      });
     } catch (fault) {
       if (fault instanceof TransportError) throw fault;
     }
@@ -189,14 +233,18 @@ export class JoinAnswers {
   }
 }
 
-/** Those who asked are not to blame for it, and can be let in later: by the next start, when it is our disk. */
+/**
+ * Those who asked are not to blame for it, and can be let in later: by the next start, when it is
+ * our disk.
+ */
 function mustWait(error: StaticError): boolean {
   return error instanceof TransportError || isCode(error, "store_full", "store_failed");
 }
 
 /**
- * Those that one commit can let in without one of them deciding about another: each agent once, each identity once, and nobody that
- * another one replaces. The others wait for the next commit, before any use of their invites is counted.
+ * Those that one commit can let in without one of them deciding about another: each agent once,
+ * each identity once, and nobody that another one replaces. The others wait for the next commit,
+ * before any use of their invites is counted.
  */
 function withoutConflicts<T extends { readonly verdict: Applicant }>(applying: readonly T[]): T[] {
   const taken = new Set<string>();
@@ -213,9 +261,15 @@ function isApplicant(verdict: Applicant | StaticError | "entered"): verdict is A
 }
 
 function spent(): StaticError {
-  return createError("join_rejected", "The agent came in with this request before; ask for a new invite");
+  return createError(
+    "join_rejected",
+    "The agent came in with this request before; ask for a new invite",
+  );
 }
 
 function notHere(): StaticError {
-  return createError("join_rejected", "The inviter is not in the channel any more; ask a member for a new invite");
+  return createError(
+    "join_rejected",
+    "The inviter is not in the channel any more; ask a member for a new invite",
+  );
 }

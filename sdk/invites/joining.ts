@@ -1,6 +1,7 @@
 /**
- * The joiner's side: the request with its KeyPackage and proof of the invite's secret, and the wait for the Welcome. The
- * KeyPackage is remembered with the invite, so that a second attempt after a timeout is the same request and no second use.
+ * The joiner's side: the request with its KeyPackage and proof of the invite's secret, and the wait
+ * for the Welcome. The KeyPackage is remembered with the invite, so that a second attempt after a
+ * timeout is the same request and no second use.
  */
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import {
@@ -29,7 +30,10 @@ import { decodeFields, encodeFields } from "../store/mod.ts";
 const kind = "joining";
 /** Of one attempt; each request is refused once. */
 const maxRejections = 1000;
-/** A request that was lost with the relay's memory, or had to make room there, is made again this often. */
+/**
+ * A request that was lost with the relay's memory, or had to make room there, is made again this
+ * often.
+ */
 const repeatMs = 5_000;
 const passing: ReadonlySet<string> = new Set(["join_timeout", "overloaded"]);
 
@@ -44,8 +48,9 @@ export async function joinWithToken(
 }
 
 /**
- * Opens the token's channel when this agent is in it, else joins it. An agent that is in it stays, also while it is out of step or
- * the channel is stopped: the token may be an old one, with which it could not come back.
+ * Opens the token's channel when this agent is in it, else joins it. An agent that is in it stays,
+ * also while it is out of step or the channel is stopped: the token may be an old one, with which
+ * it could not come back.
  */
 export async function joinOrOpen(
   agent: Agent,
@@ -59,7 +64,8 @@ export async function joinOrOpen(
       return await joinByInvite(agent, invite, { timeoutMs, staysStuck: true });
     } catch (error) {
       // By its keys it is in it: when the relay says so too, or cannot be asked.
-      const isIn = isCode(error, "name_taken") || (error instanceof TransportError && !isCode(error, "join_timeout"));
+      const isIn = isCode(error, "name_taken") ||
+        (error instanceof TransportError && !isCode(error, "join_timeout"));
       if (isIn && agent.isIn(invite)) return await agent.open(invite.name);
       if (isCode(error, "join_rejected") && isKnown) throw wasIn(invite, error);
       throw error;
@@ -71,10 +77,16 @@ function inviteInto(text: string, token: string): Invite {
   const name = parseChannelName(text);
   const invite = parseInviteToken(token);
   if (invite.name === name) return invite;
-  throw createError("channel_error", `The invite token is for channel "${invite.name}", not for "${name}"`);
+  throw createError(
+    "channel_error",
+    `The invite token is for channel "${invite.name}", not for "${name}"`,
+  );
 }
 
-/** Opens the channel when this agent is in it already, so that a program is the same on its first run and on every other. */
+/**
+ * Opens the channel when this agent is in it already, so that a program is the same on its first
+ * run and on every other.
+ */
 export async function joinByLink(
   agent: Agent,
   text: string,
@@ -104,7 +116,10 @@ interface InviteUse {
   readonly staysStuck?: boolean;
 }
 
-/** Two calls for one channel, one after the other: for the second, the agent is in it. Its time begins with the call. */
+/**
+ * Two calls for one channel, one after the other: for the second, the agent is in it. Its time
+ * begins with the call.
+ */
 async function joinByInvite(agent: Agent, invite: Invite, use: InviteUse): Promise<ChannelRunner> {
   const { runtime } = agent.parts;
   const { timeoutMs } = use;
@@ -139,12 +154,19 @@ async function joinInTurn(
   if (stuck !== undefined) await leaveFor(invite, stuck, agent);
   const own = await keyPackageFor(agent, invite);
   const welcome = await new JoinAttempt(agent, invite, own).run({ timeoutMs, deadlineMs });
-  const channel = await agent.joinInvited(welcome.welcome, { channelId, name, inviter, formerly }, before);
+  const channel = await agent.joinInvited(
+    welcome.welcome,
+    { channelId, name, inviter, formerly },
+    before,
+  );
   await agent.parts.store.delete(kind, inviteIdOf(invite.secret));
   return channel;
 }
 
-/** The relay takes no request to join from a member. One that leaves keeps nothing, so somebody must be there to let it in. */
+/**
+ * The relay takes no request to join from a member. One that leaves keeps nothing, so somebody must
+ * be there to let it in.
+ */
 async function leaveFor({ inviter }: Invite, stuck: ChannelRunner, agent: Agent): Promise<void> {
   const { members } = await agent.parts.session.call("ListMembers", { channelId: stuck.channelId });
   if (!members.some(({ agentId, online, leaving }) => agentId === inviter && online && !leaving)) {
@@ -161,7 +183,8 @@ async function keyPackageFor(agent: Agent, { secret }: Invite): Promise<OwnKeyPa
   const { store } = agent.parts;
   const inviteId = inviteIdOf(secret);
   const stored = await store.get(kind, inviteId);
-  const known = stored && await agent.keyPackages.find(hexToBytes(decodeFields(stored, kind).text(0)));
+  const known = stored &&
+    await agent.keyPackages.find(hexToBytes(decodeFields(stored, kind).text(0)));
   if (known !== undefined) return known;
   const own = await agent.keyPackages.create();
   await store.put(kind, inviteId, encodeFields([bytesToHex(own.reference)]));
@@ -186,12 +209,20 @@ class JoinAttempt {
   }
 
   /** `timeoutMs` is the time that the caller gave, of which some may have passed. */
-  async run({ timeoutMs, deadlineMs }: { timeoutMs: number; deadlineMs: number }): Promise<Welcome> {
+  async run(
+    { timeoutMs, deadlineMs }: { timeoutMs: number; deadlineMs: number },
+  ): Promise<Welcome> {
     const { runtime } = this.#agent.parts;
     this.#deadlineMs = deadlineMs;
     const leftMs = Math.max(1, deadlineMs - runtime.nowMs());
-    const cancelTimeout = runtime.after(leftMs, () => this.#answer.reject(unanswered(this.#agent, timeoutMs)));
-    const forgetWelcome = this.#agent.welcomes.expect(this.#invite.channelId, (welcome) => this.#take(welcome));
+    const cancelTimeout = runtime.after(
+      leftMs,
+      () => this.#answer.reject(unanswered(this.#agent, timeoutMs)),
+    );
+    const forgetWelcome = this.#agent.welcomes.expect(
+      this.#invite.channelId,
+      (welcome) => this.#take(welcome),
+    );
     const forgetListener = this.#agent.listen({
       onOnline: () => void this.#request(),
       onJoinRejected: ({ requestId, code, message }) => {
@@ -258,20 +289,26 @@ class JoinAttempt {
   }
 }
 
-/** An inviter may give any reason. The one that this agent can do something about keeps its code. */
+/**
+ * An inviter may give any reason. The one that this agent can do something about keeps its code.
+ */
 function refusedBy(code: string, message: string): StaticError {
-  if (code === "identity_present") return createError(code, `Cannot join: the inviter refused: ${message}`);
+  if (code === "identity_present") {
+    return createError(code, `Cannot join: the inviter refused: ${message}`);
+  }
   return createError("join_rejected", `The inviter refused (${code}): ${message}`);
 }
 
 function explain(error: StaticError): StaticError {
   if (!isCode(error, "not_found")) return error;
-  const text = "The invite is not known: it was revoked, has expired or was never given out; ask for a new one";
+  const text =
+    "The invite is not known: it was revoked, has expired or was never given out; ask for a new one";
   return createError("join_rejected", text, { cause: error });
 }
 
 function wasIn({ name }: Invite, cause: StaticError): StaticError {
-  const text = `This agent was in channel "${name}" and is not any more, as the relay says: it was removed, or the ` +
+  const text =
+    `This agent was in channel "${name}" and is not any more, as the relay says: it was removed, or the ` +
     "channel was closed. The token does not let it in again; ask for a new one";
   return createError("join_rejected", text, { cause });
 }
@@ -279,7 +316,8 @@ function wasIn({ name }: Invite, cause: StaticError): StaticError {
 /** Why no answer can come any more: the session is over, which is nobody's silence. */
 function overError({ parts: { session: { state } } }: Agent): StaticError | undefined {
   if (state.kind !== "ended") return undefined;
-  return state.error ?? createError("transport_error", "Cannot join: the client was closed; connect again");
+  return state.error ??
+    createError("transport_error", "Cannot join: the client was closed; connect again");
 }
 
 /** The time that the caller gave is over. */

@@ -1,4 +1,7 @@
-/** Making a link: a guest pass if one is wanted, then the invite, then the link. A crash in between leaves a pass that expires. */
+/**
+ * Making a link: a guest pass if one is wanted, then the invite, then the link. A crash in between
+ * leaves a pass that expires.
+ */
 import { type ChannelId, type ChannelName, formatJoinLink } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import type { AgentService } from "../session/service.ts";
@@ -12,17 +15,26 @@ export interface LinkOptions extends InviteOptions {
   readonly replaces?: never | undefined;
   /** With a pass to use the service on this agent's account, for one agent that has none. */
   readonly guest?: boolean | GuestOptions | undefined;
-  /** As an https address of the service, for people without a program; otherwise it begins with `static://`. */
+  /**
+   * As an https address of the service, for people without a program; otherwise it begins with
+   * `static://`.
+   */
   readonly web?: boolean | undefined;
 }
 
 /** Limits for a guest of this agent's account. */
 export interface GuestOptions {
-  /** How long the pass is good: at most 30 days, a week when not given. It may be longer than the link. */
+  /**
+   * How long the pass is good: at most 30 days, a week when not given. It may be longer than the
+   * link.
+   */
   readonly expiresInMs?: number;
   /** How many messages a month the guest may send; 1,000 when not given. */
   readonly messages?: number;
-  /** An API key of kind `guest` for this channel, made elsewhere: this agent neither makes one then, nor revokes it. */
+  /**
+   * An API key of kind `guest` for this channel, made elsewhere: this agent neither makes one then,
+   * nor revokes it.
+   */
   readonly pass?: string;
 }
 
@@ -43,7 +55,8 @@ export async function createLink(
   { service, book, nowMs }: LinkDeps,
 ): Promise<string> {
   if (service === undefined) {
-    const text = "Cannot make a link: this agent does not know the API's address; connect it with apiUrl";
+    const text =
+      "Cannot make a link: this agent does not know the API's address; connect it with apiUrl";
     throw createError("invalid_request", text);
   }
   if (options.replaces !== undefined) {
@@ -55,7 +68,8 @@ export async function createLink(
   const given = guest === false ? undefined : guest === true ? {} : guest;
   const wanted = given === undefined || given.pass !== undefined ? undefined : checkGuest(given);
   if (given !== undefined && uses !== 1) {
-    const text = "Cannot make a link: one with a guest pass is for one agent; leave uses out, or make several links";
+    const text =
+      "Cannot make a link: one with a guest pass is for one agent; leave uses out, or make several links";
     throw createError("invalid_request", text);
   }
   const place = await service.describe();
@@ -82,10 +96,16 @@ function checkGuest(
   { expiresInMs = defaultPassMs, messages = defaultMessages }: GuestOptions,
 ): Required<Omit<GuestOptions, "pass">> {
   if (!(expiresInMs > 0 && expiresInMs <= maxPassMs)) {
-    throw createError("invalid_request", "Cannot make a guest pass: expiresInMs is above 0 and at most 30 days");
+    throw createError(
+      "invalid_request",
+      "Cannot make a guest pass: expiresInMs is above 0 and at most 30 days",
+    );
   }
   if (!Number.isSafeInteger(messages) || messages < 1) {
-    throw createError("invalid_request", "Cannot make a guest pass: messages is a whole number from 1 up");
+    throw createError(
+      "invalid_request",
+      "Cannot make a guest pass: messages is a whole number from 1 up",
+    );
   }
   return { expiresInMs, messages };
 }

@@ -1,4 +1,7 @@
-/** Making a link takes three steps: a pass at the API, an invite on our disk and at the relay, the link. A fault between them. */
+/**
+ * Making a link takes three steps: a pass at the API, an invite on our disk and at the relay, the
+ * link. A fault between them.
+ */
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   binaryIdFromBytes,
@@ -78,7 +81,9 @@ async function createBench(): Promise<Bench> {
       session: {
         call: <Name extends CallName>(name: Name) => {
           calls.push(name);
-          if (name === refused) return Promise.reject(createError("transport_error", "The connection was lost"));
+          if (name === refused) {
+            return Promise.reject(createError("transport_error", "The connection was lost"));
+          }
           return Promise.resolve({} as ReplyBody<Name>); // cast: nobody looks at it
         },
       },
@@ -118,7 +123,9 @@ Deno.test("an agent that is killed between the pass and the invite has given out
   const book = start();
   assertEquals([passes.length, calls, await book.list(scene)], [1, [], []]);
   const link = await createLink(channel, { guest: true }, { service, book, nowMs });
-  assertEquals([link.startsWith("static://join/#"), passes.length, calls], [true, 2, ["RegisterInvite"]]);
+  assertEquals([link.startsWith("static://join/#"), passes.length, calls], [true, 2, [
+    "RegisterInvite",
+  ]]);
   assertEquals((await book.list(scene)).length, 1);
 });
 
@@ -127,21 +134,31 @@ Deno.test("a link that shall replace a member is refused before a pass or an inv
   const book = start();
   // cast: of a program without types
   const options = { guest: true, replaces: "b".repeat(22) } as unknown as LinkOptions;
-  await assertRejects(() => createLink(channel, options, { service, book, nowMs }), StaticError, "replaces nobody");
+  await assertRejects(
+    () => createLink(channel, options, { service, book, nowMs }),
+    StaticError,
+    "replaces nobody",
+  );
   assertEquals([passes, calls, await book.list(scene)], [[], [], []]);
 });
 
 Deno.test("a pass whose invite cannot be written, or not registered, is revoked at once", async () => {
   const { passes, revoked, service, start } = await createBench();
   const full = start({ put: () => Promise.reject(new Error("disk full")) });
-  await assertRejects(() => createLink(channel, { guest: true }, { service, book: full, nowMs }), Error, "disk full");
+  await assertRejects(
+    () => createLink(channel, { guest: true }, { service, book: full, nowMs }),
+    Error,
+    "disk full",
+  );
   assertEquals(revoked, passes);
 });
 
 Deno.test("a pass ends with its invite, also when the relay cannot be told that the invite ends", async () => {
   const { passes, revoked, service, start } = await createBench();
   const book = start({}, "RevokeInvite");
-  const { invite } = parseJoinLink(await createLink(channel, { guest: true }, { service, book, nowMs }));
+  const { invite } = parseJoinLink(
+    await createLink(channel, { guest: true }, { service, book, nowMs }),
+  );
   await assertRejects(() => book.revoke(invite), StaticError, "connection was lost");
   assertEquals([revoked, await book.list(scene)], [passes, []]);
 });
@@ -149,7 +166,9 @@ Deno.test("a pass ends with its invite, also when the relay cannot be told that 
 Deno.test("a pass whose invite has ended is revoked although the agent leaves before the API can be asked", async () => {
   const { passes, revoked, service, api, leave, start } = await createBench();
   const book = start();
-  const { invite } = parseJoinLink(await createLink(channel, { guest: true }, { service, book, nowMs }));
+  const { invite } = parseJoinLink(
+    await createLink(channel, { guest: true }, { service, book, nowMs }),
+  );
   api.isAway = true;
   await book.revoke(invite);
   await leave();
@@ -164,7 +183,9 @@ Deno.test("a pass whose invite has ended is revoked although the agent leaves be
 Deno.test("an agent that leaves a channel revokes the pass that nobody has used, and not that of a guest", async () => {
   const { passes, revoked, service, leave, start } = await createBench();
   const book = start();
-  const { invite } = parseJoinLink(await createLink(channel, { guest: true }, { service, book, nowMs }));
+  const { invite } = parseJoinLink(
+    await createLink(channel, { guest: true }, { service, book, nowMs }),
+  );
   await createLink(channel, { guest: true }, { service, book, nowMs });
   assertEquals(await book.admit([requestWith(invite)], scene), [scene.epoch]);
   await start().endPasses();
@@ -179,7 +200,9 @@ Deno.test("a pass that a guest comes in by while the API is asked about another 
   const book = start();
   await createLink(channel, { guest: true }, { service, book, nowMs });
   await leave();
-  const { invite } = parseJoinLink(await createLink(channel, { guest: true }, { service, book, nowMs }));
+  const { invite } = parseJoinLink(
+    await createLink(channel, { guest: true }, { service, book, nowMs }),
+  );
   const revokePass = service.revokePass.bind(service);
   Object.assign(service, {
     revokePass: async (id: string) => {

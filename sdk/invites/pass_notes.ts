@@ -1,6 +1,6 @@
 /**
- * The guest passes that this agent has made, apart from the invites that they were made with: those are deleted when the agent
- * leaves their channel, and a pass must be revoked all the same.
+ * The guest passes that this agent has made, apart from the invites that they were made with: those
+ * are deleted when the agent leaves their channel, and a pass must be revoked all the same.
  */
 import { type ChannelId, type InviteId, parseBinaryId, parseChannelId } from "../../proto/mod.ts";
 import type { Runtime } from "../base/runtime.ts";
@@ -30,8 +30,14 @@ interface PassNotesDeps {
 
 const kind = "passes";
 
-/** The values of those records that can be read: another one holds up nothing that is done for these. */
-export function readable<Record, Value>(records: readonly Record[], read: (record: Record) => Value): Value[] {
+/**
+ * The values of those records that can be read: another one holds up nothing that is done for
+ * these.
+ */
+export function readable<Record, Value>(
+  records: readonly Record[],
+  read: (record: Record) => Value,
+): Value[] {
   return records.flatMap((record) => {
     try {
       return [read(record)];
@@ -49,7 +55,11 @@ export class PassNotes {
   }
 
   async note({ id, expiresAtMs }: Pass, { channelId, inviteId, state }: PassNote): Promise<void> {
-    await this.#deps.store.put(kind, id, encodeFields([channelId, inviteId, expiresAtMs, state === "in use"]));
+    await this.#deps.store.put(
+      kind,
+      id,
+      encodeFields([channelId, inviteId, expiresAtMs, state === "in use"]),
+    );
   }
 
   /** A note that cannot be read is left as it is: its pass may be in use, and expires. */
@@ -63,7 +73,10 @@ export class PassNotes {
     return value === undefined ? undefined : readable([{ id, value }], decode)[0];
   }
 
-  /** Revokes it, unless it is in use. Returns false when it is kept: in use, or the API cannot be asked now. */
+  /**
+   * Revokes it, unless it is in use. Returns false when it is kept: in use, or the API cannot be
+   * asked now.
+   */
   async end({ id, expiresAtMs, state }: Pass & Pick<PassNote, "state">): Promise<boolean> {
     if (expiresAtMs > this.#deps.runtime.nowMs()) {
       if (state === "in use") return false;

@@ -1,6 +1,7 @@
 /**
- * How members came in, as the GroupInfo of a Welcome shows it. A member that comes back and knows nobody in the group any more judges
- * by that whether its members let the Welcome's maker in, or the relay made it up.
+ * How members came in, as the GroupInfo of a Welcome shows it. A member that comes back and knows
+ * nobody in the group any more judges by that whether its members let the Welcome's maker in, or
+ * the relay made it up.
  */
 import {
   type Admission,
@@ -31,7 +32,10 @@ export interface Entry {
   readonly admissions: readonly Admission[];
 }
 
-export function createEntry(admissions: readonly Admission[], randomBytes: (length: number) => Uint8Array): Entry {
+export function createEntry(
+  admissions: readonly Admission[],
+  randomBytes: (length: number) => Uint8Array,
+): Entry {
   return { membership: randomBytes(membershipNameBytes), admissions };
 }
 
@@ -56,7 +60,9 @@ export function showAdmissions(
 
 /** Undefined when they are missing or cannot be read: a Welcome is not worse for that. */
 export function readAdmissions(extensions: readonly Extension[]): ShownAdmissions | undefined {
-  const shown = extensions.find(({ extensionType }) => extensionTypeToNumber(extensionType) === admissionsExtension);
+  const shown = extensions.find(({ extensionType }) =>
+    extensionTypeToNumber(extensionType) === admissionsExtension
+  );
   try {
     return shown && decodeShownAdmissions(shown.extensionData);
   } catch (error) {
@@ -73,13 +79,25 @@ export interface Shown {
   readonly admissions: ShownAdmissions | undefined;
 }
 
-/** The admissions that lead to an agent that a Welcome lets in, oldest first; none when its own is missing. */
-export function admissionsOf(self: AgentId, { maker, epoch, admissions }: Shown): readonly Admission[] {
+/**
+ * The admissions that lead to an agent that a Welcome lets in, oldest first; none when its own is
+ * missing.
+ */
+export function admissionsOf(
+  self: AgentId,
+  { maker, epoch, admissions }: Shown,
+): readonly Admission[] {
   const admitted = admissions?.added.find(({ agentId }) => agentId === self);
   // Nobody is let in by the first epoch of a group.
   if (admissions === undefined || admitted === undefined || epoch < 1) return [];
   const { signatureKey, identity } = maker;
-  const own = { signatureKey, identity, membership: admissions.membership, epoch: epoch - 1, ...admitted };
+  const own = {
+    signatureKey,
+    identity,
+    membership: admissions.membership,
+    epoch: epoch - 1,
+    ...admitted,
+  };
   return copied([...admissions.maker, own].slice(-limits.admissions));
 }
 
@@ -96,15 +114,19 @@ export interface KnownMembers {
   readonly members: readonly AgentId[];
   /** Of them: they let nobody in. */
   readonly guests: readonly AgentId[];
-  /** The last epoch that it was in, in any group of the channel. Those that were let in before it and are not there any more have left. */
+  /**
+   * The last epoch that it was in, in any group of the channel. Those that were let in before it
+   * and are not there any more have left.
+   */
   readonly epoch: number;
   /** The member that made the commit at which it is stopped. */
   readonly blamed?: AgentId | undefined;
 }
 
 /**
- * The entry of a member that came back: the admissions by which it first came in, and the one by which it came back now. Those of
- * returns in between add nothing, since it was a member all the time.
+ * The entry of a member that came back: the admissions by which it first came in, and the one by
+ * which it came back now. Those of returns in between add nothing, since it was a member all the
+ * time.
  */
 export function entryOfReturn({ self, entry }: KnownMembers, shown: Shown): Entry {
   const admissions = admissionsOf(self, shown);
@@ -113,7 +135,9 @@ export function entryOfReturn({ self, entry }: KnownMembers, shown: Shown): Entr
   if (first < 0) return { ...entry, admissions };
   return {
     ...entry,
-    admissions: [...entry.admissions.slice(0, first + 1), ...admissions.slice(-1)].slice(-limits.admissions),
+    admissions: [...entry.admissions.slice(0, first + 1), ...admissions.slice(-1)].slice(
+      -limits.admissions,
+    ),
   };
 }
 
@@ -129,12 +153,18 @@ export function isAdmitted(
   for (const admission of admissions) {
     if (members.has(agentId)) break;
     const signer = agentIdOf(admission.signatureKey, admission.identity);
-    if (admission.epoch < known.epoch || !members.has(signer) || known.guests.includes(signer)) continue;
+    if (admission.epoch < known.epoch || !members.has(signer) || known.guests.includes(signer)) {
+      continue;
+    }
     if (signer === known.blamed) continue;
     // Its own signatures of an earlier membership are no news from the time that it has forgotten.
-    if (signer === known.self && !equalBytes(admission.membership, known.entry.membership)) continue;
+    if (signer === known.self && !equalBytes(admission.membership, known.entry.membership)) {
+      continue;
+    }
     const statement = admissionStatement({ channelId, ...admission });
-    if (!signatures.verifyHandshake(admission.signatureKey, statement, admission.signature)) continue;
+    if (!signatures.verifyHandshake(admission.signatureKey, statement, admission.signature)) {
+      continue;
+    }
     members.add(admission.agentId);
   }
   return members.has(agentId);

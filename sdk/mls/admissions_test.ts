@@ -1,4 +1,6 @@
-/** Which makers of a Welcome a returning member believes by the admissions in it, with real groups. */
+/**
+ * Which makers of a Welcome a returning member believes by the admissions in it, with real groups.
+ */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Admission, agentIdOf, limits } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
@@ -15,7 +17,11 @@ function knownTo({ id, member }: Agent): KnownMembers {
   return { self: id, entry: member.entry, members, guests: [], epoch: member.epoch };
 }
 
-function isBelieved(agent: Agent, known: KnownMembers, admissions = agent.member.entry.admissions): boolean {
+function isBelieved(
+  agent: Agent,
+  known: KnownMembers,
+  admissions = agent.member.entry.admissions,
+): boolean {
   return isAdmitted(agent.id, agent.world.channelId, admissions, known, portableSignatures);
 }
 
@@ -48,7 +54,12 @@ async function letIn(agent: Agent, by: Agent, known = knownTo(agent)): Promise<G
   await world.commit(by, () => change);
   const welcome = world.log.at(-1)?.welcome;
   assert(welcome);
-  const expected = { name, channelId: world.channelId, known: agent.member.binding, members: known };
+  const expected = {
+    name,
+    channelId: world.channelId,
+    known: agent.member.binding,
+    members: known,
+  };
   const group = Group.join(welcome.bytes, own, agent.deps, expected);
   await agent.enter(group, world.log.length);
   return group;
@@ -58,7 +69,10 @@ Deno.test("an agent that was put back believes those that it, and they in turn, 
   const { alice, bob, carol, alone } = await createChain();
   assertEquals(carol.member.entry.admissions.map(({ agentId }) => agentId), [bob.id, carol.id]);
   assert(isBelieved(bob, alone) && isBelieved(carol, alone));
-  assert(!isBelieved(bob, alone, []) && !isBelieved(carol, alone, carol.member.entry.admissions.slice(1)));
+  assert(
+    !isBelieved(bob, alone, []) &&
+      !isBelieved(carol, alone, carol.member.entry.admissions.slice(1)),
+  );
   await bob.sync();
   assertEquals((await letIn(alice, carol, alone)).epoch, 3);
 });
@@ -66,7 +80,11 @@ Deno.test("an agent that was put back believes those that it, and they in turn, 
 Deno.test("a Welcome of an agent that was let in by strangers, or in an earlier membership, brings nobody back", async () => {
   const { alice, bob, carol, alone } = await createChain();
   await bob.sync();
-  const elsewhere = { ...alone, members: [alice.id], entry: { ...alone.entry, membership: new Uint8Array(16) } };
+  const elsewhere = {
+    ...alone,
+    members: [alice.id],
+    entry: { ...alone.entry, membership: new Uint8Array(16) },
+  };
   for (const by of [bob, carol]) {
     await by.sync();
     const refused = await letIn(alice, by, elsewhere).catch((error) => error);
@@ -103,7 +121,15 @@ Deno.test("admissions that were altered, or that an agent signed in an earlier m
     return isAdmitted(changed.agentId, world.channelId, [changed], known, portableSignatures);
   });
   assertEquals(verdicts, [true, ...altered.slice(1).map(() => false)]);
-  assert(!isAdmitted(bob.id, new World(createRandom(12)).channelId, [admission], alone, portableSignatures));
+  assert(
+    !isAdmitted(
+      bob.id,
+      new World(createRandom(12)).channelId,
+      [admission],
+      alone,
+      portableSignatures,
+    ),
+  );
   const again = { ...alone, entry: { ...alone.entry, membership: new Uint8Array(16).fill(1) } };
   assert(isBelieved(bob, alone) && !isBelieved(bob, again));
 });
@@ -126,7 +152,12 @@ Deno.test("admissions do not become more with every return, and lead to the agen
   await world.add(carol, dave);
   const { membership } = bob.member.entry;
   for (let round = 0; round < 3; round++) {
-    for (const [agent, by] of [[bob, carol], [dave, bob], [carol, dave], [alice, bob], [bob, alice]] as const) {
+    for (
+      const [agent, by] of [[bob, carol], [dave, bob], [carol, dave], [alice, bob], [
+        bob,
+        alice,
+      ]] as const
+    ) {
       for (const other of world.active()) await other.sync();
       await letIn(agent, by);
     }

@@ -1,6 +1,6 @@
 /**
- * The rest of an epoch on which a new generation may be founded: enough to judge the founding, but no keys to read or
- * send with.
+ * The rest of an epoch on which a new generation may be founded: enough to judge the founding, but
+ * no keys to read or send with.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
@@ -14,8 +14,8 @@ import { credentialOf } from "./leaf.ts";
 import type { PreSharedKeyID } from "./ts_mls.ts";
 
 /**
- * The part that a member keeps of the epoch before its present one, until the next commit: a new generation may be
- * founded on it.
+ * The part that a member keeps of the epoch before its present one, until the next commit: a new
+ * generation may be founded on it.
  */
 export interface BaseEpoch {
   readonly epoch: number;
@@ -57,7 +57,9 @@ export function baseMembersOf({ context, tree }: Pick<Epoch, "context" | "tree">
 }
 
 /** The same members, with what each calls itself. */
-export function identifiedMembersOf({ context, tree }: Pick<Epoch, "context" | "tree">): AbsentMember[] {
+export function identifiedMembersOf(
+  { context, tree }: Pick<Epoch, "context" | "tree">,
+): AbsentMember[] {
   const present = Array.from(tree.leaves(), ([, { agentId, node }]): AbsentMember => ({
     agentId,
     identityHash: identityHashOf(credentialOf(node).identity),
@@ -71,9 +73,12 @@ export function hashOfMembers(members: readonly AgentId[]): Uint8Array {
 }
 
 /** The base's resumption secret, to a Welcome that asks for it. */
-export function pskOf({ epoch, groupId, resumption }: BaseEpoch): (id: PreSharedKeyID) => Uint8Array | undefined {
+export function pskOf(
+  { epoch, groupId, resumption }: BaseEpoch,
+): (id: PreSharedKeyID) => Uint8Array | undefined {
   return (id) =>
-    id.psktype === "resumption" && id.pskEpoch === BigInt(epoch) && equalBytes(id.pskGroupId, groupId)
+    id.psktype === "resumption" && id.pskEpoch === BigInt(epoch) &&
+      equalBytes(id.pskGroupId, groupId)
       ? resumption
       : undefined;
 }

@@ -1,6 +1,7 @@
 /**
- * Writes into an array whose length is known before: on the path of every message an encoding is one allocation, where joining
- * parts is one for each. In Deno every array, however short, is a call of malloc.
+ * Writes into an array whose length is known before: on the path of every message an encoding is
+ * one allocation, where joining parts is one for each. In Deno every array, however short, is a
+ * call of malloc.
  */
 
 /** How many bytes the length of a vector takes (RFC 9420 section 2.1.2). */
@@ -51,7 +52,9 @@ export class ByteWriter {
   }
 
   vectorLength(length: number): this {
-    if (length >= 2 ** 30) throw new RangeError(`A vector of ${length} bytes is too long to encode`);
+    if (length >= 2 ** 30) {
+      throw new RangeError(`A vector of ${length} bytes is too long to encode`);
+    }
     const bytes = vectorLengthBytes(length);
     if (bytes === 1) return this.uint8(length);
     return bytes === 2 ? this.uint16(0x4000 | length) : this.uint32(0x80000000 + length);

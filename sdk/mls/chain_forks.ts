@@ -1,6 +1,7 @@
 /**
- * Chains for looking ahead in the log: each epoch's begin where the group's stand and move on alone. So a message can be opened
- * before its turn, and be received like any other when its turn comes.
+ * Chains for looking ahead in the log: each epoch's begin where the group's stand and move on
+ * alone. So a message can be opened before its turn, and be received like any other when its turn
+ * comes.
  */
 import type { SecretTree } from "./secret_tree.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The data that a channel binds into its MLS group, as extensions of the GroupContext: its name, its owners, a later
- * generation, its policy, its guests.
+ * The data that a channel binds into its MLS group, as extensions of the GroupContext: its name,
+ * its owners, a later generation, its policy, its guests.
  */
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import {
@@ -41,23 +41,30 @@ export interface ChannelBinding {
   readonly guests?: readonly AgentId[];
 }
 
-export function encodeBinding({ name, owners, chain, generation, policy, guests = [] }: ChannelBinding): Extension[] {
+export function encodeBinding(
+  { name, owners, chain, generation, policy, guests = [] }: ChannelBinding,
+): Extension[] {
   return [
     { extensionType: channelNameExtension, extensionData: utf8ToBytes(name) },
     { extensionType: ownersExtension, extensionData: encodeOwnersVersion({ ...chain, owners }) },
     ...(generation === undefined
       ? []
       : [{ extensionType: generationExtension, extensionData: encodeGeneration(generation) }]),
-    ...(policy === undefined ? [] : [{ extensionType: policyExtension, extensionData: encodePolicy(policy) }]),
-    ...(guests.length === 0 ? [] : [{ extensionType: guestsExtension, extensionData: encodeGuests(guests) }]),
+    ...(policy === undefined
+      ? []
+      : [{ extensionType: policyExtension, extensionData: encodePolicy(policy) }]),
+    ...(guests.length === 0
+      ? []
+      : [{ extensionType: guestsExtension, extensionData: encodeGuests(guests) }]),
   ];
 }
 
 /**
- * Throws `MlsFault` for a group that is not a channel: a name, owners, after the first its generation, once it was changed its
- * policy, and while it has some its guests, in this order, and nothing else; `MlsVersionFault` for an extension that a newer version may
- * know. Whatever else a commit could bring in would be a demand on every member's leaf that not all of them meet, and so a way to
- * fork the group.
+ * Throws `MlsFault` for a group that is not a channel: a name, owners, after the first its
+ * generation, once it was changed its policy, and while it has some its guests, in this order, and
+ * nothing else; `MlsVersionFault` for an extension that a newer version may know. Whatever else a
+ * commit could bring in would be a demand on every member's leaf that not all of them meet, and so
+ * a way to fork the group.
  */
 export function decodeBinding(extensions: readonly Extension[]): ChannelBinding {
   const known = decoded.get(extensions);
@@ -67,21 +74,33 @@ export function decodeBinding(extensions: readonly Extension[]): ChannelBinding 
   return binding;
 }
 
-/** Of extensions that were read before: an epoch's are asked for with each of its members, and with a thousand guests are long. */
+/**
+ * Of extensions that were read before: an epoch's are asked for with each of its members, and with
+ * a thousand guests are long.
+ */
 const decoded = new WeakMap<readonly Extension[], ChannelBinding>();
 
 function decode(extensions: readonly Extension[]): ChannelBinding {
   checkChannelExtensions(extensions);
   const [name, owners, ...others] = extensions;
-  const take = (type: number): Extension | undefined => typeOf(others[0]) === type ? others.shift() : undefined;
-  const [generation, policy, guests] = [take(generationExtension), take(policyExtension), take(guestsExtension)];
+  const take = (type: number): Extension | undefined =>
+    typeOf(others[0]) === type ? others.shift() : undefined;
+  const [generation, policy, guests] = [
+    take(generationExtension),
+    take(policyExtension),
+    take(guestsExtension),
+  ];
   if (name === undefined || owners === undefined || others.length > 0) {
     throw new MlsFault(
       "A channel has a name, owners, perhaps a generation, a policy and guests, and no other extension",
     );
   }
-  if (typeOf(name) !== channelNameExtension) throw new MlsFault("A channel's first extension is its name");
-  if (typeOf(owners) !== ownersExtension) throw new MlsFault("A channel's second extension is its owners");
+  if (typeOf(name) !== channelNameExtension) {
+    throw new MlsFault("A channel's first extension is its name");
+  }
+  if (typeOf(owners) !== ownersExtension) {
+    throw new MlsFault("A channel's second extension is its owners");
+  }
   try {
     const { owners: agentIds, version, lastChange } = decodeOwnersVersion(owners.extensionData);
     return {
@@ -94,12 +113,16 @@ function decode(extensions: readonly Extension[]): ChannelBinding {
     };
   } catch (cause) {
     if (cause instanceof MlsFault) throw cause;
-    throw new MlsFault("A channel's name, owners, generation, policy or guests are malformed", { cause });
+    throw new MlsFault("A channel's name, owners, generation, policy or guests are malformed", {
+      cause,
+    });
   }
 }
 
 /** The channel that a group is of: the first generation has its id as its own. */
-export function channelIdOf({ groupId, extensions }: Pick<GroupContext, "groupId" | "extensions">): ChannelId {
+export function channelIdOf(
+  { groupId, extensions }: Pick<GroupContext, "groupId" | "extensions">,
+): ChannelId {
   return decodeBinding(extensions).generation?.channelId ?? binaryIdFromBytes<ChannelId>(groupId);
 }
 

@@ -5,7 +5,8 @@ import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_ext
 import { MlsFault, MlsVersionFault } from "./codec.ts";
 import type { Extension } from "./ts_mls.ts";
 
-const owners = [1, 2].map((seed) => agentIdOf(new Uint8Array(32).fill(seed), Uint8Array.of(seed))).sort();
+const owners = [1, 2].map((seed) => agentIdOf(new Uint8Array(32).fill(seed), Uint8Array.of(seed)))
+  .sort();
 const versioned: ChannelBinding = {
   name: parseChannelName("acme/ops/deploy"),
   owners,
@@ -15,7 +16,9 @@ const nothing = new Uint8Array(0);
 
 function extensionsOf(binding: ChannelBinding): readonly [name: Extension, owners: Extension] {
   const [name, owners] = encodeBinding(binding);
-  if (name === undefined || owners === undefined) throw new TypeError("a binding has two extensions");
+  if (name === undefined || owners === undefined) {
+    throw new TypeError("a binding has two extensions");
+  }
   return [name, owners];
 }
 
@@ -64,13 +67,33 @@ Deno.test("a policy stands last, behind versions of owners, and in one form", ()
   }
   const [name, owners, last] = encodeBinding({ ...versioned, policy });
   const [, , later] = encodeBinding({ ...versioned, generation });
-  if (!name || !owners || !last || !later) throw new TypeError("a binding with a policy has three extensions");
+  if (!name || !owners || !last || !later) {
+    throw new TypeError("a binding with a policy has three extensions");
+  }
   assertEquals(last, { extensionType: 0xf5c4, extensionData: Uint8Array.of(1, 1, 0) });
-  for (const extensions of [[name, last, owners], [name, owners, last, later], [name, owners, last, last]]) {
+  for (
+    const extensions of [[name, last, owners], [name, owners, last, later], [
+      name,
+      owners,
+      last,
+      last,
+    ]]
+  ) {
     assertThrows(() => decodeBinding(extensions), MlsFault);
   }
-  for (const extensionData of [nothing, Uint8Array.of(2, 0, 0), Uint8Array.of(1, 0, 2), Uint8Array.of(1, 0, 0, 0)]) {
-    assertThrows(() => decodeBinding([name, owners, { ...last, extensionData }]), MlsFault, "malformed");
+  for (
+    const extensionData of [
+      nothing,
+      Uint8Array.of(2, 0, 0),
+      Uint8Array.of(1, 0, 2),
+      Uint8Array.of(1, 0, 0, 0),
+    ]
+  ) {
+    assertThrows(
+      () => decodeBinding([name, owners, { ...last, extensionData }]),
+      MlsFault,
+      "malformed",
+    );
   }
 });
 
@@ -84,6 +107,10 @@ Deno.test("owners that are cut, out of order or behind another format are refuse
     extensionsOf({ ...versioned, owners: owners.toReversed() })[1].extensionData,
   ];
   for (const data of wrong) {
-    assertThrows(() => decodeBinding([name, { extensionType, extensionData: data }]), MlsFault, "malformed");
+    assertThrows(
+      () => decodeBinding([name, { extensionType, extensionData: data }]),
+      MlsFault,
+      "malformed",
+    );
   }
 });

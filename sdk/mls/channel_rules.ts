@@ -1,7 +1,7 @@
 /**
- * The rights of members in a channel: one verdict for all members. It is a function of the group before a commit, the
- * commit's bytes and the lists that its sender signed. Facts that the relay could tell one member and not another are
- * not used.
+ * The rights of members in a channel: one verdict for all members. It is a function of the group
+ * before a commit, the commit's bytes and the lists that its sender signed. Facts that the relay
+ * could tell one member and not another are not used.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
@@ -55,18 +55,27 @@ export function createRules(declared: Declared, signatures: Signatures): CommitR
   };
 }
 
-/** Whatever else MLS knows would depend on what a member happens to hold, and so divide the group. */
+/**
+ * Whatever else MLS knows would depend on what a member happens to hold, and so divide the group.
+ */
 function checkProposals({ proposals }: ProposedCommit): void {
   const types = proposals.map((each) =>
     each.proposalOrRefType === "proposal" ? each.proposal.proposalType : "reference"
   );
-  if (types.some((type) => type !== "add" && type !== "remove" && type !== "group_context_extensions")) {
-    throw new MlsFault("A commit in a channel has additions, removals and extensions inside it, and nothing else");
+  if (
+    types.some((type) => type !== "add" && type !== "remove" && type !== "group_context_extensions")
+  ) {
+    throw new MlsFault(
+      "A commit in a channel has additions, removals and extensions inside it, and nothing else",
+    );
   }
 }
 
 /** A member that the commit removes does not know the state after it. */
-function checkDeclared({ summary: { added, removed, owners }, next }: ProposedCommit, declared: Declared): void {
+function checkDeclared(
+  { summary: { added, removed, owners }, next }: ProposedCommit,
+  declared: Declared,
+): void {
   if (!sameAgents(added, declared.added) || !sameAgents(removed, declared.removed)) {
     throw new MlsFault("The commit adds or removes others than its sender declared to the relay");
   }
@@ -78,13 +87,17 @@ function checkDeclared({ summary: { added, removed, owners }, next }: ProposedCo
   }
 }
 
-/** An identity of a member, with a leaf or without, is replaced under another key by owners only. */
+/**
+ * An identity of a member, with a leaf or without, is replaced under another key by owners only.
+ */
 function checkIdentities({ proposals, committer, before }: ProposedCommit): void {
   if (committer.owner) return;
   const added = proposals.flatMap((each) => {
     if (each.proposalOrRefType !== "proposal" || each.proposal.proposalType !== "add") return [];
     const { leafNode } = each.proposal.add.keyPackage;
-    return [[bytesToHex(identityHashOf(credentialOf(leafNode).identity)), agentOf(leafNode)] as const];
+    return [
+      [bytesToHex(identityHashOf(credentialOf(leafNode).identity)), agentOf(leafNode)] as const,
+    ];
   });
   if (added.length === 0) return;
   const present = new Map<string, AgentId>();
@@ -92,14 +105,19 @@ function checkIdentities({ proposals, committer, before }: ProposedCommit): void
     present.set(bytesToHex(identityHashOf(credentialOf(node).identity)), agentId);
   }
   const { generation } = decodeBinding(before.context.extensions);
-  for (const { agentId, identityHash } of generation?.absent ?? []) present.set(bytesToHex(identityHash), agentId);
-  const replaced = added.some(([identityHash, agentId]) => (present.get(identityHash) ?? agentId) !== agentId);
+  for (const { agentId, identityHash } of generation?.absent ?? []) {
+    present.set(bytesToHex(identityHash), agentId);
+  }
+  const replaced = added.some(([identityHash, agentId]) =>
+    (present.get(identityHash) ?? agentId) !== agentId
+  );
   if (replaced) throw new MlsFault("Only owners bring in an identity of a member with another key");
 }
 
 /**
- * Each proof is signed by the member that it is about. One is about the present leaf of a member that the commit removes; one of
- * an absent member, which has none, about the KeyPackage alone. In the order of leaves, the absent after them in that of ids.
+ * Each proof is signed by the member that it is about. One is about the present leaf of a member
+ * that the commit removes; one of an absent member, which has none, about the KeyPackage alone. In
+ * the order of leaves, the absent after them in that of ids.
  */
 function checkProofs(commit: ProposedCommit, aad: CommitAad, signatures: Signatures): void {
   if (aad.leaves.length + aad.rejoins.length === 0) return;
@@ -107,14 +125,19 @@ function checkProofs(commit: ProposedCommit, aad: CommitAad, signatures: Signatu
   const places = proofPlacesOf(commit);
   const signed: SignedBytes[] = [];
   const channelId = binaryIdFromBytes<ChannelId>(commit.before.context.groupId);
-  const check = (proofs: readonly MemberProof[], statementOf: (claim: LeaveStatement) => Uint8Array): void => {
+  const check = (
+    proofs: readonly MemberProof[],
+    statementOf: (claim: LeaveStatement) => Uint8Array,
+  ): void => {
     let last = "";
     for (const { agentId, signature } of proofs) {
       const place = places.get(agentId);
       if (place === undefined || (place.leafHash !== noLeaf && !removed.includes(agentId))) {
         throw new MlsFault("A proof in the commit is about a member that it does not remove");
       }
-      if (place.order <= last) throw new MlsFault("The proofs in the commit are not in the order of leaves");
+      if (place.order <= last) {
+        throw new MlsFault("The proofs in the commit are not in the order of leaves");
+      }
       last = place.order;
       const message = statementOf({ channelId, agentId, leafHash: place.leafHash });
       signed.push({ publicKey: place.publicKey, message, signature });
@@ -131,10 +154,14 @@ function checkProofs(commit: ProposedCommit, aad: CommitAad, signatures: Signatu
     }
     return rejoinStatement({ ...claim, keyPackageHash });
   });
-  const twice = aad.leaves.some(({ agentId }) => aad.rejoins.some((other) => other.agentId === agentId));
+  const twice = aad.leaves.some(({ agentId }) =>
+    aad.rejoins.some((other) => other.agentId === agentId)
+  );
   if (twice) throw new MlsFault("A removal in the commit has two proofs");
   if (!signatures.verifyHandshakes(signed)) {
-    throw new MlsFault("A proof in the commit is not signed by the member, or not about its present leaf");
+    throw new MlsFault(
+      "A proof in the commit is not signed by the member, or not about its present leaf",
+    );
   }
 }
 
@@ -152,7 +179,11 @@ function proofPlacesOf({ before, proposals }: ProposedCommit): Map<AgentId, Proo
   const places = new Map<AgentId, ProofPlace>();
   for (const [leafIndex, leaf] of before.tree.leaves()) {
     const order = String(leafIndex).padStart(8, "0");
-    places.set(leaf.agentId, { order, publicKey: leaf.node.signaturePublicKey, leafHash: leafHashOf(leaf) });
+    places.set(leaf.agentId, {
+      order,
+      publicKey: leaf.node.signaturePublicKey,
+      leafHash: leafHashOf(leaf),
+    });
   }
   const absent = absentIn(before);
   if (absent.length === 0) return places;
@@ -161,7 +192,11 @@ function proofPlacesOf({ before, proposals }: ProposedCommit): Map<AgentId, Proo
     const { leafNode } = each.proposal.add.keyPackage;
     const agentId = agentOf(leafNode);
     if (!absent.includes(agentId)) continue;
-    places.set(agentId, { order: `absent ${agentId}`, publicKey: leafNode.signaturePublicKey, leafHash: noLeaf });
+    places.set(agentId, {
+      order: `absent ${agentId}`,
+      publicKey: leafNode.signaturePublicKey,
+      leafHash: noLeaf,
+    });
   }
   return places;
 }
@@ -170,7 +205,10 @@ function absentIn({ context }: Epoch): readonly AgentId[] {
   return (decodeBinding(context.extensions).generation?.absent ?? []).map(({ agentId }) => agentId);
 }
 
-function checkUnowned({ summary: { removed, added }, before }: ProposedCommit, { leaves, rejoins }: CommitAad): void {
+function checkUnowned(
+  { summary: { removed, added }, before }: ProposedCommit,
+  { leaves, rejoins }: CommitAad,
+): void {
   const proven = new Set([...leaves, ...rejoins].map(({ agentId }) => agentId));
   if (removed.some((agentId) => !proven.has(agentId))) {
     throw new MlsFault("Only owners remove members that did not ask for it");

@@ -73,12 +73,18 @@ async function withAad(
     forcePath: true,
   }, by.deps));
   assertEquals(effects.removed.length, removed.length);
-  const declared = { added: [], removed: removed.map(({ id }) => id), owners: undefined, nextState: stateOf(next) };
+  const declared = {
+    added: [],
+    removed: removed.map(({ id }) => id),
+    owners: undefined,
+    nextState: stateOf(next),
+  };
   const outcome = await reader.member.receive(message, createRules(declared, portableSignatures));
   return outcome.kind === "refused" ? outcome.reason : undefined;
 }
 
-const refuses = (part: string, why: string | undefined): void => assert(why?.includes(part), `${why} for ${part}`);
+const refuses = (part: string, why: string | undefined): void =>
+  assert(why?.includes(part), `${why} for ${part}`);
 const id = ({ id }: Agent): AgentId => id;
 
 Deno.test("any member adds, updates, and removes who has left or comes back", async () => {
@@ -90,7 +96,11 @@ Deno.test("any member adds, updates, and removes who has left or comes back", as
   const own = await dave.createKeyPackage();
   const back = { remove: [dave.id], add: [own.keyPackage] };
   assertEquals(await verdict(bob, carol, { ...back, rejoins: [dave.rejoin(own)] }), undefined);
-  assertEquals(await verdict(bob, carol, { ...back, leaves: [dave.leave()] }), undefined, "left, and invited again");
+  assertEquals(
+    await verdict(bob, carol, { ...back, leaves: [dave.leave()] }),
+    undefined,
+    "left, and invited again",
+  );
 });
 
 Deno.test("only owners remove others or change the owners", async () => {
@@ -99,7 +109,10 @@ Deno.test("only owners remove others or change the owners", async () => {
   const one = { remove: [carol.id, dave.id], leaves: [carol.leave()] };
   refuses("Only owners remove", await verdict(bob, owner, one));
   refuses("Only owners change", await verdict(bob, carol, { owners: [bob.id] }));
-  assertEquals(await verdict(owner, carol, { remove: [dave.id], owners: [owner.id, bob.id] }), undefined);
+  assertEquals(
+    await verdict(owner, carol, { remove: [dave.id], owners: [owner.id, bob.id] }),
+    undefined,
+  );
 });
 
 Deno.test("what a commit does must be what its sender declared, whoever it is", async () => {
@@ -119,7 +132,10 @@ Deno.test("what a commit does must be what its sender declared, whoever it is", 
   const others = (summary: CommitSummary): Lists => ({ ...summary, owners: undefined });
   refuses("declared", await verdict(owner, carol, { owners: [owner.id, bob.id] }, others));
   const both = { remove: [bob.id, dave.id] };
-  const turned = (summary: CommitSummary): Lists => ({ ...summary, removed: summary.removed.toReversed() });
+  const turned = (summary: CommitSummary): Lists => ({
+    ...summary,
+    removed: summary.removed.toReversed(),
+  });
   assertEquals(await verdict(owner, carol, both, turned), undefined);
 });
 
@@ -161,7 +177,10 @@ Deno.test("a request to rejoin lets in the KeyPackage that it names and no other
   const { bob, carol, dave } = await createMembers();
   const [asked, other] = [await dave.createKeyPackage(), await dave.createKeyPackage()];
   const rejoins = [dave.rejoin(asked)];
-  refuses("present leaf", await verdict(bob, carol, { remove: [dave.id], add: [other.keyPackage], rejoins }));
+  refuses(
+    "present leaf",
+    await verdict(bob, carol, { remove: [dave.id], add: [other.keyPackage], rejoins }),
+  );
   refuses("does not add again", await verdict(bob, carol, { remove: [dave.id], rejoins }));
   const both = { remove: [dave.id], add: [asked.keyPackage], rejoins, leaves: [dave.leave()] };
   refuses("two proofs", await verdict(bob, carol, both));
@@ -170,7 +189,11 @@ Deno.test("a request to rejoin lets in the KeyPackage that it names and no other
 Deno.test("a proof of another member, another channel or nobody's removal is refused, of owners too", async () => {
   const { owner, bob, carol, dave } = await createMembers();
   const elsewhere = await createMembers(3);
-  const statement = leaveStatement({ channelId: elsewhere.world.channelId, agentId: dave.id, leafHash: dave.leafHash });
+  const statement = leaveStatement({
+    channelId: elsewhere.world.channelId,
+    agentId: dave.id,
+    leafHash: dave.leafHash,
+  });
   const leaveElsewhere = ed25519.sign(statement, dave.identity.signingSeed);
   for (const by of [owner, bob]) {
     const forged: MemberProof[] = [
@@ -188,7 +211,8 @@ Deno.test("a proof of another member, another channel or nobody's removal is ref
 Deno.test("authenticated data has one form: this format, the order of leaves, nothing besides", async () => {
   const { bob, carol, dave, owner } = await createMembers();
   const leaves = [carol.leave(), dave.leave()];
-  const aad = (proofs: readonly MemberProof[]): Uint8Array => encodeCommitAad({ ...emptyCommitAad, leaves: proofs });
+  const aad = (proofs: readonly MemberProof[]): Uint8Array =>
+    encodeCommitAad({ ...emptyCommitAad, leaves: proofs });
   const refused: [string, Uint8Array][] = [
     ["order of leaves", aad(leaves.toReversed())],
     ["order of leaves", aad([...leaves, ...leaves])],
@@ -198,7 +222,9 @@ Deno.test("authenticated data has one form: this format, the order of leaves, no
     ["ends too early", encodeCommitAad({ ...emptyCommitAad, changes: Uint8Array.of(1), leaves })],
     ["Only owners remove", new Uint8Array(0)],
   ];
-  for (const [part, bytes] of refused) refuses(part, await withAad(bob, owner, [carol, dave], bytes));
+  for (const [part, bytes] of refused) {
+    refuses(part, await withAad(bob, owner, [carol, dave], bytes));
+  }
   assertEquals(await withAad(bob, owner, [carol, dave], aad(leaves)), undefined);
 });
 
@@ -208,7 +234,10 @@ Deno.test("an owner that leaves is an owner no more, one that comes back still i
   const own = await owner.createKeyPackage();
   const back = { remove: [owner.id], add: [own.keyPackage] };
   assertEquals(await verdict(bob, carol, { ...back, rejoins: [owner.rejoin(own)] }), undefined);
-  refuses("Only owners change", await verdict(bob, carol, { ...back, leaves: [owner.leave()], owners: [owner.id] }));
+  refuses(
+    "Only owners change",
+    await verdict(bob, carol, { ...back, leaves: [owner.leave()], owners: [owner.id] }),
+  );
   await world.commit(bob, () => ({ ...back, leaves: [owner.leave()] }));
   await carol.sync();
   assertEquals(carol.member.binding.owners, []);

@@ -1,6 +1,7 @@
 /**
- * Bytes of RFC 9420's presentation language: what we write ourselves because it is on the path of every message, and one
- * wrapper around ts-mls' decoders, which ignore trailing bytes and answer bad input in three different ways.
+ * Bytes of RFC 9420's presentation language: what we write ourselves because it is on the path of
+ * every message, and one wrapper around ts-mls' decoders, which ignore trailing bytes and answer
+ * bad input in three different ways.
  */
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { encodeVectorLength, equalBytes, WireError } from "../../proto/mod.ts";
@@ -14,7 +15,10 @@ export class MlsFault extends Error {
   override readonly name: string = "MlsFault";
 }
 
-/** It uses what only a newer version of this library knows, or was made by an older one. The message says which to update. */
+/**
+ * It uses what only a newer version of this library knows, or was made by an older one. The message
+ * says which to update.
+ */
 export class MlsVersionFault extends MlsFault {
   override readonly name = "MlsVersionFault";
 }
@@ -51,7 +55,10 @@ export function optional(bytes: Uint8Array | undefined): Uint8Array {
   return bytes === undefined ? uint8(0) : concatBytes(uint8(1), bytes);
 }
 
-/** A label of section 5, as the vector in which it is always used. Made once per label, at module load. */
+/**
+ * A label of section 5, as the vector in which it is always used. Made once per label, at module
+ * load.
+ */
 export function label(name: string): Uint8Array {
   return vector(utf8ToBytes(`MLS 1.0 ${name}`));
 }
@@ -59,12 +66,21 @@ export function label(name: string): Uint8Array {
 /** The whole of `bytes` as one `what`, or an `MlsFault`. */
 export function decodeExactly<T>(decoder: Decoder<T>, bytes: Uint8Array, what: string): T {
   const { value, length } = decodeFirst(decoder, bytes, what);
-  if (length !== bytes.length) throw new MlsFault(`Cannot read ${what}: ${bytes.length - length} trailing bytes`);
+  if (length !== bytes.length) {
+    throw new MlsFault(`Cannot read ${what}: ${bytes.length - length} trailing bytes`);
+  }
   return value;
 }
 
-/** Decodes the value at the front of `bytes` and returns its length. The caller must account for the rest. */
-export function decodeFirst<T>(decoder: Decoder<T>, bytes: Uint8Array, what: string): { value: T; length: number } {
+/**
+ * Decodes the value at the front of `bytes` and returns its length. The caller must account for the
+ * rest.
+ */
+export function decodeFirst<T>(
+  decoder: Decoder<T>,
+  bytes: Uint8Array,
+  what: string,
+): { value: T; length: number } {
   let decoded: ReturnType<Decoder<T>>;
   try {
     decoded = decoder(bytes, 0);
@@ -76,7 +92,10 @@ export function decodeFirst<T>(decoder: Decoder<T>, bytes: Uint8Array, what: str
   return { value, length };
 }
 
-/** Public keys seen so far. Strings would do, but hashing them is what a large group would spend its time on. */
+/**
+ * Public keys seen so far. Strings would do, but hashing them is what a large group would spend its
+ * time on.
+ */
 export class KeySet {
   readonly #byPrefix = new Map<number, Uint8Array[]>();
 
@@ -95,7 +114,10 @@ export class KeySet {
   }
 }
 
-/** Returns undefined for a fault of the sender. Throws every other error: it says nothing about the sender. */
+/**
+ * Returns undefined for a fault of the sender. Throws every other error: it says nothing about the
+ * sender.
+ */
 export function attempt<T>(act: () => T): T | undefined {
   try {
     return act();
@@ -112,8 +134,9 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Whether this machine could not compute: out of memory, out of stack, or WebAssembly that cannot run. It says nothing about
- * the bytes, which may be judged again later. No check of this library throws such an error for bytes from outside.
+ * Whether this machine could not compute: out of memory, out of stack, or WebAssembly that cannot
+ * run. It says nothing about the bytes, which may be judged again later. No check of this library
+ * throws such an error for bytes from outside.
  */
 export function isMachineFault(error: unknown): boolean {
   return error instanceof RangeError || error instanceof WebAssembly.RuntimeError ||

@@ -1,13 +1,21 @@
 /**
- * Commits (RFC 9420 section 12.4): ours made, others' processed. Both give a new epoch beside the old one, which stays as it
- * was: a commit that loses its race, or does not verify, has changed nothing.
+ * Commits (RFC 9420 section 12.4): ours made, others' processed. Both give a new epoch beside the
+ * old one, which stays as it was: a commit that loses its race, or does not verify, has changed
+ * nothing.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
 import type { Parts } from "../base/parts.ts";
 import { equalBytes, MlsFault, vector } from "./codec.ts";
 import type { KeyPair } from "./crypto/hpke.ts";
 import { hashBytes } from "./crypto/suite.ts";
-import { aeadOfEpoch, type BegunEpoch, contextBytesOf, type Epoch, type GroupDeps, nextContext } from "./epoch.ts";
+import {
+  aeadOfEpoch,
+  type BegunEpoch,
+  contextBytesOf,
+  type Epoch,
+  type GroupDeps,
+  nextContext,
+} from "./epoch.ts";
 import { contentToSign, type FramedContent, sealMessage, transcriptContent } from "./framing.ts";
 import {
   confirmationTag,
@@ -19,7 +27,12 @@ import {
 } from "./key_schedule.ts";
 import { checkLeaf, createCommitLeaf, sameCredential, signedLeaf } from "./leaf.ts";
 import type { MlsIdentity } from "./identity.ts";
-import { type AppliedProposals, applyProposals, type ProposalFrom, type VerifiedParts } from "./proposals.ts";
+import {
+  type AppliedProposals,
+  applyProposals,
+  type ProposalFrom,
+  type VerifiedParts,
+} from "./proposals.ts";
 import type { RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";
 import { type Commit, encodeCommit, type Extension, type Proposal } from "./ts_mls.ts";
@@ -27,7 +40,8 @@ import { applyPath, type CreatedPath, createPath, openPath } from "./update_path
 import { createWelcome } from "./welcome.ts";
 
 /** The effects of a commit, to be compared with its sender's declaration. */
-export interface CommitEffects extends Pick<AppliedProposals, "added" | "removed" | "updated" | "extensions"> {
+export interface CommitEffects
+  extends Pick<AppliedProposals, "added" | "removed" | "updated" | "extensions"> {
   readonly committer: number;
 }
 
@@ -52,7 +66,11 @@ export interface CommitInput {
 }
 
 /** Consumes one handshake key of `epoch`; everything else of it stays. */
-export function* createCommit(epoch: Epoch, input: CommitInput, deps: GroupDeps): Parts<CreatedCommit> {
+export function* createCommit(
+  epoch: Epoch,
+  input: CommitInput,
+  deps: GroupDeps,
+): Parts<CreatedCommit> {
   const { proposals, identity } = input;
   const committer = epoch.ownLeaf;
   const applied = yield* applyProposals(
@@ -92,7 +110,10 @@ export function* commitWith(
     contentType: "commit",
     content: encodeCommit(commit),
   };
-  const signature = deps.signatures.sign(identity.signingSeed, contentToSign(framed, epoch.contextBytes));
+  const signature = deps.signatures.sign(
+    identity.signingSeed,
+    contentToSign(framed, epoch.contextBytes),
+  );
   const keys = path && { leaf: path.leafKey.privateKey, path: path.pathKeys };
   const begun = yield* beginEpoch(epoch, applied, {
     tree: path?.tree ?? applied.tree,
@@ -184,9 +205,13 @@ export function* processCommit(
     return known;
   });
   const applied = yield* applyProposals(epoch, sender, proposals, deps, verified.verifiedParts);
-  if (applied.needsPath && commit.path === undefined) throw new MlsFault("A commit has no path but needs one");
+  if (applied.needsPath && commit.path === undefined) {
+    throw new MlsFault("A commit has no path but needs one");
+  }
   const effects = effectsOf(sender, applied);
-  if (applied.removed.some(({ leafIndex }) => leafIndex === epoch.ownLeaf)) return { kind: "removed", effects };
+  if (applied.removed.some(({ leafIndex }) => leafIndex === epoch.ownLeaf)) {
+    return { kind: "removed", effects };
+  }
 
   const { tree, opened } = yield* followPath(epoch, verified, applied, deps);
   const { next } = yield* beginEpoch(epoch, applied, {
@@ -198,7 +223,9 @@ export function* processCommit(
     newKeys: opened?.pathKeys ?? new Map(),
   });
   if (!equalBytes(next.confirmationTag, verified.confirmationTag)) {
-    throw new MlsFault("A commit's confirmation tag is wrong: its sender has another view of the group");
+    throw new MlsFault(
+      "A commit's confirmation tag is wrong: its sender has another view of the group",
+    );
   }
   return { kind: "applied", next, effects };
 }
@@ -211,7 +238,11 @@ function* followPath(
 ): Parts<{ tree: RatchetTree; opened?: ReturnType<typeof openPath> }> {
   if (path === undefined) return { tree: applied.tree };
   const { leafNode } = path;
-  checkLeaf(leafNode, { suiteId: epoch.suiteId, extensions: applied.extensions, policy: deps.policy });
+  checkLeaf(leafNode, {
+    suiteId: epoch.suiteId,
+    extensions: applied.extensions,
+    policy: deps.policy,
+  });
   const before = epoch.tree.leaf(sender);
   if (before === undefined || !sameCredential(before.node, leafNode)) {
     throw new MlsFault("A commit changes its sender's identity or signature key");
@@ -245,7 +276,11 @@ interface EpochInput {
   readonly newKeys: ReadonlyMap<number, KeyPair>;
 }
 
-function* beginEpoch(epoch: Epoch, applied: AppliedProposals, input: EpochInput): Parts<BegunEpoch> {
+function* beginEpoch(
+  epoch: Epoch,
+  applied: AppliedProposals,
+  input: EpochInput,
+): Parts<BegunEpoch> {
   const { tree } = input;
   const confirmed = confirmedTranscriptHash(epoch.interimTranscriptHash, input.transcript);
   const context = nextContext(epoch.context, {
@@ -273,22 +308,39 @@ function* beginEpoch(epoch: Epoch, applied: AppliedProposals, input: EpochInput)
   return { next, joinerSecret: joiner, pskSecret: input.pskSecret };
 }
 
-/** Path secrets are encrypted in the context of the epoch to come, but before its transcript hash is known. */
-function provisionalContext(epoch: Epoch, applied: AppliedProposals, treeHash: Uint8Array): Uint8Array {
+/**
+ * Path secrets are encrypted in the context of the epoch to come, but before its transcript hash is
+ * known.
+ */
+function provisionalContext(
+  epoch: Epoch,
+  applied: AppliedProposals,
+  treeHash: Uint8Array,
+): Uint8Array {
   const { confirmedTranscriptHash: before } = epoch.context;
   return contextBytesOf(
-    nextContext(epoch.context, { treeHash, confirmedTranscriptHash: before, extensions: applied.extensions }),
+    nextContext(epoch.context, {
+      treeHash,
+      confirmedTranscriptHash: before,
+      extensions: applied.extensions,
+    }),
   );
 }
 
 /** Without the keys of nodes that were blanked or have another key now. */
-function stillValid(keys: ReadonlyMap<number, KeyPair>, tree: RatchetTree): ReadonlyMap<number, KeyPair> {
+function stillValid(
+  keys: ReadonlyMap<number, KeyPair>,
+  tree: RatchetTree,
+): ReadonlyMap<number, KeyPair> {
   return new Map([...keys].filter(([node, { publicKey }]) => {
     const parent = tree.parent(node);
     return parent !== undefined && equalBytes(parent.publicKey, publicKey);
   }));
 }
 
-function effectsOf(committer: number, { added, removed, updated, extensions }: AppliedProposals): CommitEffects {
+function effectsOf(
+  committer: number,
+  { added, removed, updated, extensions }: AppliedProposals,
+): CommitEffects {
   return { committer, added, removed, updated, extensions };
 }

@@ -1,7 +1,8 @@
 /**
- * Messages that were read and that the application is not done with, by chain. It may be done with a later one first: then the
- * chain on disk moves on past both, and the key of the earlier one stays, like that of a message which the network delivers
- * late. No key comes back to the disk that was gone from it.
+ * Messages that were read and that the application is not done with, by chain. It may be done with
+ * a later one first: then the chain on disk moves on past both, and the key of the earlier one
+ * stays, like that of a message which the network delivers late. No key comes back to the disk that
+ * was gone from it.
  */
 import type { KeyAndNonce, LeafRatchets } from "./secret_tree.ts";
 
@@ -18,7 +19,10 @@ export interface Receipt {
   readonly key: KeyAndNonce;
 }
 
-/** Keys that one record holds of open messages: beyond it, a chain on disk waits for the earliest of them. */
+/**
+ * Keys that one record holds of open messages: beyond it, a chain on disk waits for the earliest of
+ * them.
+ */
 export const maxOpenKeys = 256;
 
 export class Consumption {
@@ -32,7 +36,9 @@ export class Consumption {
     this.#open.set(chain, open.set(receipt.order, receipt));
   }
 
-  /** Returns the state of the chain to write; undefined when there is nothing to write, now or ever. */
+  /**
+   * Returns the state of the chain to write; undefined when there is nothing to write, now or ever.
+   */
   consume(chain: string, receipt: Receipt): LeafRatchets | undefined {
     const open = this.#open.get(chain);
     if (open === undefined || !open.delete(receipt.order)) return undefined;
@@ -54,8 +60,14 @@ export class Consumption {
   }
 }
 
-function withKeysOf({ handshake, application }: LeafRatchets, open: readonly Receipt[]): LeafRatchets {
-  const keys = [...application.skipped, ...open.map(({ generation, key }) => [generation, key] as const)];
+function withKeysOf(
+  { handshake, application }: LeafRatchets,
+  open: readonly Receipt[],
+): LeafRatchets {
+  const keys = [
+    ...application.skipped,
+    ...open.map(({ generation, key }) => [generation, key] as const),
+  ];
   const skipped = new Map(keys.sort(([a], [b]) => a - b));
   return { handshake, application: { ...application, skipped } };
 }

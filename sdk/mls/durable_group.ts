@@ -1,6 +1,6 @@
 /**
- * A group that survives a crash at any point: `recorded_group.ts` says what must be on disk, and this waits until it is. Nothing
- * is sent before what makes it safe to send is written.
+ * A group that survives a crash at any point: `recorded_group.ts` says what must be on disk, and
+ * this waits until it is. Nothing is sent before what makes it safe to send is written.
  */
 import type { ChannelId } from "../../proto/mod.ts";
 import type { RecordChange, RecordStore, StoredRecord } from "../store/mod.ts";
@@ -11,11 +11,20 @@ import type { Change, Group, MemberDeps, PreparedCommit, Sealed, SealingRoom } f
 import { perform } from "./job.ts";
 import type { CommitSummary } from "./members.ts";
 import type { CommitRules, Outcome, Preview } from "./receive.ts";
-import { type LoadedRecords, type Received, RecordedGroup, type RecordLimits, type Step } from "./recorded_group.ts";
+import {
+  type LoadedRecords,
+  type Received,
+  RecordedGroup,
+  type RecordLimits,
+  type Step,
+} from "./recorded_group.ts";
 import { decodeEpoch, type FoundingCandidate } from "./state_codec.ts";
 import { epochId, kindOf } from "./stored_group.ts";
 
-/** The part of the encrypted store that a group needs. The store's own limit holds where none is given. */
+/**
+ * The part of the encrypted store that a group needs. The store's own limit holds where none is
+ * given.
+ */
 export interface Records extends RecordLimits {
   batch(changes: readonly RecordChange[]): Promise<void>;
   list(kind: string): Promise<readonly StoredRecord[]>;
@@ -48,7 +57,9 @@ export interface LoadedGroup extends Pick<LoadedRecords, "candidate" | "given" |
 export class DurableGroup {
   readonly #recorded: RecordedGroup;
   readonly #records: Records;
-  /** Why this object must not be used any more: what it holds in memory is not what lies on disk. */
+  /**
+   * Why this object must not be used any more: what it holds in memory is not what lies on disk.
+   */
   #ended: unknown;
   #isRetired = false;
   #tail: Promise<unknown> = Promise.resolve();
@@ -59,8 +70,8 @@ export class DurableGroup {
   }
 
   /**
-   * Writes a group that was just created or joined, in place of an earlier membership, and `alongside` with it: all or nothing. Of the
-   * earlier one `foundings` stay, by their hashes.
+   * Writes a group that was just created or joined, in place of an earlier membership, and
+   * `alongside` with it: all or nothing. Of the earlier one `foundings` stay, by their hashes.
    */
   static async save(
     group: Group,
@@ -71,25 +82,40 @@ export class DurableGroup {
     const stored = await records.list(kindOf(channelIdOf(group.current.context)));
     const { recorded, over, write } = RecordedGroup.save(group, stored, records, foundings);
     const durable = new DurableGroup(recorded, records);
-    // First what is over in the earlier membership too, because it may be much; the rest in one write with the new one.
+    // First what is over in the earlier membership too, because it may be much; the rest in one
+    // write with the new one.
     await durable.#writeInParts(over);
     await durable.#write(() => [...write, ...alongside]);
     return durable;
   }
 
   /** The epoch that is on disk, if there is one. */
-  static async storedEpoch(channelId: ChannelId, records: Pick<RecordStore, "get">): Promise<number | undefined> {
+  static async storedEpoch(
+    channelId: ChannelId,
+    records: Pick<RecordStore, "get">,
+  ): Promise<number | undefined> {
     const stored = await records.get(kindOf(channelId), epochId);
     return stored && Number(decodeEpoch(stored).context.epoch);
   }
 
-  /** The group as it was last written, and a commit whose fate is unknown: compare its hash with the log. */
-  static async load(channelId: ChannelId, records: Records, deps: MemberDeps): Promise<LoadedGroup | undefined> {
+  /**
+   * The group as it was last written, and a commit whose fate is unknown: compare its hash with the
+   * log.
+   */
+  static async load(
+    channelId: ChannelId,
+    records: Records,
+    deps: MemberDeps,
+  ): Promise<LoadedGroup | undefined> {
     return DurableGroup.restore(await records.list(kindOf(channelId)), records, deps);
   }
 
   /** Of the records of its kind. */
-  static restore(stored: readonly StoredRecord[], records: Records, deps: MemberDeps): LoadedGroup | undefined {
+  static restore(
+    stored: readonly StoredRecord[],
+    records: Records,
+    deps: MemberDeps,
+  ): LoadedGroup | undefined {
     const loaded = RecordedGroup.load(stored, records, deps);
     if (loaded === undefined) return undefined;
     const { recorded, ...rest } = loaded;
@@ -106,8 +132,9 @@ export class DurableGroup {
   }
 
   /**
-   * Seals a message. Waits for the disk once in `reservedGenerations` messages. `authenticate` is called when the key is safe to
-   * use, with its number in this epoch, from 1, and returns the authenticated data.
+   * Seals a message. Waits for the disk once in `reservedGenerations` messages. `authenticate` is
+   * called when the key is safe to use, with its number in this epoch, from 1, and returns the
+   * authenticated data.
    */
   seal(
     payload: Uint8Array,
@@ -118,16 +145,22 @@ export class DurableGroup {
       if (this.#recorded.needsKeys || reserving?.isNeeded() === true) {
         await this.#write(() => [...this.#recorded.reserve(), ...reserving?.changes() ?? []]);
       }
-      const authenticatedData = typeof authenticate === "function" ? authenticate(this.usedKeys + 1) : authenticate;
+      const authenticatedData = typeof authenticate === "function"
+        ? authenticate(this.usedKeys + 1)
+        : authenticate;
       return await perform(this.#recorded.beginSeal(payload, authenticatedData, room));
     });
   }
 
   /**
-   * A commit and what it did is durable when this resolves, and with it what `alongside` answers about it; a message only once
-   * what `consume` answers is written.
+   * A commit and what it did is durable when this resolves, and with it what `alongside` answers
+   * about it; a message only once what `consume` answers is written.
    */
-  receive(message: Uint8Array, rules: CommitRules, alongside: Alongside = nothing): Promise<Received> {
+  receive(
+    message: Uint8Array,
+    rules: CommitRules,
+    alongside: Alongside = nothing,
+  ): Promise<Received> {
     return this.#exclusive(async () => {
       const step = await perform(this.#recorded.beginReceive(message, rules), this.group.carryOut);
       this.#checkNotEnded();
@@ -137,9 +170,14 @@ export class DurableGroup {
     });
   }
 
-  /** Opens a message before its turn. No key is used up and nothing is written: it can be received later. */
+  /**
+   * Opens a message before its turn. No key is used up and nothing is written: it can be received
+   * later.
+   */
   preview(message: Uint8Array, preview: Preview): Promise<Outcome | undefined> {
-    return this.#exclusive(async () => await perform(this.#recorded.beginPreview(message, preview)));
+    return this.#exclusive(async () =>
+      await perform(this.#recorded.beginPreview(message, preview))
+    );
   }
 
   /** See `RecordedGroup`. Nothing for one that must not be used any more. */
@@ -150,18 +188,28 @@ export class DurableGroup {
   /** A commit of ours that is safe to send: its candidate state is durable. */
   async prepare(change: Change): Promise<PreparedCommit> {
     const prepared = await this.prepareIn(this.group.epoch, change);
-    if (prepared === undefined || !await this.keep(prepared)) throw new MlsFault("The group has left this epoch");
+    if (prepared === undefined || !await this.keep(prepared)) {
+      throw new MlsFault("The group has left this epoch");
+    }
     return prepared;
   }
 
-  /** Of a change that was planned in this epoch; it may be sent when it is kept. Undefined when the group has left the epoch meanwhile. */
+  /**
+   * Of a change that was planned in this epoch; it may be sent when it is kept. Undefined when the
+   * group has left the epoch meanwhile.
+   */
   prepareIn(epoch: number, change: Change): Promise<PreparedCommit | undefined> {
     return this.#exclusive(async () =>
-      epoch === this.group.epoch ? await this.group.carryOut(this.#recorded.beginPrepare(change)) : undefined
+      epoch === this.group.epoch
+        ? await this.group.carryOut(this.#recorded.beginPrepare(change))
+        : undefined
     );
   }
 
-  /** Resolves when the commit is safe to send; with false when the group has left its epoch meanwhile. */
+  /**
+   * Resolves when the commit is safe to send; with false when the group has left its epoch
+   * meanwhile.
+   */
   keep(prepared: PreparedCommit): Promise<boolean> {
     return this.#inEpochOf(prepared, () => {
       const changes = this.#recorded.keep(prepared);
@@ -177,20 +225,34 @@ export class DurableGroup {
     });
   }
 
-  /** The relay does not take our commit: the candidate goes, the group stays. `alongside` is asked when it is written. */
+  /**
+   * The relay does not take our commit: the candidate goes, the group stays. `alongside` is asked
+   * when it is written.
+   */
   discard(alongside: () => readonly RecordChange[] = () => []): Promise<void> {
     return this.#exclusive(() => this.#write(() => [...this.#recorded.discard(), ...alongside()]));
   }
 
   /** Our commits lost their race; see `RecordedGroup`. */
   discardAll(alongside: () => readonly RecordChange[]): Promise<void> {
-    return this.#exclusive(() => this.#write(() => [...this.#recorded.discardAll(), ...alongside()]));
+    return this.#exclusive(() =>
+      this.#write(() => [...this.#recorded.discardAll(), ...alongside()])
+    );
   }
 
-  /** The candidate is sent no more, and stays; see `RecordedGroup`. Nothing when the group has left its epoch meanwhile. */
-  async give(prepared: PreparedCommit, dropped?: PreparedCommit, alongside?: () => RecordChange): Promise<void> {
-    const changes =
-      (): RecordChange[] => [...this.#recorded.give(prepared, dropped), ...alongside ? [alongside()] : []];
+  /**
+   * The candidate is sent no more, and stays; see `RecordedGroup`. Nothing when the group has left
+   * its epoch meanwhile.
+   */
+  async give(
+    prepared: PreparedCommit,
+    dropped?: PreparedCommit,
+    alongside?: () => RecordChange,
+  ): Promise<void> {
+    const changes = (): RecordChange[] => [
+      ...this.#recorded.give(prepared, dropped),
+      ...alongside ? [alongside()] : [],
+    ];
     await this.#inEpochOf(prepared, () => this.#write(changes));
   }
 
@@ -216,7 +278,10 @@ export class DurableGroup {
     return this.#recorded.forgetFounding(hash);
   }
 
-  /** A new generation: its first epoch takes the present one's place, which stays for messages that are not read yet. */
+  /**
+   * A new generation: its first epoch takes the present one's place, which stays for messages that
+   * are not read yet.
+   */
   enterGeneration(
     generation: Pick<FoundingCandidate, "next" | "changes">,
     alongside: () => readonly RecordChange[],
@@ -248,9 +313,13 @@ export class DurableGroup {
     this.#ended ??= new MlsFault("This agent has joined the channel anew");
   }
 
-  /** Resolves when no write is pending; this object writes nothing any more. The state on disk can be loaded again. */
+  /**
+   * Resolves when no write is pending; this object writes nothing any more. The state on disk can
+   * be loaded again.
+   */
   async close(): Promise<void> {
-    // Behind what is under way. An object that has ended already refuses, and writes nothing either.
+    // Behind what is under way. An object that has ended already refuses, and writes nothing
+    // either.
     await this.#exclusive(async () => {
       try {
         const changes = this.#recorded.giveBack();
@@ -262,14 +331,17 @@ export class DurableGroup {
   }
 
   /** `alongside` goes into the same write. */
-  async #keep({ write, over }: Step<unknown>, alongside: () => readonly RecordChange[] = () => []): Promise<void> {
+  async #keep(
+    { write, over }: Step<unknown>,
+    alongside: () => readonly RecordChange[] = () => [],
+  ): Promise<void> {
     await this.#write(() => [...write, ...alongside()]);
     await this.#writeInParts(over);
   }
 
   /**
-   * After a write that failed, or whose changes could not be told, memory is ahead of the disk, and going on could use a key twice
-   * after a restart.
+   * After a write that failed, or whose changes could not be told, memory is ahead of the disk, and
+   * going on could use a key twice after a restart.
    */
   async #write(changesOf: () => readonly RecordChange[]): Promise<void> {
     try {

@@ -26,7 +26,9 @@ async function createStore(): Promise<RecordStore> {
 }
 
 /** A store whose next write fails when asked to. */
-async function createFailingStore(): Promise<{ records: Records; store: RecordStore; fail: () => void }> {
+async function createFailingStore(): Promise<
+  { records: Records; store: RecordStore; fail: () => void }
+> {
   const store = await createStore();
   let failing = false;
   const records: Records = {
@@ -38,13 +40,16 @@ async function createFailingStore(): Promise<{ records: Records; store: RecordSt
 
 function generationOf(agent: Agent, message: Uint8Array): number {
   const { suiteId, secrets } = agent.member.current;
-  return openSenderData(decodeSealedMessage(message), aeadOf[suiteId], secrets.senderData).generation;
+  return openSenderData(decodeSealedMessage(message), aeadOf[suiteId], secrets.senderData)
+    .generation;
 }
 
 Deno.test("generations never repeat across crashes, before, at and after the end of a block", async () => {
   const { a } = await createPair();
   const seen = new Set<number>();
-  for (const burst of [1, reservedGenerations - 1, reservedGenerations, reservedGenerations + 1, 3]) {
+  for (
+    const burst of [1, reservedGenerations - 1, reservedGenerations, reservedGenerations + 1, 3]
+  ) {
     for (let i = 0; i < burst; i++) {
       const generation = generationOf(a, (await a.joined.seal(payload, payload)).message);
       assert(!seen.has(generation), `generation ${generation} was used twice`);
@@ -89,7 +94,12 @@ Deno.test("a group of which nobody could tell what goes with a change ends: it h
 
 Deno.test("what goes with a membership or a commit is on disk with it, or neither is", async () => {
   const { world, a, b } = await createPair();
-  const beside = (id: string): RecordChange => ({ type: "put", kind: "beside", id, value: payload });
+  const beside = (id: string): RecordChange => ({
+    type: "put",
+    kind: "beside",
+    id,
+    value: payload,
+  });
   const { records, store, fail } = await createFailingStore();
   const written: string[][] = [];
   const logging: Records = {
@@ -105,7 +115,10 @@ Deno.test("what goes with a membership or a commit is on disk with it, or neithe
   written.length = 0;
   const durable = await DurableGroup.save(b.member, logging, [beside("second")]);
   assertEquals(written.length, 1, "the membership before goes with the same write");
-  assert(["put epoch", "put second", "delete frontier/1"].every((each) => written[0]?.includes(each)), written.join());
+  assert(
+    ["put epoch", "put second", "delete frontier/1"].every((each) => written[0]?.includes(each)),
+    written.join(),
+  );
   const { epoch } = durable.group;
   await world.commit(a, () => ({}));
   const commit = world.log.at(-1);
@@ -131,7 +144,11 @@ Deno.test("an epoch that is stored cannot be started again from its Welcome", as
 
 Deno.test("one commit is under way at a time, also across a crash", async () => {
   const { a } = await createPair();
-  assertEquals(await a.joined.prepareIn(a.joined.group.epoch - 1, {}), undefined, "planned in an epoch that is over");
+  assertEquals(
+    await a.joined.prepareIn(a.joined.group.epoch - 1, {}),
+    undefined,
+    "planned in an epoch that is over",
+  );
   const prepared = await a.joined.prepare({});
   await assertRejects(() => a.joined.prepare({}), MlsFault, "under way");
   await a.crash();
@@ -149,8 +166,15 @@ Deno.test("a group that is closed has written what was going on before, and take
   const commit = world.log.at(-1);
   assert(commit);
   const { message } = await a.joined.seal(payload, payload);
-  await Promise.all([durable.receive(commit.bytes, anything), durable.receive(message, anything), durable.close()]);
-  assertEquals((await DurableGroup.load(world.channelId, store, b.deps))?.durable.group.epoch, world.epoch);
+  await Promise.all([
+    durable.receive(commit.bytes, anything),
+    durable.receive(message, anything),
+    durable.close(),
+  ]);
+  assertEquals(
+    (await DurableGroup.load(world.channelId, store, b.deps))?.durable.group.epoch,
+    world.epoch,
+  );
   await assertRejects(() => durable.seal(payload, payload), MlsFault, "closed");
 });
 
@@ -287,7 +311,10 @@ Deno.test("a message of an earlier epoch is read after a restart, and with it go
   for (const [i, { message }] of late.entries()) {
     const { outcome, receipt } = await b.joined.receive(message, anything);
     assert(outcome.kind === "message" && receipt !== undefined, outcome.kind);
-    assertEquals([outcome.sender.agentId, outcome.sender.owner], i === 0 ? [a.id, true] : [c.id, false]);
+    assertEquals(
+      [outcome.sender.agentId, outcome.sender.owner],
+      i === 0 ? [a.id, true] : [c.id, false],
+    );
   }
 });
 
@@ -301,7 +328,11 @@ Deno.test("our own chain of an epoch that is over is gone, in memory and on disk
       if (restart) await agent.crash();
       const past = agent.member.past.get(1n);
       assert(past !== undefined && !past.secretTree.leaves.has(past.ownLeaf));
-      assertThrows(() => past.secretTree.generation(past.ownLeaf, "application"), MlsFault, "deleted");
+      assertThrows(
+        () => past.secretTree.generation(past.ownLeaf, "application"),
+        MlsFault,
+        "deleted",
+      );
     }
   }
 });
@@ -353,7 +384,9 @@ Deno.test("members with more and fewer keys of their own come to one verdict on 
   assert(commit);
   // A key of a path is longer than a step.
   for (maxValueBytes = 1_000;; maxValueBytes += 50) {
-    const outcomes = await Promise.all(durables.map((durable) => durable.receive(commit.bytes, anything)));
+    const outcomes = await Promise.all(
+      durables.map((durable) => durable.receive(commit.bytes, anything)),
+    );
     const [first, second] = outcomes.map(({ outcome }) => outcome.kind);
     assertEquals(first, second, `with ${maxValueBytes} bytes`);
     if (first === "commit") break;

@@ -1,5 +1,6 @@
 /**
- * A member's knowledge of one epoch. Everything but the secret tree is immutable; a commit makes a new one beside it.
+ * A member's knowledge of one epoch. Everything but the secret tree is immutable; a commit makes a
+ * new one beside it.
  */
 import { epochState } from "../../proto/mod.ts";
 import type { KeyPair } from "./crypto/hpke.ts";
@@ -9,7 +10,12 @@ import type { EpochSecrets } from "./key_schedule.ts";
 import type { CredentialPolicy } from "./leaf.ts";
 import type { RatchetTree } from "./ratchet_tree.ts";
 import type { SecretTree } from "./secret_tree.ts";
-import { encodeGroupContext, type Extension, type GroupContext, type PreSharedKeyID } from "./ts_mls.ts";
+import {
+  encodeGroupContext,
+  type Extension,
+  type GroupContext,
+  type PreSharedKeyID,
+} from "./ts_mls.ts";
 
 export interface Epoch {
   readonly suiteId: SuiteId;
@@ -47,7 +53,9 @@ export function aeadOfEpoch(epoch: Pick<Epoch, "suiteId">): Aead {
 }
 
 /** The part of an epoch that can be compared outside of it without its keys; see `epochState`. */
-export function stateOf({ context: { confirmedTranscriptHash }, confirmationTag }: Epoch): Uint8Array {
+export function stateOf(
+  { context: { confirmedTranscriptHash }, confirmationTag }: Epoch,
+): Uint8Array {
   return epochState({ confirmedTranscriptHash, confirmationTag });
 }
 

@@ -1,7 +1,8 @@
 /**
- * Digits that people compare: 40 of a hash of the epoch authenticator (RFC 9420 section 8.7), which is the same for all members
- * of an epoch. Somebody inside can choose what goes into an epoch, so it may look for two groups with one fingerprint: among
- * 10^40 that takes about 2^66 groups. Six groups of five digits took 2^50.
+ * Digits that people compare: 40 of a hash of the epoch authenticator (RFC 9420 section 8.7), which
+ * is the same for all members of an epoch. Somebody inside can choose what goes into an epoch, so
+ * it may look for two groups with one fingerprint: among 10^40 that takes about 2^66 groups. Six
+ * groups of five digits took 2^50.
  */
 import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { sha256 } from "../../wasm/mod.ts";
@@ -10,7 +11,10 @@ import type { MemberCredential } from "./leaf.ts";
 const digits = 40;
 const digitsInGroup = 5;
 
-/** The number of an agent, the same in all its channels: of the hash of which its agent id is a part. */
+/**
+ * The number of an agent, the same in all its channels: of the hash of which its agent id is a
+ * part.
+ */
 export function numberOf({ signatureKey, identity }: MemberCredential): string {
   return fingerprintOf(concatBytes(signatureKey, identity));
 }

@@ -1,6 +1,7 @@
 /**
- * Trust on first use, per channel: an identity keeps the signature key under which it was first seen, until another one is
- * learned, which is reported. The right to bring another key in is judged elsewhere (`channel/key_changes.ts`, `channel/adding.ts`).
+ * Trust on first use, per channel: an identity keeps the signature key under which it was first
+ * seen, until another one is learned, which is reported. The right to bring another key in is
+ * judged elsewhere (`channel/key_changes.ts`, `channel/adding.ts`).
  */
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import type { CredentialPolicy, MemberCredential } from "./leaf.ts";
@@ -19,15 +20,23 @@ export class FirstUseTrust {
 
   constructor(known: Iterable<TrustedKey> = []) {
     this.#known = new Map(
-      Array.from(known, ({ identity, signatureKey }) => [bytesToHex(identity), bytesToHex(signatureKey)]),
+      Array.from(
+        known,
+        ({ identity, signatureKey }) => [bytesToHex(identity), bytesToHex(signatureKey)],
+      ),
     );
   }
 
-  /** For `GroupDeps.policy`. Checking learns nothing: what is checked may still be refused for another reason. */
+  /**
+   * For `GroupDeps.policy`. Checking learns nothing: what is checked may still be refused for
+   * another reason.
+   */
   readonly policy: CredentialPolicy = ({ identity, signatureKey }) => {
     const [name, key] = [bytesToHex(identity), bytesToHex(signatureKey)];
     const known = this.#known.get(name);
-    return known === undefined || known === key ? undefined : "its identity is known in this channel under another key";
+    return known === undefined || known === key
+      ? undefined
+      : "its identity is known in this channel under another key";
   };
 
   /** These are members now. Returns the identities whose key has changed. */
@@ -43,7 +52,10 @@ export class FirstUseTrust {
     return changed;
   }
 
-  /** Agents that come and go without end must not fill the disk: of former members only the latest are kept. */
+  /**
+   * Agents that come and go without end must not fill the disk: of former members only the latest
+   * are kept.
+   */
   prune(members: Iterable<MemberCredential>): void {
     if (this.#known.size <= maxKnown) return;
     const staying = new Set(Array.from(members, ({ identity }) => bytesToHex(identity)));

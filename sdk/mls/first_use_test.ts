@@ -7,7 +7,11 @@ Deno.test("an identity keeps its first key; a change is told, and reported when 
   const [first, second] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
   const trust = new FirstUseTrust();
   assertEquals(trust.policy({ identity, signatureKey: first }), undefined);
-  assertEquals(trust.policy({ identity, signatureKey: second }), undefined, "checking alone learns nothing");
+  assertEquals(
+    trust.policy({ identity, signatureKey: second }),
+    undefined,
+    "checking alone learns nothing",
+  );
   assertEquals(trust.learn([{ identity, signatureKey: first }]), []);
   assert(trust.policy({ identity, signatureKey: second })?.includes("another key"));
   const restored = new FirstUseTrust(trust.keys());

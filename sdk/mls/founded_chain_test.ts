@@ -1,7 +1,16 @@
-/** The chain of owners across generations: what a member believes that comes back into one that it has not seen begin. */
+/**
+ * The chain of owners across generations: what a member believes that comes back into one that it
+ * has not seen begin.
+ */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { assertThrows } from "@std/assert";
-import { type AgentId, type ChannelPolicy, groupIdOf, leaveStatement, type OwnersChange } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  type ChannelPolicy,
+  groupIdOf,
+  leaveStatement,
+  type OwnersChange,
+} from "../../proto/mod.ts";
 import { MlsFault } from "./codec.ts";
 import { portableSignatures } from "./crypto/signatures.ts";
 import {
@@ -25,7 +34,11 @@ function versionBefore(changes: readonly OwnersChange[]): ReturnType<typeof vers
   return last === undefined ? noVersion : versionOf(last);
 }
 
-async function set(changes: readonly OwnersChange[], by: Someone, ...owners: Someone[]): Promise<OwnersChange[]> {
+async function set(
+  changes: readonly OwnersChange[],
+  by: Someone,
+  ...owners: Someone[]
+): Promise<OwnersChange[]> {
   const plan = { channelId, before: versionBefore(changes), owners: idsOf(owners) };
   return [...changes, await signChange(plan, by, portableSignatures)];
 }
@@ -36,7 +49,10 @@ async function setPolicy(
   policy: ChannelPolicy,
 ): Promise<OwnersChange[]> {
   const before = versionBefore(changes);
-  return [...changes, await signChange({ channelId, before, owners: before.owners, policy }, by, portableSignatures)];
+  return [
+    ...changes,
+    await signChange({ channelId, before, owners: before.owners, policy }, by, portableSignatures),
+  ];
 }
 
 async function found(
@@ -48,18 +64,32 @@ async function found(
   const founded = { generation, founding: new Uint8Array(32).fill(generation) };
   const last = changes.findLast(({ kind }) => kind === "policy" || kind === "founded");
   const policy = last !== undefined && "policy" in last ? last.policy : undefined;
-  const plan = { channelId, before: versionBefore(changes), owners: idsOf(owners), founded, policy };
+  const plan = {
+    channelId,
+    before: versionBefore(changes),
+    owners: idsOf(owners),
+    founded,
+    policy,
+  };
   return [...changes, await foundedChange(plan, by, portableSignatures)];
 }
 
-const shown = (changes: readonly OwnersChange[], generation: number, policy?: ChannelPolicy): ShownChain => ({
+const shown = (
+  changes: readonly OwnersChange[],
+  generation: number,
+  policy?: ChannelPolicy,
+): ShownChain => ({
   channelId,
   now: versionBefore(changes),
   generation,
   changes,
   policy,
 });
-const known = (changes: readonly OwnersChange[], generation?: number, policy?: ChannelPolicy): KnownOwners => {
+const known = (
+  changes: readonly OwnersChange[],
+  generation?: number,
+  policy?: ChannelPolicy,
+): KnownOwners => {
   const version = versionBefore(changes);
   return {
     owners: version.owners,
@@ -69,7 +99,8 @@ const known = (changes: readonly OwnersChange[], generation?: number, policy?: C
   };
 };
 const refuse = (why: string, act: () => void): unknown => assertThrows(act, MlsFault, why);
-const comesBack = (from: KnownOwners, to: ShownChain): void => checkContinuation(from, to, portableSignatures);
+const comesBack = (from: KnownOwners, to: ShownChain): void =>
+  checkContinuation(from, to, portableSignatures);
 
 Deno.test("a member that comes back follows foundings by owners that it knew, one for each generation", async () => {
   const base = await set(await set([], alice, alice), alice, alice, bob);
@@ -87,7 +118,8 @@ Deno.test("a member that comes back follows foundings by owners that it knew, on
 
 Deno.test("what a founding has undone is forgotten, if an owner that the member knew has founded it", async () => {
   const base = await set(await set([], alice, alice), alice, alice, bob);
-  // The commit that was called bad made an owner; the member followed it, and knows a version that no longer exists.
+  // The commit that was called bad made an owner; the member followed it, and knows a version that
+  // no longer exists.
   const undone = await set(base, bob, alice, bob, mallory);
   const founded = await found(base, 1, alice, alice);
   comesBack(known(undone), shown(founded, 1));
@@ -103,16 +135,28 @@ Deno.test("a founding is signed by an owner of the version before, over its gene
   const by = await found(base, 1, mallory, mallory);
   refuse("not signed by an owner", () => checkChain(shown(by, 1), portableSignatures));
   const [first, last] = await found(base, 1, alice, alice);
-  if (first === undefined || last?.kind !== "founded") throw new TypeError("a founding is two changes here");
+  if (first === undefined || last?.kind !== "founded") {
+    throw new TypeError("a founding is two changes here");
+  }
   const other = { ...last, founded: { ...last.founded, generation: 2 } };
   refuse("signature", () => checkChain(shown([first, other], 2), portableSignatures));
 });
 
 Deno.test("what an owner signed when it left names the group of its generation", async () => {
-  const base = await found(await set(await set([], alice, alice), alice, alice, bob), 1, alice, alice, bob);
+  const base = await found(
+    await set(await set([], alice, alice), alice, alice, bob),
+    1,
+    alice,
+    alice,
+    bob,
+  );
   const leafHash = new Uint8Array(32).fill(9);
   const leave = (generation: number): OwnersChange[] => {
-    const statement = leaveStatement({ channelId: groupIdOf(channelId, generation), agentId: bob.id, leafHash });
+    const statement = leaveStatement({
+      channelId: groupIdOf(channelId, generation),
+      agentId: bob.id,
+      leafHash,
+    });
     const signature = ed25519.sign(statement, bob.signingSeed);
     return [...base, leaveChange(versionBefore(base), { ...bob, leafHash, signature })];
   };
@@ -125,18 +169,31 @@ Deno.test("a founding takes the policy of its base along, and a policy that it h
     { admission: "owners", posting: "members" },
     { admission: "owners", posting: "owners" },
   ] as const;
-  const base = await setPolicy(await set(await set([], alice, alice), alice, alice, bob), alice, closed);
+  const base = await setPolicy(
+    await set(await set([], alice, alice), alice, alice, bob),
+    alice,
+    closed,
+  );
   const founded = await found(base, 1, alice, alice, bob);
   comesBack(known(base, 0, closed), shown(founded, 1, closed));
   checkChain(shown(founded, 1, closed), portableSignatures);
   for (const wrong of [undefined, quiet]) {
-    refuse("not the one that its owners set", () => comesBack(known(base, 0, closed), shown(founded, 1, wrong)));
-    refuse("not the one that its owners set", () => checkChain(shown(founded, 1, wrong), portableSignatures));
+    refuse(
+      "not the one that its owners set",
+      () => comesBack(known(base, 0, closed), shown(founded, 1, wrong)),
+    );
+    refuse(
+      "not the one that its owners set",
+      () => checkChain(shown(founded, 1, wrong), portableSignatures),
+    );
   }
   // Bob's change was in the commit that was called bad.
   const undone = await setPolicy(base, bob, quiet);
   comesBack(known(undone, 0, quiet), shown(founded, 1, closed));
-  refuse("not the one that its owners set", () => comesBack(known(undone, 0, quiet), shown(founded, 1, quiet)));
+  refuse(
+    "not the one that its owners set",
+    () => comesBack(known(undone, 0, quiet), shown(founded, 1, quiet)),
+  );
   const later = await setPolicy(founded, bob, quiet);
   comesBack(known(undone, 0, quiet), shown(later, 1, quiet));
 });

@@ -1,9 +1,15 @@
 /**
- * The group of a new generation. Its founder is alone in its first epoch and adds everybody by one commit that is never sent:
- * members come in by its Welcome. A pre-shared key of the base, the last epoch that they had in common, takes part in it, so
- * that only its members can.
+ * The group of a new generation. Its founder is alone in its first epoch and adds everybody by one
+ * commit that is never sent: members come in by its Welcome. A pre-shared key of the base, the last
+ * epoch that they had in common, takes part in it, so that only its members can.
  */
-import { type ChannelId, foundingEpoch, groupIdOf, limits, type OwnersChange } from "../../proto/mod.ts";
+import {
+  type ChannelId,
+  foundingEpoch,
+  groupIdOf,
+  limits,
+  type OwnersChange,
+} from "../../proto/mod.ts";
 import type { Parts } from "../base/parts.ts";
 import { type BaseEpoch, pskOf } from "./base_epoch.ts";
 import type { ChannelBinding } from "./channel_extensions.ts";
@@ -35,8 +41,9 @@ export interface FoundedGroup {
 }
 
 /**
- * Those of the plan's KeyPackages that one commit can add together. They are judged as the commit will be, so that no member
- * keeps the others out by a KeyPackage of its own: one that cannot be added, alone or beside those before it, is left out.
+ * Those of the plan's KeyPackages that one commit can add together. They are judged as the commit
+ * will be, so that no member keeps the others out by a KeyPackage of its own: one that cannot be
+ * added, alone or beside those before it, is left out.
  */
 export function* addable(plan: FoundingPlan, deps: MemberDeps): Parts<KeyPackage[]> {
   const alone = beginAlone(plan, deps);
@@ -48,7 +55,10 @@ export function* addable(plan: FoundingPlan, deps: MemberDeps): Parts<KeyPackage
   const verified = new Set(signed);
   const fit = function* (add: readonly KeyPackage[]): Parts<boolean> {
     try {
-      const proposals = add.map((keyPackage) => ({ proposal: addOf(keyPackage), sender: alone.ownLeaf }));
+      const proposals = add.map((keyPackage) => ({
+        proposal: addOf(keyPackage),
+        sender: alone.ownLeaf,
+      }));
       yield* applyProposals(alone, alone.ownLeaf, proposals, deps, verified);
       return true;
     } catch (error) {
@@ -56,7 +66,10 @@ export function* addable(plan: FoundingPlan, deps: MemberDeps): Parts<KeyPackage
       throw error;
     }
   };
-  const extend = function* (kept: readonly KeyPackage[], more: readonly KeyPackage[]): Parts<readonly KeyPackage[]> {
+  const extend = function* (
+    kept: readonly KeyPackage[],
+    more: readonly KeyPackage[],
+  ): Parts<readonly KeyPackage[]> {
     const all = [...kept, ...more];
     if (more.length === 0 || (yield* fit(all))) return all;
     if (more.length === 1) return kept;
@@ -89,9 +102,17 @@ export function* foundGroup(plan: FoundingPlan, deps: MemberDeps): Parts<Founded
   }, { ...deps, findPsk: pskOf(base) });
 }
 
-function beginAlone({ channelId, base, binding, changes, own }: FoundingPlan, deps: MemberDeps): Epoch {
+function beginAlone(
+  { channelId, base, binding, changes, own }: FoundingPlan,
+  deps: MemberDeps,
+): Epoch {
   const generation = base.generation + 1;
-  const start = { channelId: groupIdOf(channelId, generation), binding, changes, epoch: foundingEpoch(generation) };
+  const start = {
+    channelId: groupIdOf(channelId, generation),
+    binding,
+    changes,
+    epoch: foundingEpoch(generation),
+  };
   return Group.begin(start, own, deps).current;
 }
 

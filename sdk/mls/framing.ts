@@ -1,6 +1,6 @@
 /**
- * PrivateMessages (RFC 9420 section 6.3): sealing and opening what travels. The bytes of the group context, which every
- * signature covers, are encoded once per epoch and handed in.
+ * PrivateMessages (RFC 9420 section 6.3): sealing and opening what travels. The bytes of the group
+ * context, which every signature covers, are encoded once per epoch and handed in.
  */
 import { MlsReader } from "../../proto/mod.ts";
 import { ByteWriter, vectorBytes, vectorLengthBytes } from "./byte_writer.ts";
@@ -52,15 +52,21 @@ export function kindOf(contentType: ContentType): RatchetKind {
 export function encodeSealedMessage(message: SealedMessage): Uint8Array {
   const { encryptedSenderData, ciphertext } = message;
   const front = versionAndFormat.length + contentAadBytes(message);
-  const writer = new ByteWriter(new Uint8Array(front + vectorBytes(encryptedSenderData) + vectorBytes(ciphertext)));
-  return writeContentAad(writer.raw(versionAndFormat), message).vector(encryptedSenderData).vector(ciphertext).bytes;
+  const writer = new ByteWriter(
+    new Uint8Array(front + vectorBytes(encryptedSenderData) + vectorBytes(ciphertext)),
+  );
+  return writeContentAad(writer.raw(versionAndFormat), message).vector(encryptedSenderData).vector(
+    ciphertext,
+  ).bytes;
 }
 
 /** Throws `WireError` for anything that is not exactly an MLSMessage with a PrivateMessage. */
 export function decodeSealedMessage(bytes: Uint8Array): SealedMessage {
   const reader = new MlsReader(bytes, "PrivateMessage");
   if (reader.uint16() !== mls10) reader.refuse("it is not MLS 1.0");
-  if (reader.uint16() !== privateMessageFormat) reader.refuse("handshakes and messages are PrivateMessages only");
+  if (reader.uint16() !== privateMessageFormat) {
+    reader.refuse("handshakes and messages are PrivateMessages only");
+  }
   const message = {
     groupId: reader.vector(),
     epoch: BigInt(reader.uint64()),
@@ -82,21 +88,26 @@ function writeFramedContent(writer: ByteWriter, framed: FramedContent): ByteWrit
 }
 
 function framedContentBytes({ groupId, authenticatedData, content }: FramedContent): number {
-  return vectorBytes(groupId) + epochBytes + senderBytes + vectorBytes(authenticatedData) + contentTypeBytes +
+  return vectorBytes(groupId) + epochBytes + senderBytes + vectorBytes(authenticatedData) +
+    contentTypeBytes +
     content.length;
 }
 
 /** The bytes that the sender of a PrivateMessage signs: FramedContentTBS, with its label. */
 export function contentToSign(framed: FramedContent, groupContext: Uint8Array): Uint8Array {
   const length = versionAndFormat.length + framedContentBytes(framed) + groupContext.length;
-  const writer = new ByteWriter(new Uint8Array(framedContentLabel.length + vectorLengthBytes(length) + length));
+  const writer = new ByteWriter(
+    new Uint8Array(framedContentLabel.length + vectorLengthBytes(length) + length),
+  );
   writer.raw(framedContentLabel).vectorLength(length).raw(versionAndFormat);
   return writeFramedContent(writer, framed).raw(groupContext).bytes;
 }
 
 /** The part of a commit that the confirmed transcript hash takes in. */
 export function transcriptContent(framed: FramedContent, signature: Uint8Array): Uint8Array {
-  const writer = new ByteWriter(new Uint8Array(2 + framedContentBytes(framed) + vectorBytes(signature)));
+  const writer = new ByteWriter(
+    new Uint8Array(2 + framedContentBytes(framed) + vectorBytes(signature)),
+  );
   return writeFramedContent(writer.uint16(privateMessageFormat), framed).vector(signature).bytes;
 }
 
@@ -112,15 +123,17 @@ export interface Sealing {
 }
 
 /**
- * Seals a message and returns it as `encodeSealedMessage` does. The content is sealed with room before it for everything that
- * precedes it, and the sender data, which take a sample of the ciphertext, are written there.
+ * Seals a message and returns it as `encodeSealedMessage` does. The content is sealed with room
+ * before it for everything that precedes it, and the sender data, which take a sample of the
+ * ciphertext, are written there.
  */
 export function sealMessage(framed: FramedContent, sealing: Sealing): Uint8Array {
   const { aead, messageKey, reuseGuard, auth, paddingBytes } = sealing;
   const aad = contentAad(framed);
   const sealedSenderBytes = senderDataBytes + aead.tagBytes;
   const ciphertextBytes = framed.content.length + auth.length + paddingBytes + aead.tagBytes;
-  const roomBytes = versionAndFormat.length + aad.length + vectorLengthBytes(sealedSenderBytes) + sealedSenderBytes +
+  const roomBytes = versionAndFormat.length + aad.length + vectorLengthBytes(sealedSenderBytes) +
+    sealedSenderBytes +
     vectorLengthBytes(ciphertextBytes);
   const message = aead.sealParts({
     key: messageKey.key,
@@ -134,7 +147,9 @@ export function sealMessage(framed: FramedContent, sealing: Sealing): Uint8Array
   const senderData = new ByteWriter(new Uint8Array(senderDataBytes)).uint32(framed.sender)
     .uint32(messageKey.generation).raw(reuseGuard).bytes;
   new ByteWriter(message).raw(versionAndFormat).raw(aad)
-    .vector(aead.seal(key, nonce, senderDataAad(aad, framed), senderData)).vectorLength(ciphertextBytes);
+    .vector(aead.seal(key, nonce, senderDataAad(aad, framed), senderData)).vectorLength(
+      ciphertextBytes,
+    );
   return message;
 }
 
@@ -146,29 +161,57 @@ export interface SenderData {
 }
 
 /** Throws when the message was not sealed in this epoch. */
-export function openSenderData(message: SealedMessage, aead: Aead, senderDataSecret: Uint8Array): SenderData {
+export function openSenderData(
+  message: SealedMessage,
+  aead: Aead,
+  senderDataSecret: Uint8Array,
+): SenderData {
   const { key, nonce } = senderDataKey(aead, senderDataSecret, message.ciphertext);
   const aad = senderDataAad(contentAad(message), message);
   const bytes = aead.open(key, nonce, aad, message.encryptedSenderData);
   if (bytes.length !== senderDataBytes) throw new MlsFault("Sender data has the wrong length");
   const view = new DataView(bytes.buffer, bytes.byteOffset);
-  return { sender: view.getUint32(0), generation: view.getUint32(4), reuseGuard: bytes.subarray(8) };
+  return {
+    sender: view.getUint32(0),
+    generation: view.getUint32(4),
+    reuseGuard: bytes.subarray(8),
+  };
 }
 
-/** Content, signature, confirmation tag and padding, still encoded. Throws when the message was changed. */
-export function openContent(message: SealedMessage, aead: Aead, key: MessageKey, reuseGuard: Uint8Array): Uint8Array {
-  return aead.open(key.key, guarded(key.nonce, reuseGuard), contentAad(message), message.ciphertext);
+/**
+ * Content, signature, confirmation tag and padding, still encoded. Throws when the message was
+ * changed.
+ */
+export function openContent(
+  message: SealedMessage,
+  aead: Aead,
+  key: MessageKey,
+  reuseGuard: Uint8Array,
+): Uint8Array {
+  return aead.open(
+    key.key,
+    guarded(key.nonce, reuseGuard),
+    contentAad(message),
+    message.ciphertext,
+  );
 }
 
 type Header = Pick<FramedContent, "groupId" | "epoch" | "contentType" | "authenticatedData">;
 
-/** PrivateContentAAD: what stands before the sender data in a PrivateMessage, as it stands there. */
+/**
+ * PrivateContentAAD: what stands before the sender data in a PrivateMessage, as it stands there.
+ */
 function contentAad(header: Header): Uint8Array {
   return writeContentAad(new ByteWriter(new Uint8Array(contentAadBytes(header))), header).bytes;
 }
 
-function writeContentAad(writer: ByteWriter, { groupId, epoch, contentType, authenticatedData }: Header): ByteWriter {
-  return writer.vector(groupId).uint64(epoch).uint8(contentTypes.indexOf(contentType) + 1).vector(authenticatedData);
+function writeContentAad(
+  writer: ByteWriter,
+  { groupId, epoch, contentType, authenticatedData }: Header,
+): ByteWriter {
+  return writer.vector(groupId).uint64(epoch).uint8(contentTypes.indexOf(contentType) + 1).vector(
+    authenticatedData,
+  );
 }
 
 function contentAadBytes({ groupId, authenticatedData }: Header): number {
@@ -181,7 +224,9 @@ function senderDataAad(contentAad: Uint8Array, { authenticatedData }: Header): U
 }
 
 /** Application data and signature; what follows must be zeros (section 6.3.1). */
-export function readApplicationContent(plaintext: Uint8Array): { data: Uint8Array; signature: Uint8Array } {
+export function readApplicationContent(
+  plaintext: Uint8Array,
+): { data: Uint8Array; signature: Uint8Array } {
   const reader = new MlsReader(plaintext, "application message");
   const data = reader.vector();
   const signature = reader.vector();
@@ -215,12 +260,19 @@ function checkPadding(reader: MlsReader, plaintext: Uint8Array): void {
   if (!isZeroFrom(plaintext, reader.position)) reader.refuse("its padding is not zero");
 }
 
-/** Most of a message is padding, so it is looked at in words, and byte by byte only before the first and behind the last. */
+/**
+ * Most of a message is padding, so it is looked at in words, and byte by byte only before the first
+ * and behind the last.
+ */
 function isZeroFrom(bytes: Uint8Array, from: number): boolean {
   const { buffer, byteOffset, length } = bytes;
   if (length - from < 2 * wordBytes) return bytes.subarray(from).every((byte) => byte === 0);
   const wordsFrom = Math.ceil((byteOffset + from) / wordBytes) * wordBytes - byteOffset;
-  const words = new Uint32Array(buffer, byteOffset + wordsFrom, Math.floor((length - wordsFrom) / wordBytes));
+  const words = new Uint32Array(
+    buffer,
+    byteOffset + wordsFrom,
+    Math.floor((length - wordsFrom) / wordBytes),
+  );
   let any = 0;
   for (let at = from; at < wordsFrom; at++) any |= bytes[at] ?? 0;
   for (let i = 0; i < words.length; i++) any |= words[i] ?? 0;
@@ -235,7 +287,11 @@ function guarded(nonce: Uint8Array, reuseGuard: Uint8Array): Uint8Array {
 }
 
 /** Section 6.3.2: bound to the ciphertext by a sample of it. */
-function senderDataKey(aead: Aead, secret: Uint8Array, ciphertext: Uint8Array): { key: Uint8Array; nonce: Uint8Array } {
+function senderDataKey(
+  aead: Aead,
+  secret: Uint8Array,
+  ciphertext: Uint8Array,
+): { key: Uint8Array; nonce: Uint8Array } {
   const sample = ciphertext.subarray(0, sampleBytes);
   return {
     key: expandWithLabel(secret, keyLabel, sample, aead.keyBytes),

@@ -34,7 +34,12 @@ Deno.test("a byte of padding that is not zero is refused wherever it stands, wha
 for (const suiteId of [1, 3] as const satisfies readonly SuiteId[]) {
   Deno.test(`suite ${suiteId}: what is sealed in place is one PrivateMessage, and opens to its parts and padding`, () => {
     const aead = aeadOf[suiteId];
-    for (const [contentBytes, dataBytes] of [[0, 0], [10, 41], [70, 63], [5000, 64], [20_000, 700], [70_000, 20_000]]) {
+    for (
+      const [contentBytes, dataBytes] of [[0, 0], [10, 41], [70, 63], [5000, 64], [20_000, 700], [
+        70_000,
+        20_000,
+      ]]
+    ) {
       const content = random.bytes(contentBytes ?? 0);
       const framed = {
         groupId: random.bytes(16),
@@ -45,9 +50,20 @@ for (const suiteId of [1, 3] as const satisfies readonly SuiteId[]) {
         content,
       } as const;
       const senderDataSecret = random.bytes(32);
-      const messageKey = { generation: 9, key: random.bytes(aead.keyBytes), nonce: random.bytes(aead.nonceBytes) };
+      const messageKey = {
+        generation: 9,
+        key: random.bytes(aead.keyBytes),
+        nonce: random.bytes(aead.nonceBytes),
+      };
       const [reuseGuard, auth] = [random.bytes(4), random.bytes(66)];
-      const bytes = sealMessage(framed, { aead, senderDataSecret, messageKey, reuseGuard, auth, paddingBytes: 33 });
+      const bytes = sealMessage(framed, {
+        aead,
+        senderDataSecret,
+        messageKey,
+        reuseGuard,
+        auth,
+        paddingBytes: 33,
+      });
       const message = decodeSealedMessage(bytes);
       assertEquals(encodeSealedMessage(message), bytes);
       const { groupId, epoch, authenticatedData } = message;
@@ -56,10 +72,17 @@ for (const suiteId of [1, 3] as const satisfies readonly SuiteId[]) {
         epoch: framed.epoch,
         authenticatedData: framed.authenticatedData,
       });
-      assertEquals(openSenderData(message, aead, senderDataSecret), { sender: 3, generation: 9, reuseGuard });
+      assertEquals(openSenderData(message, aead, senderDataSecret), {
+        sender: 3,
+        generation: 9,
+        reuseGuard,
+      });
       const plaintext = openContent(message, aead, messageKey, reuseGuard);
       assertEquals(plaintext, concatBytes(content, auth, new Uint8Array(33)));
-      assertThrows(() => openContent({ ...message, epoch: 1n }, aead, messageKey, reuseGuard), Error);
+      assertThrows(
+        () => openContent({ ...message, epoch: 1n }, aead, messageKey, reuseGuard),
+        Error,
+      );
     }
   });
 }

@@ -1,7 +1,8 @@
 /**
- * Random histories of a channel, checked against a model that knows who was a member when: adds, removes, leaves, rejoins,
- * updates, batches, changes of owners, guests, pre-shared keys, lost races, lost replies to own commits, crashes and reloads,
- * reordered and duplicated messages. The rules of a channel are in force. The campaign has 5,000 histories of up to 30 members.
+ * Random histories of a channel, checked against a model that knows who was a member when: adds,
+ * removes, leaves, rejoins, updates, batches, changes of owners, guests, pre-shared keys, lost
+ * races, lost replies to own commits, crashes and reloads, reordered and duplicated messages. The
+ * rules of a channel are in force. The campaign has 5,000 histories of up to 30 members.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
@@ -21,7 +22,9 @@ const anything = (): undefined => undefined;
 
 type Psk = NonNullable<Change["psks"]>[number];
 
-/** One channel's history, with the groups of removed agents kept to see that they can read nothing. */
+/**
+ * One channel's history, with the groups of removed agents kept to see that they can read nothing.
+ */
 class History {
   readonly world: World;
   readonly random: Random;
@@ -61,7 +64,9 @@ class History {
         return await this.#changeOwners(agent);
       case 11:
         await this.#everybodySyncs();
-        return agent.group === undefined ? undefined : await this.#isRefused(agent, { psks: [this.#psk()] });
+        return agent.group === undefined
+          ? undefined
+          : await this.#isRefused(agent, { psks: [this.#psk()] });
       case 12:
         return await this.#release(agent);
       case 4:
@@ -84,7 +89,10 @@ class History {
 
   async #add(by: Agent): Promise<void> {
     const room = maxMembers - this.world.members.size;
-    const agents = Array.from({ length: Math.min(room, 1 + this.random.below(3)) }, () => this.world.newAgent());
+    const agents = Array.from(
+      { length: Math.min(room, 1 + this.random.below(3)) },
+      () => this.world.newAgent(),
+    );
     await this.#sync(by);
     if (by.group === undefined || agents.length === 0) return;
     const packages = await Promise.all(agents.map((agent) => agent.createKeyPackage()));
@@ -102,8 +110,8 @@ class History {
   }
 
   /**
-   * Owners may remove any member. Others may remove only members that said that they leave; otherwise nobody follows
-   * the commit.
+   * Owners may remove any member. Others may remove only members that said that they leave;
+   * otherwise nobody follows the commit.
    */
   async #remove(by: Agent): Promise<void> {
     await this.#everybodySyncs();
@@ -117,7 +125,10 @@ class History {
     await this.#everybodySyncs();
   }
 
-  /** An agent that lost its way is removed and added in one commit, under the KeyPackage that it asked for. */
+  /**
+   * An agent that lost its way is removed and added in one commit, under the KeyPackage that it
+   * asked for.
+   */
   async #rejoin(by: Agent): Promise<void> {
     await this.#everybodySyncs();
     const lost = this.random.pick(this.world.active());
@@ -171,9 +182,16 @@ class History {
   }
 
   #psk(): Psk {
-    const [pskId, key, pskNonce] = [this.random.bytes(8), this.random.bytes(32), this.random.bytes(32)];
+    const [pskId, key, pskNonce] = [
+      this.random.bytes(8),
+      this.random.bytes(32),
+      this.random.bytes(32),
+    ];
     this.world.psks.set(bytesToHex(pskId), key);
-    return { proposalType: "psk", psk: { preSharedKeyId: { psktype: "external", pskId, pskNonce } } };
+    return {
+      proposalType: "psk",
+      psk: { preSharedKeyId: { psktype: "external", pskId, pskNonce } },
+    };
   }
 
   /** Several prepare in the same epoch; one wins, the others follow it and carry on. */
@@ -193,7 +211,10 @@ class History {
     await this.#everybodySyncs();
   }
 
-  /** The relay took our commit, or not, and its answer was lost, perhaps with a crash: the log tells, by hash. */
+  /**
+   * The relay took our commit, or not, and its answer was lost, perhaps with a crash: the log
+   * tells, by hash.
+   */
   async #loseReply(agent: Agent): Promise<void> {
     await this.#sync(agent);
     if (agent.group === undefined) return;
@@ -243,7 +264,9 @@ class History {
     }
     const burst = this.world.log.slice(start);
     for (const reader of this.world.active()) {
-      const order = burst.map((entry) => ({ entry, at: this.random.uint32() })).sort((a, b) => a.at - b.at);
+      const order = burst.map((entry) => ({ entry, at: this.random.uint32() })).sort((a, b) =>
+        a.at - b.at
+      );
       for (const { entry } of order) await this.#read(reader, entry);
       for (const { entry } of order.filter(() => this.random.chance(0.3))) {
         const { kind } = await reader.receive(entry);
@@ -257,7 +280,10 @@ class History {
   async #read(reader: Agent, entry: Entry): Promise<void> {
     const outcome = await reader.receive(entry);
     if (entry.sender === reader.id) assertEquals(outcome.kind, "own");
-    else assert(outcome.kind === "message" && outcome.sender.agentId === entry.sender, outcome.kind);
+    else {assert(
+        outcome.kind === "message" && outcome.sender.agentId === entry.sender,
+        outcome.kind,
+      );}
   }
 
   async #someSync(): Promise<void> {
@@ -280,8 +306,13 @@ class History {
     const outcomes = await agent.sync();
     outcomes.forEach((outcome, i) => {
       const entry = this.world.log[cursor + i];
-      const expected = entry?.sender === agent.id ? ["own", "stale"] : ["commit", "message", "removed"];
-      assert(expected.includes(outcome.kind), `${outcome.kind} for a ${entry?.kind}: ${JSON.stringify(outcome)}`);
+      const expected = entry?.sender === agent.id
+        ? ["own", "stale"]
+        : ["commit", "message", "removed"];
+      assert(
+        expected.includes(outcome.kind),
+        `${outcome.kind} for a ${entry?.kind}: ${JSON.stringify(outcome)}`,
+      );
     });
     if (agent.group === undefined) this.removed.push({ agent, group, from: agent.cursor });
   }
@@ -291,7 +322,11 @@ class History {
     const byEpoch = new Map<number, string>();
     for (const { member } of this.world.active()) {
       const authenticator = bytesToHex(member.authenticator);
-      assertEquals(byEpoch.get(member.epoch) ?? authenticator, authenticator, `epoch ${member.epoch} is forked`);
+      assertEquals(
+        byEpoch.get(member.epoch) ?? authenticator,
+        authenticator,
+        `epoch ${member.epoch} is forked`,
+      );
       byEpoch.set(member.epoch, authenticator);
     }
   }
@@ -325,7 +360,9 @@ Deno.test("random histories: authenticators agree, messages are read by the memb
       throw new Error(`history with STATIC_TEST_SEED=${seed + at}: ${error}`, { cause: error });
     }
     entries += history.world.log.length;
-    if (inCampaign && at % 20 === 19) console.log(`${at + 1} histories, ${entries} commits and messages so far`);
+    if (inCampaign && at % 20 === 19) {
+      console.log(`${at + 1} histories, ${entries} commits and messages so far`);
+    }
   }
   console.log(`seed ${seed}: ${histories} histories, ${entries} commits and messages`);
   tried(`${histories} histories of groups`);

@@ -1,6 +1,7 @@
 /**
- * The data that a generation above 0 binds into its group: its channel, its founding, and the members without a leaf so
- * far. Their list is in the GroupContext itself, so that every joiner knows it; it is short, and soon empty.
+ * The data that a generation above 0 binds into its group: its channel, its founding, and the
+ * members without a leaf so far. Their list is in the GroupContext itself, so that every joiner
+ * knows it; it is short, and soon empty.
  */
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import {
@@ -19,7 +20,9 @@ import { vector } from "./codec.ts";
 /** A member that the group has no leaf of. */
 export interface AbsentMember {
   readonly agentId: AgentId;
-  /** Of what it calls itself, so that nobody else takes that name meanwhile; see `identityHashOf`. */
+  /**
+   * Of what it calls itself, so that nobody else takes that name meanwhile; see `identityHashOf`.
+   */
   readonly identityHash: Uint8Array;
 }
 
@@ -40,7 +43,9 @@ export function identityHashOf(identity: Uint8Array): Uint8Array {
   return sha256(identity).subarray(0, identityHashBytes);
 }
 
-export function encodeGeneration({ channelId, generation, founding, absent }: GenerationBinding): Uint8Array {
+export function encodeGeneration(
+  { channelId, generation, founding, absent }: GenerationBinding,
+): Uint8Array {
   const number = new Uint8Array(8);
   new DataView(number.buffer).setBigUint64(0, BigInt(generation));
   const list = absent.flatMap(({ agentId, identityHash }) => [utf8ToBytes(agentId), identityHash]);
@@ -68,8 +73,12 @@ export function decodeGeneration(bytes: Uint8Array): GenerationBinding {
   while (!list.done) {
     const agentId = parseAgentId(String.fromCharCode(...list.take(agentIdBytes)));
     const identityHash = list.take(identityHashBytes);
-    if (agentId <= (absent.at(-1)?.agentId ?? "")) reader.refuse("the absent are not in ascending order, each once");
-    if (absent.length === limits.membersPerChannel) reader.refuse("more are absent than a channel has members");
+    if (agentId <= (absent.at(-1)?.agentId ?? "")) {
+      reader.refuse("the absent are not in ascending order, each once");
+    }
+    if (absent.length === limits.membersPerChannel) {
+      reader.refuse("more are absent than a channel has members");
+    }
     absent.push({ agentId, identityHash });
   }
   return { channelId, generation, founding, absent };

@@ -33,7 +33,9 @@ Deno.test("decodeGeneration() gives back what encodeGeneration() was given, with
   assertEquals(decodeGeneration(encodeGeneration(some)), some);
   const [one] = agents;
   assert(one);
-  const entry = `${bytesToHex(new TextEncoder().encode(one.agentId))}${bytesToHex(one.identityHash)}`;
+  const entry = `${bytesToHex(new TextEncoder().encode(one.agentId))}${
+    bytesToHex(one.identityHash)
+  }`;
   const bytes = encodeGeneration({ ...binding, absent: [one] });
   assertEquals(bytesToHex(bytes), `${golden.slice(0, -2)}26${entry}`);
 });
@@ -45,8 +47,16 @@ Deno.test("decodeGeneration() refuses truncation, trailing bytes, another format
   }
   assertThrows(() => decodeGeneration(Uint8Array.of(...bytes, 0)), WireError);
   assertThrows(() => decodeGeneration(bytes.with(0, 2)), WireError, "format");
-  assertThrows(() => decodeGeneration(encodeGeneration({ ...binding, generation: 0 })), WireError, "generation 0");
+  assertThrows(
+    () => decodeGeneration(encodeGeneration({ ...binding, generation: 0 })),
+    WireError,
+    "generation 0",
+  );
   for (const absent of [agents.toReversed(), [...agents.slice(0, 1), ...agents.slice(0, 1)]]) {
-    assertThrows(() => decodeGeneration(encodeGeneration({ ...binding, absent })), WireError, "ascending");
+    assertThrows(
+      () => decodeGeneration(encodeGeneration({ ...binding, absent })),
+      WireError,
+      "ascending",
+    );
   }
 });

@@ -1,9 +1,11 @@
 /**
- * One channel's MLS group as its member sees it. Commits have two phases: `prepare` leaves the group as it is, `accept` moves
- * it on once the relay took the commit; a commit that lost its race is dropped and the winner is received like any other.
- * Whatever arrives, `receive` answers with an outcome: one bad message never ends a group.
- * Nothing here waits: a message is sealed and received in two halves, with the work of the runtime's keys between them, and a
- * commit in parts, which leave the group as it is up to the last.
+ * One channel's MLS group as its member sees it. Commits have two phases: `prepare` leaves the
+ * group as it is, `accept` moves it on once the relay took the commit; a commit that lost its race
+ * is dropped and the winner is received like any other. Whatever arrives, `receive` answers with an
+ * outcome: one bad message never ends a group.
+ * Nothing here waits: a message is sealed and received in two halves, with the work of the
+ * runtime's keys between them, and a commit in parts, which leave the group as it is up to the
+ * last.
  */
 import {
   type AgentId,
@@ -36,13 +38,23 @@ import {
 } from "./admissions.ts";
 import { type BaseEpoch, baseOf } from "./base_epoch.ts";
 import { type Change, proposalsOf } from "./change.ts";
-import { type ChannelBinding, channelIdOf, decodeBinding, encodeBinding } from "./channel_extensions.ts";
+import {
+  type ChannelBinding,
+  channelIdOf,
+  decodeBinding,
+  encodeBinding,
+} from "./channel_extensions.ts";
 import { MlsFault, vector } from "./codec.ts";
 import { createCommit, type CreatedCommit } from "./commit.ts";
 import { hashBytes, suiteIdOf } from "./crypto/suite.ts";
 import { aeadOfEpoch, contextBytesOf, type Epoch, type GroupDeps } from "./epoch.ts";
 import { contentToSign, decodeSealedMessage, type FramedContent, sealMessage } from "./framing.ts";
-import { confirmationTag, exportSecret, interimTranscriptHash, startFromEpochSecret } from "./key_schedule.ts";
+import {
+  confirmationTag,
+  exportSecret,
+  interimTranscriptHash,
+  startFromEpochSecret,
+} from "./key_schedule.ts";
 import { checkLifetime, type OwnKeyPackage } from "./key_package.ts";
 import type { MlsIdentity } from "./identity.ts";
 import {
@@ -137,9 +149,15 @@ export interface ExpectedGroup {
   readonly channelId?: ChannelId;
   readonly name: string;
   readonly inviter?: AgentId;
-  /** Of a member that comes back: the owners that it knew, from which those of the Welcome must follow. */
+  /**
+   * Of a member that comes back: the owners that it knew, from which those of the Welcome must
+   * follow.
+   */
   readonly known?: KnownOwners;
-  /** Of such a member too: nobody but these, an owner, and those that they let in may make the Welcome. */
+  /**
+   * Of such a member too: nobody but these, an owner, and those that they let in may make the
+   * Welcome.
+   */
   readonly members?: KnownMembers;
 }
 
@@ -211,7 +229,9 @@ export class Group {
   ): Group {
     const { keyPackage } = own;
     const suiteId = suiteIdOf(keyPackage.cipherSuite);
-    if (suiteId === undefined) throw new MlsFault("Cannot create a group: the KeyPackage is for another suite");
+    if (suiteId === undefined) {
+      throw new MlsFault("Cannot create a group: the KeyPackage is for another suite");
+    }
     const tree = RatchetTree.fromNodes([createLeaf(keyPackage.leafNode)]);
     const context = {
       version: "mls10" as const,
@@ -241,8 +261,8 @@ export class Group {
   }
 
   /**
-   * Throws `MlsFault` for a Welcome that is not for `own`, does not verify, leads into another channel, or
-   * shows owners that cannot be believed.
+   * Throws `MlsFault` for a Welcome that is not for `own`, does not verify, leads into another
+   * channel, or shows owners that cannot be believed.
    */
   static *beginJoin(
     welcome: Uint8Array,
@@ -250,7 +270,10 @@ export class Group {
     deps: MemberDeps,
     expected: ExpectedGroup,
   ): Parts<Group> {
-    const { epoch, signer, extensions } = yield* joinGroup({ welcome: decodeWelcomeMessage(welcome), own }, deps);
+    const { epoch, signer, extensions } = yield* joinGroup({
+      welcome: decodeWelcomeMessage(welcome),
+      own,
+    }, deps);
     yield* checkChannel(epoch);
     if (decodeBinding(epoch.context.extensions).name !== expected.name) {
       throw new MlsFault("Cannot join: the Welcome leads into a channel of another name");
@@ -277,13 +300,23 @@ export class Group {
     const { members } = expected;
     if (members === undefined) {
       const { agentId } = memberAt(epoch, epoch.ownLeaf);
-      return new Group({ epoch, changes, entry: createEntry(admissionsOf(agentId, shown), deps.randomBytes) }, deps);
+      return new Group({
+        epoch,
+        changes,
+        entry: createEntry(admissionsOf(agentId, shown), deps.randomBytes),
+      }, deps);
     }
-    // A relay can make a group of strangers under our channel's id. It cannot make one in the name of an owner, because the owners
-    // follow from those that we knew, nor of somebody that members let in.
+    // A relay can make a group of strangers under our channel's id. It cannot make one in the name
+    // of an owner, because the owners follow from those that we knew, nor of somebody that members
+    // let in.
     const admissions = shown.admissions?.maker ?? [];
-    if (!maker.owner && !isAdmitted(maker.agentId, channelIdOf(epoch.context), admissions, members, deps.signatures)) {
-      throw new MlsFault("Cannot join: the Welcome was made by somebody that this agent has not met");
+    if (
+      !maker.owner &&
+      !isAdmitted(maker.agentId, channelIdOf(epoch.context), admissions, members, deps.signatures)
+    ) {
+      throw new MlsFault(
+        "Cannot join: the Welcome was made by somebody that this agent has not met",
+      );
     }
     return new Group({ epoch, changes, entry: entryOfReturn(members, shown) }, deps);
   }
@@ -332,7 +365,14 @@ export class Group {
   /** As `restore` takes them. */
   get parts(): GroupParts {
     const [epoch, changes, entry] = [this.#epoch, this.#changes, this.#entry];
-    return { epoch, changes, entry, past: this.#past, proposals: this.#proposals, parent: this.#parent };
+    return {
+      epoch,
+      changes,
+      entry,
+      past: this.#past,
+      proposals: this.#proposals,
+      parent: this.#parent,
+    };
   }
 
   /** How the present owners came to be: the latest changes, oldest first. */
@@ -362,7 +402,10 @@ export class Group {
     return exportSecret(this.#epoch.secrets.exporter, label, context, length);
   }
 
-  /** Seals a message for the members of the current epoch. The key that it uses is gone behind the second half. */
+  /**
+   * Seals a message for the members of the current epoch. The key that it uses is gone behind the
+   * second half.
+   */
   beginSeal(
     payload: Uint8Array,
     authenticatedData: Uint8Array,
@@ -392,7 +435,11 @@ export class Group {
       });
       return { epoch: Number(epoch.context.epoch), message, isFuller };
     };
-    return { work: () => signatures.signApplication(signingSeed, contentToSign(framed, epoch.contextBytes)), finish };
+    return {
+      work: () =>
+        signatures.signApplication(signingSeed, contentToSign(framed, epoch.contextBytes)),
+      finish,
+    };
   }
 
   /** Both halves of `beginSeal`. */
@@ -405,28 +452,41 @@ export class Group {
   }
 
   get #places(): Places {
-    return { current: this.#epoch, past: this.#past, proposals: this.#proposals, senders: this.#senders };
+    return {
+      current: this.#epoch,
+      past: this.#past,
+      proposals: this.#proposals,
+      senders: this.#senders,
+    };
   }
 
   /** Of a message's content with its signature and padding. */
   #paddedBytes(length: number): number {
-    const bytes = encodeVectorLength(length).length + length + encodeVectorLength(signatureBytes).length +
+    const bytes = encodeVectorLength(length).length + length +
+      encodeVectorLength(signatureBytes).length +
       signatureBytes;
     return bytes + this.#deps.padding(bytes);
   }
 
   /**
-   * Whatever arrives; never throws for what a peer or the relay sent, only when this machine cannot compute (out of memory):
-   * then nothing has changed, and the same message can be received again. `rules` says what a commit may do, `admit` whether the
-   * epoch after it can be kept.
+   * Whatever arrives; never throws for what a peer or the relay sent, only when this machine cannot
+   * compute (out of memory): then nothing has changed, and the same message can be received again.
+   * `rules` says what a commit may do, `admit` whether the epoch after it can be kept.
    */
-  beginReceive(message: Uint8Array, rules: CommitRules, admit: KeepCheck = always): Begun<boolean, Outcome> {
+  beginReceive(
+    message: Uint8Array,
+    rules: CommitRules,
+    admit: KeepCheck = always,
+  ): Begun<boolean, Outcome> {
     const sealed = decodeOrExplain(message);
     if ("kind" in sealed) return { result: sealed };
-    return followedBy(receiveMessage(this.#places, sealed, { rules, admit }, this.#deps), ({ outcome, next }) => {
-      if (next !== undefined) this.#moveTo(next, sealed.authenticatedData, sha256(message));
-      return outcome;
-    });
+    return followedBy(
+      receiveMessage(this.#places, sealed, { rules, admit }, this.#deps),
+      ({ outcome, next }) => {
+        if (next !== undefined) this.#moveTo(next, sealed.authenticatedData, sha256(message));
+        return outcome;
+      },
+    );
   }
 
   /** All of `beginReceive`. */
@@ -434,7 +494,10 @@ export class Group {
     return perform(this.beginReceive(...message));
   }
 
-  /** The outcome of a commit if it were received, and the epoch that it would begin. Nothing changes: it can be received later. */
+  /**
+   * The outcome of a commit if it were received, and the epoch that it would begin. Nothing
+   * changes: it can be received later.
+   */
   tryFollow(commit: Uint8Array, rules: CommitRules, admit: KeepCheck = always): Judged {
     const sealed = decodeOrExplain(commit);
     if ("kind" in sealed) return { outcome: sealed };
@@ -448,7 +511,10 @@ export class Group {
     return previewMessage(this.#places, sealed, preview, this.#deps);
   }
 
-  /** Whether a message of this epoch is our own, and sealed with a key that we have not used. Nothing changes by it. */
+  /**
+   * Whether a message of this epoch is our own, and sealed with a key that we have not used.
+   * Nothing changes by it.
+   */
   isUnknownOwn(message: Uint8Array): boolean | Promise<boolean> {
     const sealed = decodeOrExplain(message);
     const { identity, signatures } = this.#deps;
@@ -464,7 +530,11 @@ export class Group {
     const created = yield* createCommit(this.#epoch, {
       proposals: proposalsOf(this.#epoch, change, binding),
       identity: this.#deps.identity,
-      authenticatedData: encodeCommitAad({ changes: encodeOwnersChanges(changes), leaves, rejoins }),
+      authenticatedData: encodeCommitAad({
+        changes: encodeOwnersChanges(changes),
+        leaves,
+        rejoins,
+      }),
       padding: this.#deps.padding,
       forcePath: change.forcePath === true,
       groupInfoExtensions: [
@@ -492,7 +562,9 @@ export class Group {
   /** The relay took our commit. */
   accept(prepared: PreparedCommit): void {
     if (prepared.epoch !== this.epoch) {
-      throw new MlsFault(`Cannot accept a commit of epoch ${prepared.epoch}: the group is at ${this.epoch}`);
+      throw new MlsFault(
+        `Cannot accept a commit of epoch ${prepared.epoch}: the group is at ${this.epoch}`,
+      );
     }
     const { authenticatedData } = readPrivateMessageHeader(prepared.message);
     this.#moveTo(prepared.next, authenticatedData, prepared.hash);

@@ -12,7 +12,10 @@ import { type Agent, name, World, type WorldOptions } from "./testing/world.ts";
 const hello = utf8ToBytes("hello");
 const anything = (): undefined => undefined;
 
-async function createWorld(size: number, options: WorldOptions = {}): Promise<{ world: World; agents: Agent[] }> {
+async function createWorld(
+  size: number,
+  options: WorldOptions = {},
+): Promise<{ world: World; agents: Agent[] }> {
   const world = new World(createRandom(1), options);
   const creator = await world.create();
   const others = Array.from({ length: size - 1 }, () => world.newAgent());
@@ -45,7 +48,9 @@ Deno.test("noble and the runtime's Ed25519 understand each other", async () => {
   const { world, agents: [a] } = await createWorld(1, { signatures: accelerated });
   assert(a);
   const portable = world.newAgent();
-  Object.defineProperty(portable, "deps", { value: { ...portable.deps, signatures: portableSignatures } });
+  Object.defineProperty(portable, "deps", {
+    value: { ...portable.deps, signatures: portableSignatures },
+  });
   await world.add(a, portable);
   assertEquals((await portable.member.receive(await sealed(a), anything)).kind, "message");
   assertEquals((await a.member.receive(await sealed(portable), anything)).kind, "message");
@@ -55,7 +60,9 @@ Deno.test("messages arrive in any order up to the limit, each once", async () =>
   const { agents: [a, b] } = await createWorld(2);
   assert(a && b);
   const messages: Uint8Array[] = [];
-  for (let i = 0; i <= maxSkippedGenerations; i++) messages.push(await sealed(a, Uint8Array.of(i >> 8, i)));
+  for (let i = 0; i <= maxSkippedGenerations; i++) {
+    messages.push(await sealed(a, Uint8Array.of(i >> 8, i)));
+  }
   const tooFar = await sealed(a);
   assertEquals((await b.member.receive(tooFar, anything)).kind, "undecryptable");
   for (const message of messages.toReversed()) {
@@ -90,7 +97,10 @@ Deno.test("no changed byte makes a message readable or consumes its key", async 
     const changed = message.slice();
     changed[i] = (changed[i] ?? 0) ^ 0x41;
     const { kind } = await b.member.receive(changed, anything);
-    assert(["undecryptable", "wrong_group", "stale", "future", "refused"].includes(kind), `${i}: ${kind}`);
+    assert(
+      ["undecryptable", "wrong_group", "stale", "future", "refused"].includes(kind),
+      `${i}: ${kind}`,
+    );
   }
   for (const broken of [new Uint8Array(0), message.subarray(0, 40), Uint8Array.of(...message, 0)]) {
     assertEquals((await b.member.receive(broken, anything)).kind, "undecryptable");
@@ -137,7 +147,10 @@ Deno.test("remove and add of the same agent in one commit lets it back in with a
   const { world, agents: [a, b, c] } = await createWorld(3);
   assert(a && b && c);
   const own = await b.createKeyPackage();
-  await world.commit(c, () => ({ remove: [b.id], add: [own.keyPackage], rejoins: [b.rejoin(own)] }));
+  await world.commit(
+    c,
+    () => ({ remove: [b.id], add: [own.keyPackage], rejoins: [b.rejoin(own)] }),
+  );
   assertEquals((await b.sync()).map(({ kind }) => kind), ["removed"]);
   await b.join();
   await a.sync();
@@ -152,11 +165,16 @@ Deno.test("what a commit may do is asked of the rules, and a refused commit chan
   const prepared = await c.member.prepare({ remove: [b.id] });
   const onlyOwners = a.member.receive(
     prepared.message,
-    ({ summary: { removed }, committer }) => removed.length > 0 && !committer.owner ? "only owners remove" : undefined,
+    ({ summary: { removed }, committer }) =>
+      removed.length > 0 && !committer.owner ? "only owners remove" : undefined,
   );
   assertEquals(await onlyOwners, { kind: "refused", reason: "only owners remove" });
   assertEquals(a.member.authenticator, before);
-  assertEquals((await a.member.receive(prepared.message, anything)).kind, "commit", "a reason may pass");
+  assertEquals(
+    (await a.member.receive(prepared.message, anything)).kind,
+    "commit",
+    "a reason may pass",
+  );
   assertEquals(world.epoch, 1);
 });
 
@@ -183,7 +201,11 @@ Deno.test("a Welcome is refused under another name, in another channel, from ano
   const join = (expected: Partial<Parameters<typeof Group.join>[3]>, key = own): Group =>
     Group.join(welcome, key, joiner.deps, { name, ...expected });
   assertThrows(() => join({ name: "acme/ops/other" }), MlsFault, "another name");
-  assertThrows(() => join({ channelId: new World(createRandom(9)).channelId }), MlsFault, "another channel");
+  assertThrows(
+    () => join({ channelId: new World(createRandom(9)).channelId }),
+    MlsFault,
+    "another channel",
+  );
   assertThrows(() => join({ inviter: joiner.id }), MlsFault, "not made by the inviter");
   const other = await world.newAgent().createKeyPackage();
   assertThrows(() => join({}, other), MlsFault, "not for this KeyPackage");
@@ -232,22 +254,33 @@ Deno.test("exported secrets agree among members and differ by label, context and
   assert(a && b);
   const secret = a.member.export("label", hello, 32);
   assertEquals(b.member.export("label", hello, 32), secret);
-  const others = [a.member.export("other", hello, 32), a.member.export("label", utf8ToBytes("x"), 32)];
+  const others = [
+    a.member.export("other", hello, 32),
+    a.member.export("label", utf8ToBytes("x"), 32),
+  ];
   await world.commit(a, () => ({}));
-  for (const other of [...others, a.member.export("label", hello, 32)]) assert(`${other}` !== `${secret}`);
+  for (const other of [...others, a.member.export("label", hello, 32)]) {
+    assert(`${other}` !== `${secret}`);
+  }
 });
 
 Deno.test("a pre-shared key enters the key schedule, and who lacks it cannot follow", async () => {
   const { agents: [a, b, c] } = await createWorld(3);
   assert(a && b && c);
-  const pskId = { psktype: "external", pskId: utf8ToBytes("psk"), pskNonce: new Uint8Array(32).fill(1) } as const;
+  const pskId = {
+    psktype: "external",
+    pskId: utf8ToBytes("psk"),
+    pskNonce: new Uint8Array(32).fill(1),
+  } as const;
   const withPsk = (agent: Agent): Group =>
     Group.restore(agent.member.parts, {
       ...agent.deps,
       findPsk: () => new Uint8Array(32).fill(9),
     });
   const [alice, bob] = [withPsk(a), withPsk(b)];
-  const prepared = await alice.prepare({ psks: [{ proposalType: "psk", psk: { preSharedKeyId: pskId } }] });
+  const prepared = await alice.prepare({
+    psks: [{ proposalType: "psk", psk: { preSharedKeyId: pskId } }],
+  });
   await alice.accept(prepared);
   assertEquals((await bob.receive(prepared.message, anything)).kind, "commit");
   assertEquals(bob.authenticator, alice.authenticator);
@@ -262,7 +295,10 @@ Deno.test("what a group writes for a message is small, whatever the group's size
   const { outcome, receipt } = await b.joined.receive(message, anything);
   assert(outcome.kind === "message" && receipt !== undefined);
   const consume = b.joined.consume(receipt);
-  const written = consume.reduce((sum, change) => sum + (change.type === "put" ? change.value.length : 0), 0);
+  const written = consume.reduce(
+    (sum, change) => sum + (change.type === "put" ? change.value.length : 0),
+    0,
+  );
   assert(consume.length === 1 && written < 1024, `${written} bytes`);
 });
 
@@ -283,8 +319,13 @@ Deno.test("a removed owner is no owner when it is added again", async () => {
 Deno.test("an identity is in a channel once", async () => {
   const { world, agents: [a] } = await createWorld(1);
   assert(a);
-  const own = await new World(createRandom(77)).newAgent().createKeyPackage(); // named like the creator, another key
-  assertThrows(() => a.member.prepare({ add: [own.keyPackage] }), MlsFault, "identity is in the channel twice");
+  // named like the creator, another key
+  const own = await new World(createRandom(77)).newAgent().createKeyPackage();
+  assertThrows(
+    () => a.member.prepare({ add: [own.keyPackage] }),
+    MlsFault,
+    "identity is in the channel twice",
+  );
   assertEquals(world.epoch, 0);
 });
 
@@ -298,7 +339,9 @@ Deno.test(`${committers} members committing at once in the same epoch: all their
   const newcomers = await Promise.all(agents.map(() => world.newAgent().createKeyPackage()));
   // Everybody prepares at the same epoch; then each tries until its change is in.
   const prepared = await Promise.all(
-    agents.map(({ member }, i) => member.prepare({ add: newcomers[i] === undefined ? [] : [newcomers[i].keyPackage] })),
+    agents.map(({ member }, i) =>
+      member.prepare({ add: newcomers[i] === undefined ? [] : [newcomers[i].keyPackage] })
+    ),
   );
   let tries = 0;
   for (const [i, agent] of agents.entries()) {

@@ -1,10 +1,17 @@
 /**
- * Guests of a channel: members that came by a guest link, and that let nobody in. The GroupContext names them by agent id, because a
- * mark outlives leaves and generations; the member that adds a guest marks it, and the guest has no say in it. Every member judges by the
- * group and the commit alone.
+ * Guests of a channel: members that came by a guest link, and that let nobody in. The GroupContext
+ * names them by agent id, because a mark outlives leaves and generations; the member that adds a
+ * guest marks it, and the guest has no say in it. Every member judges by the group and the commit
+ * alone.
  */
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import { type AgentId, limits, type MemberProof, MlsReader, parseAgentId } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  limits,
+  type MemberProof,
+  MlsReader,
+  parseAgentId,
+} from "../../proto/mod.ts";
 import { MlsFault, vector } from "./codec.ts";
 
 const format = 1;
@@ -23,7 +30,9 @@ export function decodeGuests(bytes: Uint8Array): AgentId[] {
   const ids = reader.vector();
   reader.end();
   if (ids.length === 0) reader.refuse("it names nobody");
-  if (ids.length > limits.membersPerChannel * agentIdBytes) reader.refuse("guests are more than a channel has members");
+  if (ids.length > limits.membersPerChannel * agentIdBytes) {
+    reader.refuse("guests are more than a channel has members");
+  }
   const list = new MlsReader(ids, "guests of a channel");
   const guests: AgentId[] = [];
   while (!list.done) {
@@ -34,7 +43,10 @@ export function decodeGuests(bytes: Uint8Array): AgentId[] {
   return guests;
 }
 
-/** Whether it is among these, which are ascending: they may be as many as the members, and each member is looked up. */
+/**
+ * Whether it is among these, which are ascending: they may be as many as the members, and each
+ * member is looked up.
+ */
 export function isGuest(guests: readonly AgentId[], agentId: AgentId): boolean {
   let [from, to] = [0, guests.length];
   while (from < to) {
@@ -53,7 +65,9 @@ export interface GuestsCommit {
   readonly added: readonly AgentId[];
   /** Of these, those that are added too have not gone. */
   readonly removed: readonly AgentId[];
-  /** Of members that come back: they stay what they were, and all others that are added begin anew. */
+  /**
+   * Of members that come back: they stay what they were, and all others that are added begin anew.
+   */
   readonly rejoins: readonly MemberProof[];
   readonly ownersAfter: readonly AgentId[];
 }
@@ -69,13 +83,22 @@ function standingOf({ guestsBefore, added, removed, rejoins }: GuestsCommit): St
   const returning = new Set(rejoins.map(({ agentId }) => agentId));
   const fresh = new Set(added.filter((agentId) => !returning.has(agentId)));
   const gone = new Set(removed.filter((agentId) => !returning.has(agentId)));
-  return { fresh, staying: new Set(guestsBefore.filter((guest) => !fresh.has(guest) && !gone.has(guest))) };
+  return {
+    fresh,
+    staying: new Set(guestsBefore.filter((guest) => !fresh.has(guest) && !gone.has(guest))),
+  };
 }
 
-/** The guests after our commit, ascending: `marked` of those that it adds, and without those that an owner has released. */
+/**
+ * The guests after our commit, ascending: `marked` of those that it adds, and without those that an
+ * owner has released.
+ */
 export function guestsAfter(
   commit: GuestsCommit,
-  { marked = [], released = [] }: { readonly marked?: readonly AgentId[]; readonly released?: readonly AgentId[] },
+  { marked = [], released = [] }: {
+    readonly marked?: readonly AgentId[];
+    readonly released?: readonly AgentId[];
+  },
 ): AgentId[] {
   const { fresh, staying } = standingOf(commit);
   const guests = new Set([...staying].filter((guest) => !released.includes(guest)));
@@ -97,5 +120,7 @@ export function checkGuests(
   if (!committer.owner && [...staying].some((guest) => !after.has(guest))) {
     throw new MlsFault("Only owners make a guest a member like the others");
   }
-  if (commit.ownersAfter.some((owner) => after.has(owner))) throw new MlsFault("A guest owns the channel");
+  if (commit.ownersAfter.some((owner) => after.has(owner))) {
+    throw new MlsFault("A guest owns the channel");
+  }
 }

@@ -1,4 +1,7 @@
-/** Guests of a channel, by real groups: who makes somebody one, who takes that back, and what the others refuse. */
+/**
+ * Guests of a channel, by real groups: who makes somebody one, who takes that back, and what the
+ * others refuse.
+ */
 import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type AgentId, limits, parseAgentId, WireError } from "../../proto/mod.ts";
@@ -10,7 +13,14 @@ import { MlsFault } from "./codec.ts";
 import { createCommit } from "./commit.ts";
 import { portableSignatures } from "./crypto/signatures.ts";
 import { Group } from "./group.ts";
-import { checkGuests, decodeGuests, encodeGuests, guestsAfter, type GuestsCommit, isGuest } from "./guests_rules.ts";
+import {
+  checkGuests,
+  decodeGuests,
+  encodeGuests,
+  guestsAfter,
+  type GuestsCommit,
+  isGuest,
+} from "./guests_rules.ts";
 import { guestsExtension } from "./leaf.ts";
 import { signChange, versionOf } from "./owners_chain.ts";
 import { versionIn } from "./owners_rules.ts";
@@ -64,7 +74,9 @@ function withGuests({ member }: Agent, ...guests: Agent[]): ChannelBinding {
 
 Deno.test("golden: guests as the GroupContext names them", () => {
   assertEquals(bytesToHex(encodeGuests([a, b])), `01${"2c"}${"61".repeat(22)}${"62".repeat(22)}`);
-  for (const guests of [[a], [a, b], [a, b, c]]) assertEquals(decodeGuests(encodeGuests(guests)), guests);
+  for (const guests of [[a], [a, b], [a, b, c]]) {
+    assertEquals(decodeGuests(encodeGuests(guests)), guests);
+  }
 });
 
 Deno.test("guests that are cut, unsorted, twice, none, no ids, too many or behind another format are refused", () => {
@@ -73,12 +85,18 @@ Deno.test("guests that are cut, unsorted, twice, none, no ids, too many or behin
     assertThrows(() => decodeGuests(bytes.subarray(0, length)), WireError, "too early");
   }
   assertThrows(() => decodeGuests(concatBytes(bytes, Uint8Array.of(0))), WireError, "trailing");
-  for (const format of [0, 2, 255]) assertThrows(() => decodeGuests(bytes.with(0, format)), WireError, "format");
+  for (const format of [0, 2, 255]) {
+    assertThrows(() => decodeGuests(bytes.with(0, format)), WireError, "format");
+  }
   for (const guests of [[b, a], [a, a], [a, b, b]]) {
     assertThrows(() => decodeGuests(encodeGuests(guests)), WireError, "ascending");
   }
   assertThrows(() => decodeGuests(encodeGuests([])), WireError, "nobody");
-  assertThrows(() => decodeGuests(concatBytes(Uint8Array.of(1, 0x17), bytes.subarray(2, 25))), WireError, "too early");
+  assertThrows(
+    () => decodeGuests(concatBytes(Uint8Array.of(1, 0x17), bytes.subarray(2, 25))),
+    WireError,
+    "too early",
+  );
   assertThrows(() => decodeGuests(bytes.with(2, 0x20)), WireError);
   assertThrows(() => decodeGuests(bytes.with(1, 0xc0)), WireError, "invalid length");
   const most = Array.from(
@@ -86,7 +104,11 @@ Deno.test("guests that are cut, unsorted, twice, none, no ids, too many or behin
     (_, i) => parseAgentId(String(i).padStart(22, "0")),
   );
   assertEquals(decodeGuests(encodeGuests(most.slice(1))).length, limits.membersPerChannel);
-  assertThrows(() => decodeGuests(encodeGuests(most)), WireError, "more than a channel has members");
+  assertThrows(
+    () => decodeGuests(encodeGuests(most)),
+    WireError,
+    "more than a channel has members",
+  );
 });
 
 Deno.test("isGuest() finds each of any number, and nobody else", () => {
@@ -102,9 +124,14 @@ Deno.test("whatever is read as guests is written as it was", () => {
   const bytes = encodeGuests([a, b, c]);
   let read = 0;
   for (let i = 0; i < 20_000; i++) {
-    const changed = bytes.slice(0, random.chance(0.2) ? random.below(bytes.length + 1) : bytes.length);
+    const changed = bytes.slice(
+      0,
+      random.chance(0.2) ? random.below(bytes.length + 1) : bytes.length,
+    );
     for (let n = random.below(3); n >= 0 && changed.length > 0; n--) {
-      changed[random.below(changed.length)] = random.chance(0.5) ? random.below(256) : 97 + random.below(3);
+      changed[random.below(changed.length)] = random.chance(0.5)
+        ? random.below(256)
+        : 97 + random.below(3);
     }
     try {
       assertEquals(encodeGuests(decodeGuests(changed)), changed);
@@ -119,7 +146,11 @@ Deno.test("whatever is read as guests is written as it was", () => {
 Deno.test("more than a channel can have are refused before any of them is read", () => {
   const garbage = new Uint8Array(limits.membersPerChannel * 22 + 1);
   const length = Uint8Array.of(0x80, 0, garbage.length >> 8, garbage.length);
-  assertThrows(() => decodeGuests(concatBytes(Uint8Array.of(1), length, garbage)), WireError, "more than a channel");
+  assertThrows(
+    () => decodeGuests(concatBytes(Uint8Array.of(1), length, garbage)),
+    WireError,
+    "more than a channel",
+  );
 });
 
 Deno.test("a mark comes with its agent, reaches every member and newcomer, and survives commits and crashes", async () => {
@@ -132,7 +163,10 @@ Deno.test("a mark comes with its agent, reaches every member and newcomer, and s
     await agent.acknowledge();
     await agent.crash();
     assertEquals(guestsOf(agent), [gina.id]);
-    assertEquals(agent.member.members().filter(({ guest }) => guest).map(({ agentId }) => agentId), [gina.id]);
+    assertEquals(
+      agent.member.members().filter(({ guest }) => guest).map(({ agentId }) => agentId),
+      [gina.id],
+    );
   }
   assertEquals(gina.member.self.mayAdd, false);
   assertEquals(gina.member.self.mayPost, true);
@@ -184,7 +218,10 @@ Deno.test("a guest that goes is no guest when it comes again", async () => {
   assertEquals(guestsOf(gina), []);
   const again = [gina.leave()];
   const { keyPackage } = await gina.createKeyPackage();
-  await world.commit(bob, () => ({ remove: [gina.id], add: [keyPackage], leaves: again, guests: [gina.id] }));
+  await world.commit(
+    bob,
+    () => ({ remove: [gina.id], add: [keyPackage], leaves: again, guests: [gina.id] }),
+  );
   await gina.sync();
   await gina.join();
   await sync(world);
@@ -200,11 +237,17 @@ Deno.test("a guest lets nobody in but members that sign to come back, and remove
     await verdict(gina, bob, { added: [stranger], binding: withGuests(gina, gina, stranger) }),
   );
   const leaves = [bob.leave()];
-  refuses("A guest lets nobody in", await verdict(gina, owner, { removed: [bob], added: [bob], leaves }));
+  refuses(
+    "A guest lets nobody in",
+    await verdict(gina, owner, { removed: [bob], added: [bob], leaves }),
+  );
   assertEquals(await verdict(gina, owner, { removed: [bob], leaves }), undefined);
   const rejoins = [bob.rejoin(await bob.createKeyPackage())];
   assertEquals(await verdict(gina, owner, { removed: [bob], added: [bob], rejoins }), undefined);
-  refuses("lets nobody in", await verdict(gina, owner, { removed: [bob], added: [bob, stranger], rejoins }));
+  refuses(
+    "lets nobody in",
+    await verdict(gina, owner, { removed: [bob], added: [bob, stranger], rejoins }),
+  );
 });
 
 Deno.test("nobody that owns nothing takes a mark away, in whatever commit, and the guest least of all", async () => {
@@ -212,14 +255,23 @@ Deno.test("nobody that owns nothing takes a mark away, in whatever commit, and t
   const other = world.newAgent();
   await addGuest(world, bob, other);
   for (const by of [gina, bob]) {
-    refuses("Only owners make a guest", await verdict(by, owner, { binding: withGuests(by, other) }));
+    refuses(
+      "Only owners make a guest",
+      await verdict(by, owner, { binding: withGuests(by, other) }),
+    );
     refuses("Only owners make a guest", await verdict(by, owner, { binding: withGuests(by) }));
     const own = await other.createKeyPackage();
     const back = { removed: [other], added: [other], rejoins: [other.rejoin(own)] };
     assertEquals(await verdict(by, owner, back), undefined);
-    refuses("Only owners make a guest", await verdict(by, owner, { ...back, binding: withGuests(by, gina) }));
+    refuses(
+      "Only owners make a guest",
+      await verdict(by, owner, { ...back, binding: withGuests(by, gina) }),
+    );
     // The member that comes back is removed by the commit, and comes to the same verdict.
-    refuses("Only owners make a guest", await verdict(by, other, { ...back, binding: withGuests(by, gina) }));
+    refuses(
+      "Only owners make a guest",
+      await verdict(by, other, { ...back, binding: withGuests(by, gina) }),
+    );
   }
   assertEquals(await verdict(owner, bob, { binding: withGuests(owner, other) }), undefined);
   assertEquals(await verdict(owner, bob, { binding: withGuests(owner) }), undefined);
@@ -231,14 +283,20 @@ Deno.test("nobody makes a guest of a member that is there, or of an agent that i
   for (const by of [owner, bob, gina]) {
     const reader = by === owner ? bob : owner;
     for (const marked of [bob, stranger]) {
-      refuses("makes guests of others", await verdict(by, reader, { binding: withGuests(by, gina, marked) }));
+      refuses(
+        "makes guests of others",
+        await verdict(by, reader, { binding: withGuests(by, gina, marked) }),
+      );
     }
   }
   const rejoins = [bob.rejoin(await bob.createKeyPackage())];
   const back = { removed: [bob], added: [bob], rejoins };
   for (const by of [owner, gina]) {
     const reader = by === owner ? gina : owner;
-    refuses("makes guests of others", await verdict(by, reader, { ...back, binding: withGuests(by, gina, bob) }));
+    refuses(
+      "makes guests of others",
+      await verdict(by, reader, { ...back, binding: withGuests(by, gina, bob) }),
+    );
   }
 });
 
@@ -255,14 +313,21 @@ Deno.test("a guest that is removed is none afterwards, and a commit that keeps o
 Deno.test("no guest owns the channel", async () => {
   const { world, owner, bob, gina } = await createMembers();
   const change = await signChange(
-    { channelId: world.channelId, before: versionIn(owner.member.binding), owners: [owner.id, gina.id].sort() },
+    {
+      channelId: world.channelId,
+      before: versionIn(owner.member.binding),
+      owners: [owner.id, gina.id].sort(),
+    },
     owner.identity,
     portableSignatures,
   );
   const { version, lastChange, owners } = versionOf(change);
   const marked = { ...owner.member.binding, owners, chain: { version, lastChange } };
   const { guests: _, ...plain } = marked;
-  refuses("A guest owns the channel", await verdict(owner, bob, { binding: marked, changes: [change] }));
+  refuses(
+    "A guest owns the channel",
+    await verdict(owner, bob, { binding: marked, changes: [change] }),
+  );
   assertEquals(await verdict(owner, bob, { binding: plain, changes: [change] }), undefined);
 });
 
@@ -271,11 +336,19 @@ Deno.test("guests in another form, or an empty list of them, are refused in a co
   const [name, owners, guests] = encodeBinding(owner.member.binding);
   assert(name && owners && guests);
   const data = guests.extensionData;
-  for (const extensionData of [data.with(0, 2), data.subarray(1), encodeGuests([]), new Uint8Array(0)]) {
+  for (
+    const extensionData of [data.with(0, 2), data.subarray(1), encodeGuests([]), new Uint8Array(0)]
+  ) {
     const extensions = [name, owners, { ...guests, extensionData }];
     refuses("malformed", await verdict(owner, bob, { extensions }));
   }
-  for (const extensions of [[name, guests, owners], [name, owners, guests, guests], [guests, name, owners]]) {
+  for (
+    const extensions of [[name, guests, owners], [name, owners, guests, guests], [
+      guests,
+      name,
+      owners,
+    ]]
+  ) {
     assertThrows(() => decodeBinding(extensions), MlsFault);
   }
   const policy = { admission: "owners", posting: "members" } as const;
@@ -309,7 +382,11 @@ Deno.test("a newcomer believes no Welcome of a guest, nor a group with guests th
   const { world, owner, bob, gina } = await createMembers();
   await assertRejects(() => welcomed(gina, gina.member.binding), MlsFault, "made by a guest");
   assertEquals((await welcomed(bob, bob.member.binding)).binding.guests, [gina.id]);
-  await assertRejects(() => welcomed(bob, withGuests(bob, gina, world.newAgent())), MlsFault, "not a member");
+  await assertRejects(
+    () => welcomed(bob, withGuests(bob, gina, world.newAgent())),
+    MlsFault,
+    "not a member",
+  );
   await assertRejects(() => welcomed(bob, withGuests(bob, owner)), MlsFault, "A guest owns");
 });
 
@@ -317,7 +394,12 @@ Deno.test("a leaf that does not list the extension stands in the way, and is nam
   const world = new World(createRandom(10));
   const owner = await world.create();
   const [older, gina] = [world.newAgent(), world.newAgent()];
-  const own = withOlderLeaf(await older.createKeyPackage(), older.identity, [0xf5c0, 0xf5c2, 0xf5c3, 0xf5c4]);
+  const own = withOlderLeaf(await older.createKeyPackage(), older.identity, [
+    0xf5c0,
+    0xf5c2,
+    0xf5c3,
+    0xf5c4,
+  ]);
   older.own = own;
   await world.commit(owner, () => ({ add: [own.keyPackage] }));
   await older.join();
@@ -356,7 +438,12 @@ Deno.test("our own commits always make guests that every member accepts", () => 
   const agents = [a, b, c, idOf("d")];
   const some = (bits: number): AgentId[] => agents.filter((_, i) => (bits >> i & 1) === 1);
   for (let bits = 0; bits < 1 << 16; bits++) {
-    const [before, added, removed, back] = [some(bits), some(bits >> 4), some(bits >> 8), some(bits >> 12)];
+    const [before, added, removed, back] = [
+      some(bits),
+      some(bits >> 4),
+      some(bits >> 8),
+      some(bits >> 12),
+    ];
     const commit: GuestsCommit = {
       guestsBefore: before,
       added,

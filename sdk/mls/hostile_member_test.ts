@@ -41,7 +41,9 @@ interface Forgery {
   readonly behind?: Uint8Array;
 }
 
-/** Any content, signed with the agent's own key and sealed with keys that every member can derive. */
+/**
+ * Any content, signed with the agent's own key and sealed with keys that every member can derive.
+ */
 function forge(agent: Agent, forgery: Forgery): Uint8Array {
   const { contentType, content, sender = agent, behind = new Uint8Array(0) } = forgery;
   const epoch = agent.member.current;
@@ -76,7 +78,14 @@ function packageOf(
 ): OwnKeyPackage {
   const times = { notBeforeMs: 1_789_999_000_000, notAfterMs: 1_790_001_000_000 };
   const { suiteId, signatures } = world;
-  return createKeyPackage({ suiteId, identity, ...times, lastResort: false, randomBytes, signatures });
+  return createKeyPackage({
+    suiteId,
+    identity,
+    ...times,
+    lastResort: false,
+    randomBytes,
+    signatures,
+  });
 }
 
 Deno.test("a member can neither change its identity nor bring in extensions that others do not support", async () => {
@@ -85,17 +94,29 @@ Deno.test("a member can neither change its identity nor bring in extensions that
   const leaf = epoch.tree.leaf(epoch.ownLeaf);
   assert(leaf);
   const input = { identity: b.identity, authenticatedData: new Uint8Array(0), padding: () => 0 };
-  const boss = createLeaf({ ...leaf.node, credential: { credentialType: "basic", identity: utf8ToBytes("the boss") } });
+  const boss = createLeaf({
+    ...leaf.node,
+    credential: { credentialType: "basic", identity: utf8ToBytes("the boss") },
+  });
   const renamed = { ...epoch, tree: epoch.tree.replace(epoch.ownLeaf, boss) };
   const odd = 0xf123;
-  const extensions = [...epoch.context.extensions, { extensionType: odd, extensionData: new Uint8Array(0) }];
+  const extensions = [...epoch.context.extensions, {
+    extensionType: odd,
+    extensionData: new Uint8Array(0),
+  }];
   // As if everybody could: its own program would refuse as well.
   let able = epoch.tree;
   for (const [leafIndex, { node }] of epoch.tree.leaves()) {
-    const capabilities = { ...node.capabilities, extensions: [...node.capabilities.extensions, odd] };
+    const capabilities = {
+      ...node.capabilities,
+      extensions: [...node.capabilities.extensions, odd],
+    };
     able = able.replace(leafIndex, createLeaf({ ...node, capabilities }));
   }
-  const extended = [{ proposalType: "group_context_extensions" as const, groupContextExtensions: { extensions } }];
+  const extended = [{
+    proposalType: "group_context_extensions" as const,
+    groupContextExtensions: { extensions },
+  }];
   const reasons: string[] = [];
   for (const [from, proposals] of [[renamed, []], [{ ...epoch, tree: able }, extended]] as const) {
     const { message } = atOnce(createCommit(from, { ...input, proposals }, b.deps));
@@ -118,9 +139,15 @@ Deno.test("whatever a member writes into a commit, the others refuse it and go o
   const commits: Uint8Array[] = [
     encodeCommit({ proposals: [], path }),
     encodeCommit({ proposals: [], path: undefined }),
-    encodeCommit({ proposals: [{ proposalOrRefType: "reference", reference: hello }], path: undefined }),
     encodeCommit({
-      proposals: [{ proposalOrRefType: "proposal", proposal: { proposalType: "remove", remove: { removed: 99 } } }],
+      proposals: [{ proposalOrRefType: "reference", reference: hello }],
+      path: undefined,
+    }),
+    encodeCommit({
+      proposals: [{
+        proposalOrRefType: "proposal",
+        proposal: { proposalType: "remove", remove: { removed: 99 } },
+      }],
       path: undefined,
     }),
     encodeCommit({
@@ -139,12 +166,16 @@ Deno.test("whatever a member writes into a commit, the others refuse it and go o
     assert(outcome.kind === "refused" && outcome.reason.length > 10, outcome.kind);
   }
   assertEquals(a.member.authenticator, before);
-  assertEquals((await a.member.receive((await b.member.seal(hello, hello)).message, anything)).kind, "message");
+  assertEquals(
+    (await a.member.receive((await b.member.seal(hello, hello)).message, anything)).kind,
+    "message",
+  );
 });
 
 Deno.test("padding that is not zero, first byte or last, is refused (RFC 9420 section 6.3.1)", async () => {
   const { a, b } = await createMembers();
-  const padding = (...at: number[]): Uint8Array => new Uint8Array(100).map((_, i) => at.includes(i) ? 1 : 0);
+  const padding = (...at: number[]): Uint8Array =>
+    new Uint8Array(100).map((_, i) => at.includes(i) ? 1 : 0);
   for (
     const [behind, kind] of [[padding(0), "undecryptable"], [padding(99), "undecryptable"], [
       padding(),
@@ -170,23 +201,44 @@ Deno.test("of a commit and what it carries, each signature counts, whichever is 
   const { keyPackage } = await world.newAgent().createKeyPackage();
   const commitOf = (added: KeyPackage): Uint8Array => {
     const proposal = { proposalType: "add" as const, add: { keyPackage: added } };
-    return encodeCommit({ proposals: [{ proposalOrRefType: "proposal", proposal }], path: undefined });
+    return encodeCommit({
+      proposals: [{ proposalOrRefType: "proposal", proposal }],
+      path: undefined,
+    });
   };
   const leafNode = { ...keyPackage.leafNode, signature: new Uint8Array(64) };
   const cases = [
-    { content: commitOf(keyPackage), sender: c, kind: "undecryptable", why: "The sender's signature" },
-    { content: encodeCommit({ proposals: [], path: undefined }), sender: c, kind: "undecryptable", why: "signature" },
+    {
+      content: commitOf(keyPackage),
+      sender: c,
+      kind: "undecryptable",
+      why: "The sender's signature",
+    },
+    {
+      content: encodeCommit({ proposals: [], path: undefined }),
+      sender: c,
+      kind: "undecryptable",
+      why: "signature",
+    },
     {
       content: commitOf({ ...keyPackage, signature: leafNode.signature }),
       sender: b,
       kind: "refused",
       why: "KeyPackage's",
     },
-    { content: commitOf({ ...keyPackage, leafNode }), sender: b, kind: "refused", why: "KeyPackage's" },
+    {
+      content: commitOf({ ...keyPackage, leafNode }),
+      sender: b,
+      kind: "refused",
+      why: "KeyPackage's",
+    },
     { content: commitOf(keyPackage), sender: b, kind: "refused", why: "confirmation tag" },
   ];
   for (const { content, sender, kind, why } of cases) {
-    const outcome = await a.member.receive(forge(b, { contentType: "commit", content, sender }), anything);
+    const outcome = await a.member.receive(
+      forge(b, { contentType: "commit", content, sender }),
+      anything,
+    );
     const reason = "reason" in outcome ? outcome.reason : "";
     assert(outcome.kind === kind && reason.includes(why), `${outcome.kind}: ${reason}`);
   }
@@ -195,8 +247,14 @@ Deno.test("of a commit and what it carries, each signature counts, whichever is 
 Deno.test("a commit that renames the channel is refused", async () => {
   const { a, b } = await createMembers();
   const epoch = a.member.current;
-  const extensions = encodeBinding({ ...a.member.binding, name: parseChannelName("acme/ops/other") });
-  const proposals = [{ proposalType: "group_context_extensions" as const, groupContextExtensions: { extensions } }];
+  const extensions = encodeBinding({
+    ...a.member.binding,
+    name: parseChannelName("acme/ops/other"),
+  });
+  const proposals = [{
+    proposalType: "group_context_extensions" as const,
+    groupContextExtensions: { extensions },
+  }];
   const input = { identity: a.identity, authenticatedData: new Uint8Array(0), padding: () => 0 };
   const { message } = atOnce(createCommit(epoch, { ...input, proposals }, a.deps));
   const outcome = await b.member.receive(message, anything);
@@ -222,8 +280,13 @@ Deno.test("an update by proposal renews a key, and changes neither identity nor 
       signature: hello,
     } as const;
     const signature = portableSignatures.sign(signer.signingSeed, leafToVerify(leaf, place));
-    const proposal: Proposal = { proposalType: "update", update: { leafNode: { ...leaf, signature } } };
-    const { updated } = atOnce(applyProposals(epoch, epoch.ownLeaf, [{ proposal, sender: place.leafIndex }], a.deps));
+    const proposal: Proposal = {
+      proposalType: "update",
+      update: { leafNode: { ...leaf, signature } },
+    };
+    const { updated } = atOnce(
+      applyProposals(epoch, epoch.ownLeaf, [{ proposal, sender: place.leafIndex }], a.deps),
+    );
     assertEquals(updated, [place.leafIndex]);
   };
   apply(b.identity);
@@ -242,10 +305,22 @@ Deno.test("a leaf of more than 4 KiB, or one that does not list what it uses, is
   const { leafNode } = keyPackage;
   const unlisted = { ...leafNode, extensions: [{ extensionType: 0xf777, extensionData: hello }] };
   const otherSuite = { ...leafNode, capabilities: { ...leafNode.capabilities, ciphersuites: [] } };
-  for (const [leaf, why] of [[unlisted, "extension 0xf777"], [otherSuite, "cipher suite"]] as const) {
-    const proposal: Proposal = { proposalType: "add", add: { keyPackage: { ...keyPackage, leafNode: leaf } } };
-    const trusting = { policy: anything, signatures: { ...portableSignatures, verifyHandshakes: () => true } };
-    assertThrows(() => atOnce(applyProposals(a.member.current, 0, [{ proposal, sender: 0 }], trusting)), MlsFault, why);
+  for (
+    const [leaf, why] of [[unlisted, "extension 0xf777"], [otherSuite, "cipher suite"]] as const
+  ) {
+    const proposal: Proposal = {
+      proposalType: "add",
+      add: { keyPackage: { ...keyPackage, leafNode: leaf } },
+    };
+    const trusting = {
+      policy: anything,
+      signatures: { ...portableSignatures, verifyHandshakes: () => true },
+    };
+    assertThrows(
+      () => atOnce(applyProposals(a.member.current, 0, [{ proposal, sender: 0 }], trusting)),
+      MlsFault,
+      why,
+    );
   }
 });
 
@@ -263,7 +338,11 @@ Deno.test("a newcomer whose leaf carries a parent's key is not added", async () 
   const parentMaterial = deriveSecret(drawn[0] ?? hello, label("node"));
   const materials = [world.random.bytes(32), parentMaterial];
   const own = packageOf(world, world.newAgent().identity, () => materials.shift() ?? hello);
-  assertThrows(() => group.prepare({ add: [own.keyPackage] }), MlsFault, "encryption key of a parent");
+  assertThrows(
+    () => group.prepare({ add: [own.keyPackage] }),
+    MlsFault,
+    "encryption key of a parent",
+  );
 });
 
 Deno.test("a Welcome into a group with a member that has not signed its leaf, by joining or by a commit, is refused", async () => {
@@ -287,7 +366,10 @@ Deno.test("a Welcome into a group with a member that has not signed its leaf, by
     return Group.join(welcome, own, guest.deps, { name, channelId: world.channelId });
   };
   const places = [b, c].map(({ member }) => member.current.ownLeaf);
-  assertEquals(places.map((place) => epoch.tree.leaf(place)?.node.leafNodeSource), ["commit", "key_package"]);
+  assertEquals(places.map((place) => epoch.tree.leaf(place)?.node.leafNodeSource), [
+    "commit",
+    "key_package",
+  ]);
   for (const place of places) {
     assertEquals(joinWith(place).members().length, 4);
     assertThrows(() => joinWith(place, new Uint8Array(64)), MlsFault, "of a leaf is wrong");
@@ -298,12 +380,19 @@ Deno.test("a pre-shared key with a short nonce, or twice in a commit, is refused
   const { world, a, b } = await createMembers();
   world.psks.set("01", new Uint8Array(32).fill(1));
   const psk = (nonceBytes: number): Proposal & { proposalType: "psk" } => {
-    const id = { psktype: "external", pskId: Uint8Array.of(1), pskNonce: new Uint8Array(nonceBytes) } as const;
+    const id = {
+      psktype: "external",
+      pskId: Uint8Array.of(1),
+      pskNonce: new Uint8Array(nonceBytes),
+    } as const;
     return { proposalType: "psk", psk: { preSharedKeyId: id } };
   };
   assertThrows(() => a.member.prepare({ psks: [psk(31)] }), MlsFault, "nonce");
   assertThrows(() => a.member.prepare({ psks: [psk(32), psk(32)] }), MlsFault, "twice");
-  const content = encodeCommit({ proposals: [{ proposalOrRefType: "proposal", proposal: psk(0) }], path: undefined });
+  const content = encodeCommit({
+    proposals: [{ proposalOrRefType: "proposal", proposal: psk(0) }],
+    path: undefined,
+  });
   const outcome = await a.member.receive(forge(b, { contentType: "commit", content }), anything);
   assert(outcome.kind === "refused" && outcome.reason.includes("nonce"), outcome.kind);
   assertEquals(
@@ -314,7 +403,8 @@ Deno.test("a pre-shared key with a short nonce, or twice in a commit, is refused
 
 Deno.test("proposals on their own are kept up to a number and a length", async () => {
   const { a, b } = await createMembers();
-  const removal = (removed: number): Uint8Array => encodeProposal({ proposalType: "remove", remove: { removed } });
+  const removal = (removed: number): Uint8Array =>
+    encodeProposal({ proposalType: "remove", remove: { removed } });
   const kinds: string[] = [];
   for (let i = 0; i < 65; i++) {
     const message = forge(b, { contentType: "proposal", content: removal(i) });

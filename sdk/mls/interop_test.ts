@@ -1,6 +1,7 @@
 /**
- * ts-mls as published is the second judge of our groups: it joins them, lets ours in, and follows and makes commits, in channels that
- * either side created. In suite 1 its cryptography is its own too. Both must reach the same epoch, to the last byte, after every commit.
+ * ts-mls as published is the second judge of our groups: it joins them, lets ours in, and follows
+ * and makes commits, in channels that either side created. In suite 1 its cryptography is its own
+ * too. Both must reach the same epoch, to the last byte, after every commit.
  */
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals } from "@std/assert";
@@ -97,7 +98,9 @@ class Mixed {
         assert(outcome.kind === "message", JSON.stringify(outcome));
         assertEquals([outcome.payload, outcome.sender.agentId], [text, sender.id]);
       }
-      for (const peer of this.theirs.filter((one) => one !== sender)) assertEquals(await peer.receive(bytes), text);
+      for (const peer of this.theirs.filter((one) => one !== sender)) {
+        assertEquals(await peer.receive(bytes), text);
+      }
     }
   }
 
@@ -107,12 +110,16 @@ class Mixed {
       if (outcome.kind === "removed") this.ours.splice(this.ours.indexOf(agent), 1);
       else assert(outcome.kind === "commit", JSON.stringify(outcome));
     }
-    for (const peer of this.theirs.filter((one) => one !== by)) assertEquals(await peer.receive(commit), undefined);
+    for (const peer of this.theirs.filter((one) => one !== by)) {
+      assertEquals(await peer.receive(commit), undefined);
+    }
   }
 
   #agree(): void {
     const states = [
-      ...this.ours.map(({ member }) => [bytesToHex(member.authenticator), member.current.context.extensions]),
+      ...this.ours.map((
+        { member },
+      ) => [bytesToHex(member.authenticator), member.current.context.extensions]),
       ...this.theirs.map((peer) => [bytesToHex(peer.authenticator), peer.extensions]),
     ];
     for (const state of states) assertEquals(state, states[0]);
@@ -189,8 +196,8 @@ Deno.test("commits about policy, owners, keys and members are followed by ts-mls
 });
 
 /**
- * Two members of ts-mls are there from the start, because it refuses some valid Welcomes of later trees (docs/own_code.md). Ours come
- * and go, by commits of either side.
+ * Two members of ts-mls are there from the start, because it refuses some valid Welcomes of later
+ * trees (docs/own_code.md). Ours come and go, by commits of either side.
  */
 Deno.test("ts-mls and ours agree after every commit of random histories", async () => {
   const [histories, steps] = inCampaign ? [200, 40] : [1, 12];
@@ -226,8 +233,9 @@ async function randomStep(channel: Mixed, random: Random, creator: Agent): Promi
       if (others.length === 0) return 0;
       const gone = random.pick(others);
       const removed = leafOf(peer, gone.identity.signatureKey);
-      if (byTsMls) await channel.commitByTsMls(peer, [{ proposalType: "remove", remove: { removed } }]);
-      else await channel.commit(creator, { remove: [gone.id] });
+      if (byTsMls) {
+        await channel.commitByTsMls(peer, [{ proposalType: "remove", remove: { removed } }]);
+      } else await channel.commit(creator, { remove: [gone.id] });
       return 1;
     }
     case 2:

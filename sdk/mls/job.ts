@@ -1,7 +1,7 @@
 /**
- * Operations on messages in two halves. A runtime may sign and verify with promises, and everything else of a group is done at
- * once: `work` is the part that may wait, `finish` changes the group by its result. Between the two nothing else may happen to
- * the group; the caller sees to that.
+ * Operations on messages in two halves. A runtime may sign and verify with promises, and everything
+ * else of a group is done at once: `work` is the part that may wait, `finish` changes the group by
+ * its result. Between the two nothing else may happen to the group; the caller sees to that.
  */
 import { atOnce, type CarryOut, type Parts } from "../base/parts.ts";
 
@@ -10,12 +10,18 @@ export interface Job<Work, Result> {
   readonly finish: (done: Work) => Result;
 }
 
-/** An operation after its first half, or behind both when there is nothing to sign or verify; or long work, in parts. */
-export type Begun<Work, Result> = Job<Work, Result> | { readonly result: Result } | { readonly parts: Parts<Result> };
+/**
+ * An operation after its first half, or behind both when there is nothing to sign or verify; or
+ * long work, in parts.
+ */
+export type Begun<Work, Result> = Job<Work, Result> | { readonly result: Result } | {
+  readonly parts: Parts<Result>;
+};
 
 /**
- * Both halves: in this call where the runtime's work does not wait. A promise is known by its `then`: a page may have put a class
- * of its own in the place of `Promise`, and the promises of async functions are not of it.
+ * Both halves: in this call where the runtime's work does not wait. A promise is known by its
+ * `then`: a page may have put a class of its own in the place of `Promise`, and the promises of
+ * async functions are not of it.
  */
 export function perform<Work, Result>(
   begun: Begun<Work, Result>,

@@ -1,6 +1,6 @@
 /**
- * KeyPackages (RFC 9420 section 10): ours made, and restored with their private keys from disk; those of others read, and
- * checked when we add them.
+ * KeyPackages (RFC 9420 section 10): ours made, and restored with their private keys from disk;
+ * those of others read, and checked when we add them.
  */
 import { isUsablePublicKey, limits } from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
@@ -86,10 +86,15 @@ export function keyPackageReference(keyPackage: KeyPackage): Uint8Array {
   return refHash(keyPackageRefLabel, encodeKeyPackage(keyPackage));
 }
 
-/** An MLSMessage with a KeyPackage. Nothing of it is verified here: a commit that adds it does that. Throws `MlsFault`. */
+/**
+ * An MLSMessage with a KeyPackage. Nothing of it is verified here: a commit that adds it does that.
+ * Throws `MlsFault`.
+ */
 export function decodeKeyPackageMessage(message: Uint8Array): KeyPackage {
   const decoded = decodeExactly(decodeMlsMessage, message, "KeyPackage");
-  if (decoded.wireformat !== "mls_key_package") throw new MlsFault("Cannot read KeyPackage: it is another MLS message");
+  if (decoded.wireformat !== "mls_key_package") {
+    throw new MlsFault("Cannot read KeyPackage: it is another MLS message");
+  }
   return decoded.keyPackage;
 }
 
@@ -115,14 +120,17 @@ export function checkKeyPackage(keyPackage: KeyPackage, suiteId: SuiteId): void 
   if (keyPackage.version !== "mls10" || suiteIdOf(keyPackage.cipherSuite) !== suiteId) {
     throw new MlsFault("A KeyPackage is for another version or cipher suite");
   }
-  if (!isUsablePublicKey(initKey) || initKey.every((byte, i) => byte === leafNode.hpkePublicKey[i])) {
+  if (
+    !isUsablePublicKey(initKey) || initKey.every((byte, i) => byte === leafNode.hpkePublicKey[i])
+  ) {
     throw new MlsFault("A KeyPackage uses one key twice");
   }
 }
 
 /**
- * Only when we add somebody ourselves: members that follow a commit judge no lifetime, because their clocks would divide the
- * group. By our clock as well as the relay's: a relay that turns its clock back keeps no KeyPackage alive.
+ * Only when we add somebody ourselves: members that follow a commit judge no lifetime, because
+ * their clocks would divide the group. By our clock as well as the relay's: a relay that turns its
+ * clock back keeps no KeyPackage alive.
  */
 export function checkLifetime(keyPackage: KeyPackage, clocksMs: readonly number[]): void {
   const { notBefore, notAfter } = keyPackage.leafNode.lifetime;

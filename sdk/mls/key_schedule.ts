@@ -23,7 +23,10 @@ const names = {
   derivedPsk: label("derived psk"),
 } as const;
 
-/** The secrets that a member keeps of an epoch. The encryption secret is not among them: it becomes the secret tree. */
+/**
+ * The secrets that a member keeps of an epoch. The encryption secret is not among them: it becomes
+ * the secret tree.
+ */
 export interface EpochSecrets {
   readonly senderData: Uint8Array;
   readonly exporter: Uint8Array;
@@ -42,7 +45,11 @@ export interface EpochStart {
 }
 
 /** The secret that a Welcome carries. */
-export function joinerSecret(init: Uint8Array, commitSecret: Uint8Array, context: Uint8Array): Uint8Array {
+export function joinerSecret(
+  init: Uint8Array,
+  commitSecret: Uint8Array,
+  context: Uint8Array,
+): Uint8Array {
   return expandWithLabel(extract(init, commitSecret), names.joiner, context, hashBytes);
 }
 
@@ -50,8 +57,14 @@ export function welcomeSecret(joiner: Uint8Array, pskSecret: Uint8Array): Uint8A
   return deriveSecret(extract(joiner, pskSecret), names.welcome);
 }
 
-export function startEpoch(joiner: Uint8Array, pskSecret: Uint8Array, context: Uint8Array): EpochStart {
-  return startFromEpochSecret(expandWithLabel(extract(joiner, pskSecret), names.epoch, context, hashBytes));
+export function startEpoch(
+  joiner: Uint8Array,
+  pskSecret: Uint8Array,
+  context: Uint8Array,
+): EpochStart {
+  return startFromEpochSecret(
+    expandWithLabel(extract(joiner, pskSecret), names.epoch, context, hashBytes),
+  );
 }
 
 /** Epoch 0 starts from randomness instead of a joiner secret. */
@@ -73,7 +86,12 @@ export function startFromEpochSecret(epochSecret: Uint8Array): EpochStart {
 }
 
 /** Section 8.5. */
-export function exportSecret(exporter: Uint8Array, name: string, context: Uint8Array, length: number): Uint8Array {
+export function exportSecret(
+  exporter: Uint8Array,
+  name: string,
+  context: Uint8Array,
+  length: number,
+): Uint8Array {
   const secret = deriveSecret(exporter, label(name));
   return expandWithLabel(secret, names.exported, sha256(context), length);
 }
@@ -103,16 +121,25 @@ export function pskSecretOf(
       throw new MlsFault("A commit or Welcome uses a pre-shared key that this agent does not have");
     }
     const context = encodePskLabel({ id, index, count: ids.length });
-    return extract(expandWithLabel(extract(zero, psk), names.derivedPsk, context, hashBytes), secret);
+    return extract(
+      expandWithLabel(extract(zero, psk), names.derivedPsk, context, hashBytes),
+      secret,
+    );
   }, zero);
 }
 
 /** Section 8.2. `content` is wire format, framed content and signature of the commit. */
-export function confirmedTranscriptHash(interimBefore: Uint8Array, content: Uint8Array): Uint8Array {
+export function confirmedTranscriptHash(
+  interimBefore: Uint8Array,
+  content: Uint8Array,
+): Uint8Array {
   return sha256(interimBefore, content);
 }
 
-export function interimTranscriptHash(confirmed: Uint8Array, confirmationTag: Uint8Array): Uint8Array {
+export function interimTranscriptHash(
+  confirmed: Uint8Array,
+  confirmationTag: Uint8Array,
+): Uint8Array {
   return sha256(confirmed, vector(confirmationTag));
 }
 

@@ -1,5 +1,13 @@
-/** Leaf nodes (RFC 9420 sections 7.2 and 7.3): how ours are made, and when another's is believed. */
-import { type AgentId, agentIdOf, isUsablePublicKey, leafExtensions, limits } from "../../proto/mod.ts";
+/**
+ * Leaf nodes (RFC 9420 sections 7.2 and 7.3): how ours are made, and when another's is believed.
+ */
+import {
+  type AgentId,
+  agentIdOf,
+  isUsablePublicKey,
+  leafExtensions,
+  limits,
+} from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
 import { decodeExactly, equalBytes, label, MlsFault, MlsVersionFault } from "./codec.ts";
 import { signContent } from "./crypto/labelled.ts";
@@ -26,12 +34,15 @@ export interface MemberCredential {
   readonly signatureKey: Uint8Array;
 }
 
-/** Decides whether a credential may stand for its identity. Returns the reason against it, or undefined. */
+/**
+ * Decides whether a credential may stand for its identity. Returns the reason against it, or
+ * undefined.
+ */
 export type CredentialPolicy = (credential: MemberCredential) => string | undefined;
 
 /**
- * GroupContext extensions of ours, in the range for private use (section 17.3). An extension that says something else is
- * another number: `docs/protocol.md` has the steps.
+ * GroupContext extensions of ours, in the range for private use (section 17.3). An extension that
+ * says something else is another number: `docs/protocol.md` has the steps.
  */
 export const channelNameExtension = 0xf5c0;
 export const ownersExtension = 0xf5c2;
@@ -99,7 +110,10 @@ export interface CommitLeafInput {
   readonly parentHash: Uint8Array;
 }
 
-/** Our leaf with a fresh key, as a commit carries it, and with what this version of the program is capable of. */
+/**
+ * Our leaf with a fresh key, as a commit carries it, and with what this version of the program is
+ * capable of.
+ */
 export function createCommitLeaf(
   input: CommitLeafInput,
   identity: MlsIdentity,
@@ -129,7 +143,10 @@ export interface OwnLeafPlace extends LeafPlace {
   readonly ofKeyPackage: boolean;
 }
 
-/** Whether these bytes are a leaf that this agent made itself, with a commit for this place of a group or in a KeyPackage. */
+/**
+ * Whether these bytes are a leaf that this agent made itself, with a commit for this place of a
+ * group or in a KeyPackage.
+ */
 export function isOwnLeaf(
   bytes: Uint8Array,
   { ofKeyPackage, ...place }: OwnLeafPlace,
@@ -139,9 +156,11 @@ export function isOwnLeaf(
   try {
     const leaf = decodeExactly(decodeLeafNode, bytes, "leaf");
     const credential = credentialOf(leaf);
-    const isOfSource = leaf.leafNodeSource === "commit" || (ofKeyPackage && leaf.leafNodeSource === "key_package");
+    const isOfSource = leaf.leafNodeSource === "commit" ||
+      (ofKeyPackage && leaf.leafNodeSource === "key_package");
     return isOfSource && equalBytes(credential.signatureKey, signatureKey) &&
-      equalBytes(credential.identity, identity) && signatures.verifyHandshakes([signedLeaf(leaf, place)]);
+      equalBytes(credential.identity, identity) &&
+      signatures.verifyHandshakes([signedLeaf(leaf, place)]);
   } catch (error) {
     if (error instanceof MlsFault) return false;
     throw error;
@@ -149,7 +168,9 @@ export function isOwnLeaf(
 }
 
 export function credentialOf(leaf: LeafNode): MemberCredential {
-  if (leaf.credential.credentialType !== "basic") throw new MlsFault("A leaf's credential is not basic");
+  if (leaf.credential.credentialType !== "basic") {
+    throw new MlsFault("A leaf's credential is not basic");
+  }
   return { identity: leaf.credential.identity, signatureKey: leaf.signaturePublicKey };
 }
 
@@ -183,7 +204,11 @@ export function leafToVerify(leaf: LeafNode, place: LeafPlace): Uint8Array {
 
 /** To be verified, alone or with others. */
 export function signedLeaf(leaf: LeafNode, place: LeafPlace): SignedBytes {
-  return { publicKey: leaf.signaturePublicKey, message: leafToVerify(leaf, place), signature: leaf.signature };
+  return {
+    publicKey: leaf.signaturePublicKey,
+    message: leafToVerify(leaf, place),
+    signature: leaf.signature,
+  };
 }
 
 export interface LeafRules {
@@ -198,7 +223,9 @@ export function checkChannelExtensions(extensions: readonly Extension[]): void {
   for (const { extensionType } of extensions) {
     const type = extensionTypeToNumber(extensionType);
     if (isOfChannels(type) && !readableExtensions.includes(type)) {
-      throw new MlsVersionFault(`A channel has extension ${hexOf(type)}, which is newer than this library; update it`);
+      throw new MlsVersionFault(
+        `A channel has extension ${hexOf(type)}, which is newer than this library; update it`,
+      );
     }
   }
 }
@@ -213,11 +240,19 @@ function hexOf(type: number): string {
 }
 
 /** Everything of section 7.3 but the signature. Throws `MlsFault`. */
-export function checkLeaf(leaf: LeafNode, rules: LeafRules, encodedBytes: number = encodeLeafNode(leaf).length): void {
+export function checkLeaf(
+  leaf: LeafNode,
+  rules: LeafRules,
+  encodedBytes: number = encodeLeafNode(leaf).length,
+): void {
   const { capabilities } = leaf;
   const { suiteId, extensions, policy } = rules;
-  if (encodedBytes > limits.leafNodeBytes) throw new MlsFault(`A leaf is longer than ${limits.leafNodeBytes} bytes`);
-  if (!isUsablePublicKey(leaf.hpkePublicKey)) throw new MlsFault("A leaf's encryption key is not usable");
+  if (encodedBytes > limits.leafNodeBytes) {
+    throw new MlsFault(`A leaf is longer than ${limits.leafNodeBytes} bytes`);
+  }
+  if (!isUsablePublicKey(leaf.hpkePublicKey)) {
+    throw new MlsFault("A leaf's encryption key is not usable");
+  }
   if (!capabilities.versions.includes("mls10") || !capabilities.credentials.includes("basic")) {
     throw new MlsFault("A leaf does not support MLS 1.0 with basic credentials");
   }
@@ -228,7 +263,9 @@ export function checkLeaf(leaf: LeafNode, rules: LeafRules, encodedBytes: number
     const type = extensionTypeToNumber(extensionType);
     if (!listsExtension(leaf, type)) {
       const text =
-        `A leaf does not support extension ${hexOf(type)}, which it or its group has; update the library of ` +
+        `A leaf does not support extension ${
+          hexOf(type)
+        }, which it or its group has; update the library of ` +
         "the agent that it belongs to";
       throw new MlsVersionFault(text);
     }
@@ -236,7 +273,9 @@ export function checkLeaf(leaf: LeafNode, rules: LeafRules, encodedBytes: number
   const credential = credentialOf(leaf);
   const { length } = credential.identity;
   if (length === 0 || length > limits.identityBytes) {
-    throw new MlsFault(`A leaf's identity has ${length} bytes; 1 to ${limits.identityBytes} are allowed`);
+    throw new MlsFault(
+      `A leaf's identity has ${length} bytes; 1 to ${limits.identityBytes} are allowed`,
+    );
   }
   const why = policy(credential);
   if (why !== undefined) throw new MlsFault(`A credential was refused: ${why}`);

@@ -44,7 +44,8 @@ Deno.test("isOwnLeaf() takes a leaf that this agent made with a commit, for its 
   assert(joined && made);
   const isBobs = (bytes: Uint8Array, at = place, by = bob): boolean =>
     isOwnLeaf(bytes, at, by.identity, portableSignatures);
-  const changed = (bytes: Uint8Array): Uint8Array => bytes.with(bytes.length - 1, (bytes.at(-1) ?? 0) ^ 1);
+  const changed = (bytes: Uint8Array): Uint8Array =>
+    bytes.with(bytes.length - 1, (bytes.at(-1) ?? 0) ^ 1);
   assert(isBobs(made));
   assert(!isBobs(joined), "it names no group");
   const anywhere = { ...place, ofKeyPackage: true };

@@ -1,4 +1,7 @@
-/** A machine that cannot compute for a moment judges nobody: what it was given is received later as if for the first time. */
+/**
+ * A machine that cannot compute for a moment judges nobody: what it was given is received later as
+ * if for the first time.
+ */
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
@@ -19,7 +22,9 @@ function createMachine(): Signatures & { full: boolean } {
       if (machine.full) throw new RangeError("Array buffer allocation failed");
       return portableSignatures.verifyHandshakes(items);
     },
-    verifyApplication: (...args: Parameters<Signatures["verifyApplication"]>): boolean | Promise<boolean> => {
+    verifyApplication: (
+      ...args: Parameters<Signatures["verifyApplication"]>
+    ): boolean | Promise<boolean> => {
       if (machine.full) throw new RangeError("Array buffer allocation failed");
       return portableSignatures.verifyApplication(...args);
     },
@@ -27,7 +32,9 @@ function createMachine(): Signatures & { full: boolean } {
   return machine;
 }
 
-async function createMembers(): Promise<{ world: World; a: Agent; b: Agent; machine: { full: boolean } }> {
+async function createMembers(): Promise<
+  { world: World; a: Agent; b: Agent; machine: { full: boolean } }
+> {
   const machine = createMachine();
   const world = new World(createRandom(1), { signatures: machine });
   const a = await world.create();
@@ -78,24 +85,46 @@ Deno.test("a Welcome that a machine could not open is not refused", async () => 
 Deno.test("attempt() returns undefined for a refusal and throws everything else", () => {
   assertEquals(attempt(() => 1), 1);
   assertThrows(() => attempt(outOfStack), RangeError);
-  assertThrows(() => attempt(() => new WebAssembly.Module(new Uint8Array(3))), WebAssembly.CompileError);
+  assertThrows(
+    () => attempt(() => new WebAssembly.Module(new Uint8Array(3))),
+    WebAssembly.CompileError,
+  );
 });
 
 for (const id of [1, 3] as const satisfies readonly SuiteId[]) {
   Deno.test(`suite ${id}: a wrong tag, a ciphertext too short and an encapsulated key of a wrong kind are refusals`, () => {
     const random = createRandom(id);
-    const [privateKey, key, nonce] = [random.bytes(32), random.bytes(aeadOf[id].keyBytes), random.bytes(12)];
+    const [privateKey, key, nonce] = [
+      random.bytes(32),
+      random.bytes(aeadOf[id].keyBytes),
+      random.bytes(12),
+    ];
     const nothing = new Uint8Array(0);
-    for (const ciphertext of [random.bytes(0), random.bytes(15), random.bytes(16), random.bytes(100)]) {
+    for (
+      const ciphertext of [random.bytes(0), random.bytes(15), random.bytes(16), random.bytes(100)]
+    ) {
       assertEquals(attempt(() => aeadOf[id].open(key, nonce, nothing, ciphertext)), undefined);
     }
     const publicKey = portableKeyAgreement.publicKeyOf(privateKey);
-    const input = { publicKey, info: nothing, aad: nothing, plaintext: key, randomness: random.bytes(32) };
+    const input = {
+      publicKey,
+      info: nothing,
+      aad: nothing,
+      plaintext: key,
+      randomness: random.bytes(32),
+    };
     const { kemOutput, ciphertext } = seal(aeadOf[id], input);
     const opened = (kemOutput: Uint8Array): Uint8Array =>
       open(aeadOf[id], { privateKey, kemOutput, info: nothing, aad: nothing, ciphertext });
     assertEquals(opened(kemOutput), key);
-    for (const other of [nothing, kemOutput.subarray(1), concatBytes(kemOutput, nonce), new Uint8Array(32)]) {
+    for (
+      const other of [
+        nothing,
+        kemOutput.subarray(1),
+        concatBytes(kemOutput, nonce),
+        new Uint8Array(32),
+      ]
+    ) {
       assertThrows(() => opened(other), MlsFault);
     }
   });

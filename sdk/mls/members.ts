@@ -1,6 +1,12 @@
 /** Members and commits in the terms of a channel: agents instead of leaves. */
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { type AgentId, agentIdOf, binaryIdToBytes, generationOf, groupIdOf } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  agentIdOf,
+  binaryIdToBytes,
+  generationOf,
+  groupIdOf,
+} from "../../proto/mod.ts";
 import { sha256 } from "../../wasm/mod.ts";
 import { type ChannelBinding, decodeBinding } from "./channel_extensions.ts";
 import type { Parts } from "../base/parts.ts";
@@ -45,7 +51,11 @@ export function credentialAt({ tree }: Pick<Place, "tree">, leafIndex: number): 
   return credentialOf(leaf.node);
 }
 
-export function memberOf(leafIndex: number, credential: MemberCredential, context: GroupContext): Member {
+export function memberOf(
+  leafIndex: number,
+  credential: MemberCredential,
+  context: GroupContext,
+): Member {
   return describe(leafIndex, credential, decodeBinding(context.extensions));
 }
 
@@ -65,11 +75,19 @@ export class DescribedMembers {
 
 export function membersOf({ tree, context }: Place): Member[] {
   const binding = decodeBinding(context.extensions);
-  return Array.from(tree.leaves(), ([leafIndex, { node }]) => describe(leafIndex, credentialOf(node), binding));
+  return Array.from(
+    tree.leaves(),
+    ([leafIndex, { node }]) => describe(leafIndex, credentialOf(node), binding),
+  );
 }
 
-/** The effects of a commit that was made in `epoch`. Throws `MlsFault` when it renames the channel. */
-export function summarise(epoch: Epoch, { committer, added, removed, extensions }: CommitEffects): CommitSummary {
+/**
+ * The effects of a commit that was made in `epoch`. Throws `MlsFault` when it renames the channel.
+ */
+export function summarise(
+  epoch: Epoch,
+  { committer, added, removed, extensions }: CommitEffects,
+): CommitSummary {
   const [before, after] = [decodeBinding(epoch.context.extensions), decodeBinding(extensions)];
   if (before.name !== after.name) throw new MlsFault("A commit renames the channel");
   const joined = added.map(({ keyPackage }) => agentOf(keyPackage.leafNode));
@@ -77,7 +95,9 @@ export function summarise(epoch: Epoch, { committer, added, removed, extensions 
     committer: memberAt(epoch, committer).agentId,
     added: joined,
     keyPackageHashes: new Map(
-      added.map(({ keyPackage }) => [agentOf(keyPackage.leafNode), sha256(encodeKeyPackageMessage(keyPackage))]),
+      added.map((
+        { keyPackage },
+      ) => [agentOf(keyPackage.leafNode), sha256(encodeKeyPackageMessage(keyPackage))]),
     ),
     removed: [...removed.map(({ leaf }) => agentOf(leaf)), ...struckBetween(before, after, joined)],
     owners: before.owners.join() === after.owners.join() ? undefined : after.owners,
@@ -86,9 +106,18 @@ export function summarise(epoch: Epoch, { committer, added, removed, extensions 
 }
 
 /** Members that had no leaf, and are none any more. */
-function struckBetween(before: ChannelBinding, after: ChannelBinding, joined: readonly AgentId[]): AgentId[] {
-  const staying = new Set([...joined, ...(after.generation?.absent ?? []).map(({ agentId }) => agentId)]);
-  return (before.generation?.absent ?? []).map(({ agentId }) => agentId).filter((agentId) => !staying.has(agentId));
+function struckBetween(
+  before: ChannelBinding,
+  after: ChannelBinding,
+  joined: readonly AgentId[],
+): AgentId[] {
+  const staying = new Set([
+    ...joined,
+    ...(after.generation?.absent ?? []).map(({ agentId }) => agentId),
+  ]);
+  return (before.generation?.absent ?? []).map(({ agentId }) => agentId).filter((agentId) =>
+    !staying.has(agentId)
+  );
 }
 
 /** Checks the rules of a channel that go beyond MLS. Throws `MlsFault`. */
@@ -108,25 +137,42 @@ export function* checkChannel({ tree, context }: Place): Parts<void> {
     claim(identityHashOf(credentialOf(leaf.node).identity), leaf.agentId);
     yield;
   }
-  for (const { agentId, identityHash } of binding.generation?.absent ?? []) claim(identityHash, agentId);
+  for (const { agentId, identityHash } of binding.generation?.absent ?? []) {
+    claim(identityHash, agentId);
+  }
   // A removed owner must not be an owner again just because it is added later, nor a guest a guest.
   if (owners.size > 0) throw new MlsFault("An owner of the channel is not a member");
   if (guests.size > 0) throw new MlsFault("A guest of the channel is not a member");
-  if (binding.guests?.some((guest) => binding.owners.includes(guest))) throw new MlsFault("A guest owns the channel");
+  if (binding.guests?.some((guest) => binding.owners.includes(guest))) {
+    throw new MlsFault("A guest owns the channel");
+  }
 }
 
-/** Epochs of a generation are numbered from its beginning on, and its group id follows from the channel's. */
-function checkGroupId({ groupId, epoch }: GroupContext, { generation: binding }: ChannelBinding): void {
+/**
+ * Epochs of a generation are numbered from its beginning on, and its group id follows from the
+ * channel's.
+ */
+function checkGroupId(
+  { groupId, epoch }: GroupContext,
+  { generation: binding }: ChannelBinding,
+): void {
   const generation = binding?.generation ?? 0;
   if (generationOf(Number(epoch)) !== generation) {
     throw new MlsFault("An epoch is of another generation than its group");
   }
-  if (binding !== undefined && !equalBytes(binaryIdToBytes(groupIdOf(binding.channelId, generation)), groupId)) {
+  if (
+    binding !== undefined &&
+    !equalBytes(binaryIdToBytes(groupIdOf(binding.channelId, generation)), groupId)
+  ) {
     throw new MlsFault("The group's id is not that of its channel and generation");
   }
 }
 
-function describe(leafIndex: number, credential: MemberCredential, binding: ChannelBinding): Member {
+function describe(
+  leafIndex: number,
+  credential: MemberCredential,
+  binding: ChannelBinding,
+): Member {
   const { identity, signatureKey } = credential;
   const agentId = agentIdOf(signatureKey, identity);
   return { leafIndex, agentId, identity, ...rightsOf(agentId, binding) };

@@ -1,7 +1,8 @@
 /**
- * The chain of a channel's owners and policy: which change may follow which version, and what changes prove to whom. A joiner believes
- * its inviter and checks that everything fits together; a returning member follows the chain from the version that it knew
- * and believes nobody. Every verdict comes from bytes alone, so all members reach the same one.
+ * The chain of a channel's owners and policy: which change may follow which version, and what
+ * changes prove to whom. A joiner believes its inviter and checks that everything fits together; a
+ * returning member follows the chain from the version that it knew and believes nobody. Every
+ * verdict comes from bytes alone, so all members reach the same one.
  */
 import {
   type AgentId,
@@ -30,7 +31,10 @@ const keptChanges = limits.ownersChanges;
 /** Before version 1: the founder of the chain signs as one of its first owners. */
 export const noVersion: OwnersVersion = { version: 0, lastChange: new Uint8Array(32), owners: [] };
 
-/** A change by which these become the owners, signed by one of those before; with a policy, by which that one comes into force. */
+/**
+ * A change by which these become the owners, signed by one of those before; with a policy, by which
+ * that one comes into force.
+ */
 export function signChange(
   { channelId, before, owners, policy }: {
     readonly channelId: ChannelId;
@@ -41,13 +45,25 @@ export function signChange(
   { signingSeed, signatureKey, identity }: MlsIdentity,
   signatures: Signatures,
 ): OwnersChange {
-  const fields = { version: before.version + 1, previous: before.lastChange, owners: inOrder(owners) };
-  const said = policy === undefined ? { kind: "signed" } as const : { kind: "policy", policy } as const;
-  const signature = signatures.sign(signingSeed, ownersStatement({ channelId, ...fields, ...said }));
+  const fields = {
+    version: before.version + 1,
+    previous: before.lastChange,
+    owners: inOrder(owners),
+  };
+  const said = policy === undefined
+    ? { kind: "signed" } as const
+    : { kind: "policy", policy } as const;
+  const signature = signatures.sign(
+    signingSeed,
+    ownersStatement({ channelId, ...fields, ...said }),
+  );
   return { ...said, ...fields, signatureKey, identity, signature };
 }
 
-/** The change that a founding makes: its owners are those of the base without the blamed, and the policy is that of the base. */
+/**
+ * The change that a founding makes: its owners are those of the base without the blamed, and the
+ * policy is that of the base.
+ */
 export function foundedChange(
   { channelId, before, owners, founded, policy }: {
     readonly channelId: ChannelId;
@@ -59,9 +75,16 @@ export function foundedChange(
   { signingSeed, signatureKey, identity }: MlsIdentity,
   signatures: Signatures,
 ): OwnersChange {
-  const fields = { version: before.version + 1, previous: before.lastChange, owners: inOrder(owners) };
+  const fields = {
+    version: before.version + 1,
+    previous: before.lastChange,
+    owners: inOrder(owners),
+  };
   const said = { founded, ...(policy !== undefined && { policy }) };
-  const signature = signatures.sign(signingSeed, ownersStatement({ channelId, ...fields, ...said }));
+  const signature = signatures.sign(
+    signingSeed,
+    ownersStatement({ channelId, ...fields, ...said }),
+  );
   return { kind: "founded", ...fields, signatureKey, identity, signature, ...said };
 }
 
@@ -82,14 +105,21 @@ export function leaveChange(before: OwnersVersion, leave: OwnerLeave): OwnersCha
 
 /** The version that a change makes. */
 export function versionOf(change: OwnersChange): OwnersVersion {
-  return { version: change.version, lastChange: sha256(encodeOwnersChange(change)), owners: change.owners };
+  return {
+    version: change.version,
+    lastChange: sha256(encodeOwnersChange(change)),
+    owners: change.owners,
+  };
 }
 
 export function signerOf({ signatureKey, identity }: OwnersChange): AgentId {
   return agentIdOf(signatureKey, identity);
 }
 
-/** The version after these changes. Throws `MlsFault` when one does not follow from the one before it. */
+/**
+ * The version after these changes. Throws `MlsFault` when one does not follow from the one before
+ * it.
+ */
 export function followChanges(
   channel: Pick<ShownChain, "channelId" | "generation">,
   before: OwnersVersion,
@@ -110,7 +140,10 @@ export interface KnownOwners {
   readonly policy?: ChannelPolicy | undefined;
 }
 
-/** A Welcome's statement about the owners and the policy: those in its GroupContext, and the changes that led there. */
+/**
+ * A Welcome's statement about the owners and the policy: those in its GroupContext, and the changes
+ * that led there.
+ */
 export interface ShownChain {
   readonly channelId: ChannelId;
   readonly now: OwnersVersion;
@@ -129,8 +162,15 @@ export function checkChain(shown: ShownChain, signatures: Signatures): void {
   checkSignatures(shown, signatures);
 }
 
-/** For a member that comes back: that it leads on from what it knew, without a break. Throws `MlsFault`. */
-export function checkContinuation(known: KnownOwners, shown: ShownChain, signatures: Signatures): void {
+/**
+ * For a member that comes back: that it leads on from what it knew, without a break. Throws
+ * `MlsFault`.
+ */
+export function checkContinuation(
+  known: KnownOwners,
+  shown: ShownChain,
+  signatures: Signatures,
+): void {
   const { version, lastChange } = shown.now;
   const [first] = shown.changes;
   const { chain } = known;
@@ -141,13 +181,24 @@ export function checkContinuation(known: KnownOwners, shown: ShownChain, signatu
   }
   if (version - chain.version > keptChanges) throw tooLong();
   const isJustBefore = first?.version === chain.version + 1;
-  checkLinks(shown, version <= keptChanges ? noVersion : isJustBefore ? { ...chain, owners: known.owners } : undefined);
-  const last = chain.version === version ? lastChange : previousOf(shown.changes, chain.version + 1);
+  checkLinks(
+    shown,
+    version <= keptChanges
+      ? noVersion
+      : isJustBefore
+      ? { ...chain, owners: known.owners }
+      : undefined,
+  );
+  const last = chain.version === version
+    ? lastChange
+    : previousOf(shown.changes, chain.version + 1);
   const leadsOn = last !== undefined && equalBytes(last, chain.lastChange);
-  // Its known version came from the commit that a new generation has undone: an owner that it knew must have founded
-  // that generation.
+  // Its known version came from the commit that a new generation has undone: an owner that it knew
+  // must have founded that generation.
   if (!leadsOn && (founding === undefined || !known.owners.includes(signerOf(founding)))) {
-    throw new MlsFault("The chain of owners does not lead on from the version that this agent knew");
+    throw new MlsFault(
+      "The chain of owners does not lead on from the version that this agent knew",
+    );
   }
   const from = leadsOn ? chain.version + 1 : founding?.version ?? 0;
   const later = lastPolicy(shown.changes.filter((each) => each.version >= from));
@@ -155,23 +206,41 @@ export function checkContinuation(known: KnownOwners, shown: ShownChain, signatu
   checkSignatures(shown, signatures);
 }
 
-/** Checks that every generation above the known one has its change; returns the first. Throws `MlsFault`. */
-function firstFoundingAfter({ generation }: KnownOwners, shown: ShownChain): OwnersChange | undefined {
+/**
+ * Checks that every generation above the known one has its change; returns the first. Throws
+ * `MlsFault`.
+ */
+function firstFoundingAfter(
+  { generation }: KnownOwners,
+  shown: ShownChain,
+): OwnersChange | undefined {
   const from = generation?.generation ?? 0;
-  if (shown.generation < from) throw new MlsFault("The Welcome leads into an older generation than this agent knew");
-  const later = shown.changes.filter((each) => each.kind === "founded" && each.founded.generation > from);
+  if (shown.generation < from) {
+    throw new MlsFault("The Welcome leads into an older generation than this agent knew");
+  }
+  const later = shown.changes.filter((each) =>
+    each.kind === "founded" && each.founded.generation > from
+  );
   const isWhole = later.length === shown.generation - from &&
     later.every((each, i) => each.kind === "founded" && each.founded.generation === from + 1 + i);
-  if (!isWhole) throw new MlsFault("The chain of owners does not show how a generation was founded");
+  if (!isWhole) {
+    throw new MlsFault("The chain of owners does not show how a generation was founded");
+  }
   return later[0];
 }
 
 /** Those that members keep after a commit. */
-export function keepChanges(before: readonly OwnersChange[], more: readonly OwnersChange[]): readonly OwnersChange[] {
+export function keepChanges(
+  before: readonly OwnersChange[],
+  more: readonly OwnersChange[],
+): readonly OwnersChange[] {
   return more.length === 0 ? before : [...before, ...more].slice(-keptChanges);
 }
 
-/** Whether these are the changes that members of this version keep, by their links alone: they were judged before. */
+/**
+ * Whether these are the changes that members of this version keep, by their links alone: they were
+ * judged before.
+ */
 export function isChainOf(now: OwnersVersion, changes: readonly OwnersChange[]): boolean {
   const last = changes.at(-1);
   return changes.length === Math.min(now.version, keptChanges) && last !== undefined &&
@@ -188,11 +257,15 @@ function checkLinks({ now, changes }: ShownChain, start: OwnersVersion | undefin
     throw new MlsFault(`A chain of owners of version ${now.version} has ${changes.length} changes`);
   }
   let version = start;
-  for (const change of changes) version = version === undefined ? versionOf(change) : follow(version, change);
+  for (const change of changes) {
+    version = version === undefined ? versionOf(change) : follow(version, change);
+  }
   if (version?.version !== now.version || !equalBytes(version.lastChange, now.lastChange)) {
     throw new MlsFault("A chain of owners does not lead to its group's version");
   }
-  if (version.owners.join() !== now.owners.join()) throw new MlsFault("A chain of owners leads to other owners");
+  if (version.owners.join() !== now.owners.join()) {
+    throw new MlsFault("A chain of owners leads to other owners");
+  }
 }
 
 /** Everything but the signature. */
@@ -203,21 +276,28 @@ function follow(before: OwnersVersion, change: OwnersChange): OwnersVersion {
   }
   const signer = signerOf(change);
   const may = version === 1 ? owners : before.owners;
-  if (!may.includes(signer)) throw new MlsFault("A change of the owners was not signed by an owner");
+  if (!may.includes(signer)) {
+    throw new MlsFault("A change of the owners was not signed by an owner");
+  }
   if (change.kind !== "left") {
     if (owners.length === 0) throw new MlsFault("A change leaves the channel without an owner");
     if (change.kind === "policy" && owners.some((owner) => !before.owners.includes(owner))) {
       throw new MlsFault("A change of the policy makes owners");
     }
-  } else if (version === 1 || owners.join() !== before.owners.filter((owner) => owner !== signer).join()) {
+  } else if (
+    version === 1 || owners.join() !== before.owners.filter((owner) => owner !== signer).join()
+  ) {
     throw new MlsFault("An owner's leave changes other owners than itself");
   }
   return versionOf(change);
 }
 
 /** The last of these changes that says which policy is in force. */
-function lastPolicy(changes: readonly OwnersChange[]): { readonly policy?: ChannelPolicy } | undefined {
-  return changes.flatMap((each) => each.kind === "policy" || each.kind === "founded" ? [each] : []).at(-1);
+function lastPolicy(
+  changes: readonly OwnersChange[],
+): { readonly policy?: ChannelPolicy } | undefined {
+  return changes.flatMap((each) => each.kind === "policy" || each.kind === "founded" ? [each] : [])
+    .at(-1);
 }
 
 function checkPolicy(shown: ShownChain, policy: ChannelPolicy | undefined): void {
@@ -226,7 +306,10 @@ function checkPolicy(shown: ShownChain, policy: ChannelPolicy | undefined): void
   }
 }
 
-/** `generation` is that of the last change: what an owner signed that left names the group of its own. */
+/**
+ * `generation` is that of the last change: what an owner signed that left names the group of its
+ * own.
+ */
 function checkSignatures(
   { channelId, generation, changes }: Pick<ShownChain, "channelId" | "generation" | "changes">,
   signatures: Signatures,
@@ -238,7 +321,9 @@ function checkSignatures(
     const message = statementOf({ channelId, groupId: groupIdOf(channelId, current) }, change);
     return { publicKey: change.signatureKey, message, signature: change.signature };
   });
-  if (!signatures.verifyHandshakes(signed)) throw new MlsFault("The signature of a change of the owners is wrong");
+  if (!signatures.verifyHandshakes(signed)) {
+    throw new MlsFault("The signature of a change of the owners is wrong");
+  }
 }
 
 function statementOf(
@@ -255,5 +340,7 @@ function previousOf(changes: readonly OwnersChange[], version: number): Uint8Arr
 }
 
 function tooLong(): MlsFault {
-  return new MlsFault(`The owners changed more than ${keptChanges} times meanwhile; ask an owner for a new invite`);
+  return new MlsFault(
+    `The owners changed more than ${keptChanges} times meanwhile; ask an owner for a new invite`,
+  );
 }

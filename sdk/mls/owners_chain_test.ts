@@ -42,7 +42,12 @@ class Chain {
   }
 
   get shown(): ShownChain {
-    return { channelId, now: this.now, generation: 0, changes: this.changes.slice(-limits.ownersChanges) };
+    return {
+      channelId,
+      now: this.now,
+      generation: 0,
+      changes: this.changes.slice(-limits.ownersChanges),
+    };
   }
 
   get known(): KnownOwners {
@@ -51,7 +56,9 @@ class Chain {
 
   async set(by: Someone, ...owners: Someone[]): Promise<this> {
     const to = owners.map(({ id }) => id);
-    this.changes.push(await signChange({ channelId, before: this.now, owners: to }, by, portableSignatures));
+    this.changes.push(
+      await signChange({ channelId, before: this.now, owners: to }, by, portableSignatures),
+    );
     return this;
   }
 
@@ -75,7 +82,10 @@ class Chain {
 
 function leaveOf(who: Someone): Parameters<typeof leaveChange>[1] {
   const leafHash = new Uint8Array(32).fill(9);
-  const signature = ed25519.sign(leaveStatement({ channelId, agentId: who.id, leafHash }), who.signingSeed);
+  const signature = ed25519.sign(
+    leaveStatement({ channelId, agentId: who.id, leafHash }),
+    who.signingSeed,
+  );
   return { ...who, leafHash, signature };
 }
 
@@ -103,7 +113,10 @@ Deno.test("the last owner's leave may leave a channel without owners; nothing el
   assertEquals(follow(noVersion, ...chain.changes).owners, []);
   const before = (await start()).now;
   const [version, previous, owners] = [2, before.lastChange, []] as const;
-  const signature = ed25519.sign(ownersStatement({ channelId, version, previous, owners }), alice.signingSeed);
+  const signature = ed25519.sign(
+    ownersStatement({ channelId, version, previous, owners }),
+    alice.signingSeed,
+  );
   const none: OwnersChange = { kind: "signed", version, previous, owners, ...alice, signature };
   refuse("without an owner", () => follow(before, none));
   await chain.set(alice, alice);
@@ -114,7 +127,10 @@ Deno.test("a change by somebody that owned nothing, or no more, is refused", asy
   const chain = await start();
   for (const forged of [await chain.copy().set(mallory, mallory), chain.copy().leave(mallory)]) {
     refuse("not signed by an owner", () => follow(noVersion, ...forged.changes));
-    refuse("not signed by an owner", () => checkContinuation(chain.known, forged.shown, portableSignatures));
+    refuse(
+      "not signed by an owner",
+      () => checkContinuation(chain.known, forged.shown, portableSignatures),
+    );
   }
   const demoted = await (await (await start()).set(alice, alice, bob)).set(bob, bob);
   await demoted.set(alice, alice);
@@ -138,13 +154,26 @@ Deno.test("a forged signature, and one of another channel, version or list of ow
   const wrong: OwnersChange[] = [
     { ...good, signature: good.signature.with(3, 255) },
     { ...good, owners: inOrder([alice.id, mallory.id]) },
-    { ...good, signatureKey: alice.signatureKey, signature: ed25519.sign(new Uint8Array(1), alice.signingSeed) },
-    await signChange({ channelId: elsewhere, before: now, owners: [bob.id] }, alice, portableSignatures),
+    {
+      ...good,
+      signatureKey: alice.signatureKey,
+      signature: ed25519.sign(new Uint8Array(1), alice.signingSeed),
+    },
+    await signChange(
+      { channelId: elsewhere, before: now, owners: [bob.id] },
+      alice,
+      portableSignatures,
+    ),
     { ...leaveChange(now, leaveOf(alice)), signature: leaveOf(bob).signature },
   ];
   for (const change of wrong) {
     refuse("signature", () => follow(now, change));
-    const shown = { channelId, now: versionOf(change), generation: 0, changes: [...chain.changes, change] };
+    const shown = {
+      channelId,
+      now: versionOf(change),
+      generation: 0,
+      changes: [...chain.changes, change],
+    };
     refuse("signature", () => checkChain(shown, portableSignatures));
     refuse("signature", () => checkContinuation(chain.known, shown, portableSignatures));
   }
@@ -155,8 +184,13 @@ Deno.test("a forged signature, and one of another channel, version or list of ow
 
 Deno.test("a leave takes only its signer off the list", async () => {
   const { now } = await (await start()).set(alice, alice, bob);
-  for (const owners of [[], [alice.id], inOrder([bob.id, mallory.id]), inOrder([alice.id, bob.id])]) {
-    refuse("other owners than itself", () => follow(now, { ...leaveChange(now, leaveOf(alice)), owners }));
+  for (
+    const owners of [[], [alice.id], inOrder([bob.id, mallory.id]), inOrder([alice.id, bob.id])]
+  ) {
+    refuse(
+      "other owners than itself",
+      () => follow(now, { ...leaveChange(now, leaveOf(alice)), owners }),
+    );
   }
 });
 
@@ -175,7 +209,9 @@ Deno.test("a change that skips a version, repeats one, or was made after another
 });
 
 Deno.test("a Welcome shows exactly the changes that members keep", async () => {
-  for (const length of [1, 2, limits.ownersChanges, limits.ownersChanges + 1, limits.ownersChanges + 6]) {
+  for (
+    const length of [1, 2, limits.ownersChanges, limits.ownersChanges + 1, limits.ownersChanges + 6]
+  ) {
     const chain = await (await start()).grow(alice, length - 1);
     const { shown } = chain;
     checkChain(shown, portableSignatures);
@@ -186,10 +222,16 @@ Deno.test("a Welcome shows exactly the changes that members keep", async () => {
     ]];
     for (const changes of odd) {
       assertThrows(() => checkChain({ ...shown, changes }, portableSignatures), MlsFault);
-      assertThrows(() => checkContinuation(chain.known, { ...shown, changes }, portableSignatures), MlsFault);
+      assertThrows(
+        () => checkContinuation(chain.known, { ...shown, changes }, portableSignatures),
+        MlsFault,
+      );
       assert(!isChainOf(shown.now, changes));
     }
-    const kept = chain.changes.reduce<readonly OwnersChange[]>((all, change) => keepChanges(all, [change]), []);
+    const kept = chain.changes.reduce<readonly OwnersChange[]>(
+      (all, change) => keepChanges(all, [change]),
+      [],
+    );
     assertEquals(kept, shown.changes);
   }
 });
@@ -231,15 +273,22 @@ Deno.test("a returning member refuses another past, an older version, and anothe
   const elsewhere = await (await new Chain().set(mallory, mallory)).grow(mallory, 0);
   for (let i = 0; i < 70; i++) await elsewhere.set(mallory, mallory);
   const long = await chain.copy().grow(alice, limits.ownersChanges);
-  refuse("does not lead on", () => checkContinuation(long.known, elsewhere.shown, portableSignatures));
+  refuse(
+    "does not lead on",
+    () => checkContinuation(long.known, elsewhere.shown, portableSignatures),
+  );
 });
 
 Deno.test("where the first change that is shown follows what the member knew, its signer was an owner then", async () => {
   const then = await start();
   const rival = then.copy();
-  // The first change would be judged by nobody: the version before it is not among those that are shown.
+  // The first change would be judged by nobody: the version before it is not among those that are
+  // shown.
   await rival.set(mallory, mallory);
   for (let i = 1; i < limits.ownersChanges; i++) await rival.set(mallory, mallory);
   assertEquals(rival.shown.changes[0]?.version, 2);
-  refuse("not signed by an owner", () => checkContinuation(then.known, rival.shown, portableSignatures));
+  refuse(
+    "not signed by an owner",
+    () => checkContinuation(then.known, rival.shown, portableSignatures),
+  );
 });

@@ -1,7 +1,8 @@
 /**
- * A commit and the owners, policy and guests of its channel: what ours changes about them, and what another's may. An owner changes
- * owners and policy with its own signature; a member that owns nothing only strikes owners that leave, with what those signed. The
- * GroupContext after a commit is exactly the result of its changes, but for the guests, for which a commit has a choice.
+ * A commit and the owners, policy and guests of its channel: what ours changes about them, and what
+ * another's may. An owner changes owners and policy with its own signature; a member that owns
+ * nothing only strikes owners that leave, with what those signed. The GroupContext after a commit
+ * is exactly the result of its changes, but for the guests, for which a commit has a choice.
  */
 import {
   type AgentId,
@@ -15,7 +16,12 @@ import {
   type OwnersVersion,
   samePolicy,
 } from "../../proto/mod.ts";
-import { type ChannelBinding, channelIdOf, decodeBinding, encodeBinding } from "./channel_extensions.ts";
+import {
+  type ChannelBinding,
+  channelIdOf,
+  decodeBinding,
+  encodeBinding,
+} from "./channel_extensions.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import type { Epoch } from "./epoch.ts";
@@ -51,7 +57,10 @@ export interface OwnersPlan {
   readonly changes: readonly OwnersChange[];
 }
 
-/** Returns the effect of our commit on the owners, the absent members and the guests, with the proofs for it. */
+/**
+ * Returns the effect of our commit on the owners, the absent members and the guests, with the
+ * proofs for it.
+ */
 export function planBinding(
   epoch: Epoch,
   intent: OwnersIntent,
@@ -63,7 +72,10 @@ export function planBinding(
   const { remove = [], rejoins = [], guests: marked = [], released = [] } = intent;
   const present = withoutAbsent(plan.binding ?? before, [...added, ...remove]);
   const { owners: ownersAfter, guests: guestsBefore = [] } = present;
-  const guests = guestsAfter({ guestsBefore, added, removed: remove, rejoins, ownersAfter }, { marked, released });
+  const guests = guestsAfter({ guestsBefore, added, removed: remove, rejoins, ownersAfter }, {
+    marked,
+    released,
+  });
   const binding = sameAgents(guests, guestsBefore) ? present : { ...present, guests };
   return binding === before ? plan : { ...plan, binding };
 }
@@ -71,7 +83,9 @@ export function planBinding(
 /** The same binding when none of these is absent. */
 function withoutAbsent(binding: ChannelBinding, gone: readonly AgentId[]): ChannelBinding {
   const { generation } = binding;
-  if (generation === undefined || !generation.absent.some(({ agentId }) => gone.includes(agentId))) return binding;
+  if (
+    generation === undefined || !generation.absent.some(({ agentId }) => gone.includes(agentId))
+  ) return binding;
   const absent = generation.absent.filter(({ agentId }) => !gone.includes(agentId));
   return { ...binding, generation: { ...generation, absent } };
 }
@@ -85,7 +99,8 @@ function planOwners(
   const before = decodeBinding(epoch.context.extensions);
   const self = memberAt(epoch, epoch.ownLeaf);
   const added = add.map(({ leafNode }) => agentOf(leafNode));
-  const owners = intent.owners ?? remainingOwners(before.owners, { added, removed: remove, leaves });
+  const owners = intent.owners ??
+    remainingOwners(before.owners, { added, removed: remove, leaves });
   const unchanged = sameAgents(owners, before.owners);
   if (policy !== undefined && (!self.owner || intent.owners !== undefined)) {
     throw new MlsFault("Only an owner changes the policy, without other owners");
@@ -117,7 +132,10 @@ export interface OwnersCommit {
   readonly extensions: readonly Extension[];
 }
 
-/** Throws `MlsFault` or `WireError` for a commit that must not be followed. Its proofs have been verified before. */
+/**
+ * Throws `MlsFault` or `WireError` for a commit that must not be followed. Its proofs have been
+ * verified before.
+ */
 export function checkOwners(commit: OwnersCommit, aad: CommitAad, signatures: Signatures): void {
   const before = decodeBinding(commit.before.context.extensions);
   const changes = decodeOwnersChanges(aad.changes);
@@ -131,11 +149,16 @@ export function checkOwners(commit: OwnersCommit, aad: CommitAad, signatures: Si
   const members = { added, removed, rejoins: aad.rejoins, ownersAfter: expected.owners };
   checkGuests({ ...members, guestsBefore: before.guests ?? [] }, guests, commit.committer);
   if (!sameExtensions(commit.extensions, encodeBinding(expected))) {
-    throw new MlsFault("The owners or the policy after the commit are not the result of its changes");
+    throw new MlsFault(
+      "The owners or the policy after the commit are not the result of its changes",
+    );
   }
 }
 
-/** An owner makes at most one change, and strikes every owner that its commit removes and does not bring back. */
+/**
+ * An owner makes at most one change, and strikes every owner that its commit removes and does not
+ * bring back.
+ */
 function signedChanges(
   { before: epoch, committer }: OwnersCommit,
   changes: readonly OwnersChange[],
@@ -145,7 +168,10 @@ function signedChanges(
   const [change, ...others] = changes;
   const binding = decodeBinding(epoch.context.extensions);
   const leaf = epoch.tree.leaf(committer.leafIndex);
-  if (others.length > 0 || (change !== undefined && change.kind !== "signed" && change.kind !== "policy")) {
+  if (
+    others.length > 0 ||
+    (change !== undefined && change.kind !== "signed" && change.kind !== "policy")
+  ) {
     throw new MlsFault("An owner changes the owners or the policy once, by signing it");
   }
   if (change !== undefined && leaf !== undefined) {
@@ -154,7 +180,10 @@ function signedChanges(
       throw new MlsFault("A change of the owners was signed by another owner than the commit");
     }
   }
-  const place = { channelId: channelIdOf(epoch.context), generation: binding.generation?.generation ?? 0 };
+  const place = {
+    channelId: channelIdOf(epoch.context),
+    generation: binding.generation?.generation ?? 0,
+  };
   const after = followChanges(place, versionIn(binding), changes, signatures);
   const struck = binding.owners.filter((owner) => !remaining.includes(owner));
   if (after.owners.some((owner) => struck.includes(owner))) {
@@ -164,18 +193,28 @@ function signedChanges(
   return changes;
 }
 
-/** It changes the policy and no owners but those that its commit removes; one that is in force already would only fill the chain. */
+/**
+ * It changes the policy and no owners but those that its commit removes; one that is in force
+ * already would only fill the chain.
+ */
 function checkPolicyChange(
   { policy, owners }: OwnersChange & { readonly kind: "policy" },
   before: ChannelBinding,
   remaining: readonly AgentId[],
 ): void {
-  if (!sameAgents(owners, remaining)) throw new MlsFault("A change of the policy changes the owners");
-  if (samePolicy(policy, policyOf(before))) throw new MlsFault("A change of the policy changes nothing");
+  if (!sameAgents(owners, remaining)) {
+    throw new MlsFault("A change of the policy changes the owners");
+  }
+  if (samePolicy(policy, policyOf(before))) {
+    throw new MlsFault("A change of the policy changes nothing");
+  }
 }
 
 /** There is one way to write the changes that leaves make. */
-function leftChanges({ before: epoch }: OwnersCommit, { leaves, changes }: CommitAad): readonly OwnersChange[] {
+function leftChanges(
+  { before: epoch }: OwnersCommit,
+  { leaves, changes }: CommitAad,
+): readonly OwnersChange[] {
   const binding = decodeBinding(epoch.context.extensions);
   const expected = leaveChanges(epoch, versionIn(binding), leaves);
   if (!equalBytes(encodeOwnersChanges(expected), changes)) {
@@ -185,21 +224,32 @@ function leftChanges({ before: epoch }: OwnersCommit, { leaves, changes }: Commi
 }
 
 /** One for each owner that leaves, in their order. */
-function leaveChanges(epoch: Epoch, before: OwnersVersion, leaves: readonly MemberProof[]): OwnersChange[] {
+function leaveChanges(
+  epoch: Epoch,
+  before: OwnersVersion,
+  leaves: readonly MemberProof[],
+): OwnersChange[] {
   const leafOf = new Map(Array.from(epoch.tree.leaves(), ([, leaf]) => [leaf.agentId, leaf]));
   const changes: OwnersChange[] = [];
   let version = before;
   for (const { agentId, signature } of leaves) {
     const leaf = leafOf.get(agentId);
     if (leaf === undefined || !version.owners.includes(agentId)) continue;
-    const change = leaveChange(version, { ...credentialOf(leaf.node), leafHash: leafHashOf(leaf), signature });
+    const change = leaveChange(version, {
+      ...credentialOf(leaf.node),
+      leafHash: leafHashOf(leaf),
+      signature,
+    });
     changes.push(change);
     version = versionOf(change);
   }
   return changes;
 }
 
-/** The owners after a commit that does not change them otherwise: without the removed, unless they come back at once. */
+/**
+ * The owners after a commit that does not change them otherwise: without the removed, unless they
+ * come back at once.
+ */
 export function remainingOwners(
   before: readonly AgentId[],
   change: Pick<CommitSummary, "added" | "removed"> & { readonly leaves: readonly MemberProof[] },

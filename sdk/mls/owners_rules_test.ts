@@ -1,4 +1,7 @@
-/** Commits and the owners of a channel, by real groups: what each member may change, and what the others refuse. */
+/**
+ * Commits and the owners of a channel, by real groups: what each member may change, and what the
+ * others refuse.
+ */
 import { assert, assertEquals } from "@std/assert";
 import {
   type AgentId,
@@ -76,22 +79,36 @@ async function verdict(by: Agent, reader: Agent, forged: Forged): Promise<string
     binding === undefined ? by.member.current : trusting(by.member.current),
     {
       proposals: [
-        { proposalType: "group_context_extensions", groupContextExtensions: { extensions: [...extensions] } },
+        {
+          proposalType: "group_context_extensions",
+          groupContextExtensions: { extensions: [...extensions] },
+        },
         ...removed.map(({ member }) => ({
           proposalType: "remove" as const,
           remove: { removed: member.self.leafIndex },
         })),
-        ...packages.map(({ keyPackage }) => ({ proposalType: "add" as const, add: { keyPackage } })),
+        ...packages.map(({ keyPackage }) => ({
+          proposalType: "add" as const,
+          add: { keyPackage },
+        })),
       ],
       identity: by.identity,
-      authenticatedData: encodeCommitAad({ ...emptyCommitAad, changes: encodeOwnersChanges(changes), leaves }),
+      authenticatedData: encodeCommitAad({
+        ...emptyCommitAad,
+        changes: encodeOwnersChanges(changes),
+        leaves,
+      }),
       padding: () => 0,
     },
     by.deps,
   ));
   const outcome = await reader.member.receive(message, (commit) => {
     const { owners } = commit.summary;
-    const lists = { added: added.map(({ id }) => id), removed: removed.map(({ id }) => id), owners };
+    const lists = {
+      added: added.map(({ id }) => id),
+      removed: removed.map(({ id }) => id),
+      owners,
+    };
     const declared = { ...lists, nextState: stateOf(next) };
     return createRules(declared, portableSignatures)(commit) ?? followed;
   });
@@ -113,9 +130,17 @@ function trusting(epoch: Epoch): Epoch {
   return { ...epoch, tree };
 }
 
-function sign(by: Agent, owners: readonly Agent[], before = versionIn(by.member.binding)): OwnersChange {
+function sign(
+  by: Agent,
+  owners: readonly Agent[],
+  before = versionIn(by.member.binding),
+): OwnersChange {
   const ids = owners.map(({ id }) => id);
-  return signChange({ channelId: by.world.channelId, before, owners: ids }, by.identity, portableSignatures);
+  return signChange(
+    { channelId: by.world.channelId, before, owners: ids },
+    by.identity,
+    portableSignatures,
+  );
 }
 
 function after(by: Agent, change: OwnersChange): ChannelBinding {
@@ -125,10 +150,15 @@ function after(by: Agent, change: OwnersChange): ChannelBinding {
 
 function leaving(by: Agent, who: Agent): OwnersChange {
   const { signature } = who.leave();
-  return leaveChange(versionIn(by.member.binding), { ...who.identity, leafHash: who.leafHash, signature });
+  return leaveChange(versionIn(by.member.binding), {
+    ...who.identity,
+    leafHash: who.leafHash,
+    signature,
+  });
 }
 
-const refuses = (part: string, why: string | undefined): void => assert(why?.includes(part), `${why} for ${part}`);
+const refuses = (part: string, why: string | undefined): void =>
+  assert(why?.includes(part), `${why} for ${part}`);
 const ids = (...agents: readonly Agent[]): AgentId[] => agents.map(({ id }) => id).sort();
 
 Deno.test("a new channel has version 1, and every member that joins holds the changes", async () => {
@@ -236,7 +266,10 @@ Deno.test("who owns nothing strikes exactly the owners whose leave it carries", 
   const { owner, bob, carol } = await createOwners();
   const change = leaving(carol, bob);
   const proven = { removed: [bob], leaves: [bob.leave()] };
-  assertEquals(await verdict(carol, owner, { ...proven, binding: after(carol, change), changes: [change] }), undefined);
+  assertEquals(
+    await verdict(carol, owner, { ...proven, binding: after(carol, change), changes: [change] }),
+    undefined,
+  );
   refuses("Only owners change", await verdict(carol, owner, proven));
   const other = leaving(carol, owner);
   refuses(
@@ -249,7 +282,10 @@ Deno.test("who owns nothing strikes exactly the owners whose leave it carries", 
     await verdict(carol, owner, { ...proven, binding: after(carol, change), changes: both }),
   );
   // Its leave alone, without the removal.
-  refuses("Only owners change", await verdict(carol, owner, { binding: after(carol, change), changes: [change] }));
+  refuses(
+    "Only owners change",
+    await verdict(carol, owner, { binding: after(carol, change), changes: [change] }),
+  );
   const back = { ...proven, added: [bob] };
   refuses("Only owners change", await verdict(carol, owner, back));
 });
@@ -260,19 +296,31 @@ Deno.test("an owner makes one change at most, signs it itself, and its GroupCont
   const binding = after(owner, change);
   assertEquals(await verdict(owner, bob, { binding, changes: [change] }), undefined);
   const next = await sign(owner, [carol], versionOf(change));
-  refuses("once", await verdict(owner, bob, { binding: after(owner, next), changes: [change, next] }));
+  refuses(
+    "once",
+    await verdict(owner, bob, { binding: after(owner, next), changes: [change, next] }),
+  );
   const left = leaving(owner, owner);
   refuses("once", await verdict(owner, bob, { binding: after(owner, left), changes: [left] }));
   const lent = await sign(bob, [bob]);
-  refuses("another owner", await verdict(owner, bob, { binding: after(owner, lent), changes: [lent] }));
+  refuses(
+    "another owner",
+    await verdict(owner, bob, { binding: after(owner, lent), changes: [lent] }),
+  );
   const result = "not the result";
   refuses(result, await verdict(owner, bob, { changes: [change] }));
   refuses(result, await verdict(owner, bob, { binding }));
   const [version, lastChange] = [binding.chain.version, new Uint8Array(32)];
-  refuses(result, await verdict(owner, bob, { binding: { ...binding, owners: [owner.id] }, changes: [change] }));
   refuses(
     result,
-    await verdict(owner, bob, { binding: { ...binding, chain: { version, lastChange } }, changes: [change] }),
+    await verdict(owner, bob, { binding: { ...binding, owners: [owner.id] }, changes: [change] }),
+  );
+  refuses(
+    result,
+    await verdict(owner, bob, {
+      binding: { ...binding, chain: { version, lastChange } },
+      changes: [change],
+    }),
   );
 });
 
@@ -280,15 +328,27 @@ Deno.test("a change that skips a version, was made before, or whose signature is
   const { owner, bob, carol } = await createOwners();
   const now = versionIn(owner.member.binding);
   const skipped = await sign(owner, [owner, carol], { ...now, version: now.version + 1 });
-  refuses("does not follow", await verdict(owner, bob, { binding: after(owner, skipped), changes: [skipped] }));
+  refuses(
+    "does not follow",
+    await verdict(owner, bob, { binding: after(owner, skipped), changes: [skipped] }),
+  );
   const forked = await sign(owner, [owner, carol], { ...now, lastChange: new Uint8Array(32) });
-  refuses("does not follow", await verdict(owner, bob, { binding: after(owner, forked), changes: [forked] }));
+  refuses(
+    "does not follow",
+    await verdict(owner, bob, { binding: after(owner, forked), changes: [forked] }),
+  );
   const [, old] = owner.member.changes;
   assert(old);
-  refuses("does not follow", await verdict(owner, bob, { binding: after(owner, old), changes: [old] }));
+  refuses(
+    "does not follow",
+    await verdict(owner, bob, { binding: after(owner, old), changes: [old] }),
+  );
   const change = await sign(owner, [owner, carol]);
   const wrong = { ...change, signature: new Uint8Array(64) };
-  refuses("signature", await verdict(owner, bob, { binding: after(owner, wrong), changes: [wrong] }));
+  refuses(
+    "signature",
+    await verdict(owner, bob, { binding: after(owner, wrong), changes: [wrong] }),
+  );
 });
 
 Deno.test("an owner that is removed does not stay on the list, also when it is added again after a leave", async () => {
@@ -298,7 +358,11 @@ Deno.test("an owner that is removed does not stay on the list, also when it is a
   refuses("leaves it on the list", await verdict(owner, carol, kept));
   const again = { ...kept, leaves: [bob.leave()], added: [bob] };
   refuses("leaves it on the list", await verdict(owner, carol, again));
-  assertEquals(await verdict(owner, carol, { ...kept, added: [bob] }), undefined, "an owner that lost its state");
+  assertEquals(
+    await verdict(owner, carol, { ...kept, added: [bob] }),
+    undefined,
+    "an owner that lost its state",
+  );
 });
 
 Deno.test("a demoted owner changes nothing any more", async () => {
@@ -307,5 +371,8 @@ Deno.test("a demoted owner changes nothing any more", async () => {
   await world.commit(bob, () => ({ owners: [bob.id] }));
   await syncAll(members);
   const change = await sign(owner, [owner]);
-  refuses("Only owners change", await verdict(owner, carol, { binding: after(owner, change), changes: [change] }));
+  refuses(
+    "Only owners change",
+    await verdict(owner, carol, { binding: after(owner, change), changes: [change] }),
+  );
 });

@@ -26,9 +26,18 @@ Deno.test("messages up to a cell have one length, and so on cell by cell, sent a
   const messageId = binaryIdFromBytes<MessageId>(new Uint8Array(16));
   const lengths = new Map<number, Set<number>>();
   for (const size of [0, 1, 63, 64, 1024, 3000, 3700, 4000, 8000, 20_000]) {
-    const { epoch, message } = await group.seal(new Uint8Array(size), encodeMessageAad({ messageId, counter: 1 }));
+    const { epoch, message } = await group.seal(
+      new Uint8Array(size),
+      encodeMessageAad({ messageId, counter: 1 }),
+    );
     const envelopes = [
-      encodeRequest(1, "SendMessage", { channelId, epoch, messageId, ciphertext: message, run: 2 ** 32 - 1 }),
+      encodeRequest(1, "SendMessage", {
+        channelId,
+        epoch,
+        messageId,
+        ciphertext: message,
+        run: 2 ** 32 - 1,
+      }),
       encodeNotice("DeliverMessage", {
         channelId,
         sequence: 1,
@@ -50,5 +59,7 @@ Deno.test("messages up to a cell have one length, and so on cell by cell, sent a
     lengths.set(cells[0] ?? 0, (lengths.get(cells[0] ?? 0) ?? new Set()).add(message.length));
   }
   assertEquals([...lengths.keys()], [1, 2, 3, 5]);
-  for (const [cells, sizes] of lengths) assertEquals(sizes.size, 1, `${cells} cells: ${[...sizes]}`);
+  for (const [cells, sizes] of lengths) {
+    assertEquals(sizes.size, 1, `${cells} cells: ${[...sizes]}`);
+  }
 });

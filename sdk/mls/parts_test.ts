@@ -1,4 +1,7 @@
-/** The event loop is not held by what a large group takes: how much stands between two rests does not grow with the group. */
+/**
+ * The event loop is not held by what a large group takes: how much stands between two rests does
+ * not grow with the group.
+ */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
 import { type CarryOut, createCarryOut, type Parts } from "../base/parts.ts";
@@ -55,7 +58,10 @@ async function createLarge(signatures: Signatures): Promise<{ world: World; a: A
   const a = await world.create();
   const b = world.newAgent();
   await world.add(a, b);
-  const added = Array.from({ length: members - 2 }, () => world.newAgent().createKeyPackage().keyPackage);
+  const added = Array.from(
+    { length: members - 2 },
+    () => world.newAgent().createKeyPackage().keyPackage,
+  );
   await world.commit(a, () => ({ add: added }));
   return { world, a, b };
 }
@@ -94,7 +100,10 @@ Deno.test("between two rests a member makes few agreements and checks few signat
 
 Deno.test("short work is done in the call, long work with a rest whenever a turn has lasted", async () => {
   let [nowMs, rests] = [0, 0];
-  const carryOut = createCarryOut({ nowMs: () => nowMs, rest: () => Promise.resolve(void rests++) });
+  const carryOut = createCarryOut({
+    nowMs: () => nowMs,
+    rest: () => Promise.resolve(void rests++),
+  });
   function* work(parts: number, ms: number): Parts<string> {
     for (let i = 0; i < parts; i++) {
       nowMs += ms;
@@ -112,7 +121,10 @@ Deno.test("short work is done in the call, long work with a rest whenever a turn
 
 /** Rests wherever it may; `rested` is asked each time. */
 function resting(rested: () => void): CarryOut {
-  return createCarryOut({ nowMs: () => ++nowMs * 1000, rest: () => Promise.resolve().then(rested) });
+  return createCarryOut({
+    nowMs: () => ++nowMs * 1000,
+    rest: () => Promise.resolve().then(rested),
+  });
 }
 let nowMs = 0;
 
@@ -124,7 +136,9 @@ async function createRestingPair(
   const b = world.newAgent();
   await world.add(a, b);
   const random = createRandom(9);
-  const store = await RecordStore.open(openMemory(createMemoryDisk(), (length) => random.bytes(length)));
+  const store = await RecordStore.open(
+    openMemory(createMemoryDisk(), (length) => random.bytes(length)),
+  );
   const durable = await DurableGroup.save(
     Group.restore(b.member.parts, { ...b.deps, carryOut: resting(rested) }),
     store,
@@ -139,8 +153,11 @@ Deno.test("nothing of a group happens in the rests of what is under way", async 
   await world.commit(a, () => ({ forcePath: true }));
   const commit = world.log.at(-1);
   assert(commit?.rules);
-  const note = (what: string) => (): void => void order.push(`${what} in ${durable.group.epoch}, ${rests > 0}`);
-  const preparing = durable.prepareIn(durable.group.epoch, { forcePath: true }).then(note("prepared"));
+  const note = (what: string) => (): void =>
+    void order.push(`${what} in ${durable.group.epoch}, ${rests > 0}`);
+  const preparing = durable.prepareIn(durable.group.epoch, { forcePath: true }).then(
+    note("prepared"),
+  );
   const sealing = durable.seal(Uint8Array.of(1), new Uint8Array(0)).then(note("sealed"));
   const following = durable.receive(commit.bytes, commit.rules).then(note("followed"));
   await Promise.all([preparing, sealing, following]);
@@ -154,5 +171,9 @@ Deno.test("of a membership that another one replaces while it follows a commit n
   assert(commit?.rules);
   const { bytes, rules } = commit;
   const alongside = (): never => assert(false, "something was written") as never;
-  await assertRejects(() => durable.receive(bytes, rules, alongside), MlsFault, "joined the channel anew");
+  await assertRejects(
+    () => durable.receive(bytes, rules, alongside),
+    MlsFault,
+    "joined the channel anew",
+  );
 });

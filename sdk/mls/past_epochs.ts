@@ -1,6 +1,6 @@
 /**
- * Epochs that are over, for messages that were on their way when a commit overtook them. Of each is left what reading takes,
- * nothing to speak with: our own chain goes with the epoch.
+ * Epochs that are over, for messages that were on their way when a commit overtook them. Of each is
+ * left what reading takes, nothing to speak with: our own chain goes with the epoch.
  */
 import type { Epoch } from "./epoch.ts";
 import { Roster } from "./roster.ts";
@@ -66,7 +66,10 @@ export class PastEpochs {
     return past;
   }
 
-  /** Epochs that were read in since this was last asked: the only ones whose secret trees can have changed. */
+  /**
+   * Epochs that were read in since this was last asked: the only ones whose secret trees can have
+   * changed.
+   */
   takeTouched(): PastEpoch[] {
     const touched = [...this.#touched];
     this.#touched = new Set();
@@ -78,7 +81,10 @@ export class PastEpochs {
     return false;
   }
 
-  /** All messages before this epoch were read or have expired: their keys are deleted. Returns the forgotten epochs. */
+  /**
+   * All messages before this epoch were read or have expired: their keys are deleted. Returns the
+   * forgotten epochs.
+   */
   forgetBefore(epoch: bigint): PastEpoch[] {
     return this.#forget([...this.#epochs.keys()].filter((each) => each < epoch));
   }

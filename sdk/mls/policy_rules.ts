@@ -1,6 +1,6 @@
 /**
- * The rights that a channel's policy gives. Every member judges only by the group's state before a commit, or in a
- * message's epoch, so all come to the same verdict, independent of the relay.
+ * The rights that a channel's policy gives. Every member judges only by the group's state before a
+ * commit, or in a message's epoch, so all come to the same verdict, independent of the relay.
  */
 import {
   type AgentId,
@@ -24,7 +24,10 @@ export interface PolicyPlace {
   readonly guests?: readonly AgentId[] | undefined;
 }
 
-/** The policy that is in force. Without an owner nobody could change it, let anybody in or speak: then it is open. */
+/**
+ * The policy that is in force. Without an owner nobody could change it, let anybody in or speak:
+ * then it is open.
+ */
 export function policyOf({ policy, owners }: PolicyPlace): ChannelPolicy {
   return owners.length === 0 ? openPolicy : policy ?? openPolicy;
 }
@@ -56,11 +59,16 @@ export interface Admitting {
 }
 
 /** A member that comes back, with its own signature, is not a newcomer. Throws `MlsFault`. */
-export function checkAdmission({ added, committer }: Admitting, rejoins: readonly MemberProof[]): void {
+export function checkAdmission(
+  { added, committer }: Admitting,
+  rejoins: readonly MemberProof[],
+): void {
   if (added.length === 0 || committer.mayAdd) return;
   const returning = new Set(rejoins.map(({ agentId }) => agentId));
   if (added.every((agentId) => returning.has(agentId))) return;
-  throw new MlsFault(committer.guest ? "A guest lets nobody in" : "Only owners let agents into this channel");
+  throw new MlsFault(
+    committer.guest ? "A guest lets nobody in" : "Only owners let agents into this channel",
+  );
 }
 
 /** Members that could speak in the epoch before and cannot in this one. */
@@ -70,14 +78,27 @@ export function silencedIn(
 ): AgentId[] {
   const now = decodeBinding(context.extensions);
   if (before === undefined || policyOf(now).posting === "members") return [];
-  if (samePolicy(before.policy, now.policy) && before.owners.join() === now.owners.join()) return [];
+  if (samePolicy(before.policy, now.policy) && before.owners.join() === now.owners.join()) {
+    return [];
+  }
   const members = Array.from(tree.leaves(), ([, { agentId }]) => agentId);
-  return members.filter((agentId) => rightsOf(agentId, before).mayPost && !rightsOf(agentId, now).mayPost);
+  return members.filter((agentId) =>
+    rightsOf(agentId, before).mayPost && !rightsOf(agentId, now).mayPost
+  );
 }
 
-/** Members whose programs do not know such an extension yet. A commit of ours makes our own leaf anew, and leaves these out. */
-export function lacking(type: number, { tree, ownLeaf }: Epoch, leaving: readonly AgentId[] = []): AgentId[] {
+/**
+ * Members whose programs do not know such an extension yet. A commit of ours makes our own leaf
+ * anew, and leaves these out.
+ */
+export function lacking(
+  type: number,
+  { tree, ownLeaf }: Epoch,
+  leaving: readonly AgentId[] = [],
+): AgentId[] {
   return Array.from(tree.leaves()).flatMap(([leafIndex, { agentId, node }]) =>
-    leafIndex === ownLeaf || leaving.includes(agentId) || listsExtension(node, type) ? [] : [agentId]
+    leafIndex === ownLeaf || leaving.includes(agentId) || listsExtension(node, type)
+      ? []
+      : [agentId]
   );
 }

@@ -1,4 +1,6 @@
-/** A channel's policy, by real groups: what each member may do under it, and what the others refuse. */
+/**
+ * A channel's policy, by real groups: what each member may do under it, and what the others refuse.
+ */
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type ChannelPolicy, openPolicy, type OwnersChange } from "../../proto/mod.ts";
@@ -45,17 +47,29 @@ async function sync(world: World): Promise<void> {
 
 function sign(by: Agent, policy: ChannelPolicy, owners = by.member.binding.owners): OwnersChange {
   const before = versionIn(by.member.binding);
-  return signChange({ channelId: by.world.channelId, before, owners, policy }, by.identity, portableSignatures);
+  return signChange(
+    { channelId: by.world.channelId, before, owners, policy },
+    by.identity,
+    portableSignatures,
+  );
 }
 
 function after(by: Agent, change: OwnersChange, policy?: ChannelPolicy): ChannelBinding {
   const { version, lastChange, owners } = versionOf(change);
   const { policy: _, ...before } = by.member.binding;
-  return { ...before, owners, chain: { version, lastChange }, ...(policy !== undefined && { policy }) };
+  return {
+    ...before,
+    owners,
+    chain: { version, lastChange },
+    ...(policy !== undefined && { policy }),
+  };
 }
 
 Deno.test("an owner's policy reaches every member and newcomer, and survives crashes", async () => {
-  const { world, owner, bob, carol } = await createMembers({ admission: "owners", posting: "members" });
+  const { world, owner, bob, carol } = await createMembers({
+    admission: "owners",
+    posting: "members",
+  });
   await world.commit(owner, () => ({ policy: closed }));
   await sync(world);
   for (const agent of [owner, bob, carol]) {
@@ -92,9 +106,15 @@ Deno.test("only an owner changes the policy, with its own signature, alone, and 
   const change = await sign(owner, closed);
   const binding = after(owner, change, closed);
   assertEquals(await verdict(owner, carol, { binding, changes: [change] }), undefined);
-  refuses("Only owners change the owners", await verdict(bob, carol, { binding, changes: [change] }));
+  refuses(
+    "Only owners change the owners",
+    await verdict(bob, carol, { binding, changes: [change] }),
+  );
   const forged = await sign(bob, closed);
-  refuses("Only owners", await verdict(bob, carol, { binding: after(bob, forged, closed), changes: [forged] }));
+  refuses(
+    "Only owners",
+    await verdict(bob, carol, { binding: after(bob, forged, closed), changes: [forged] }),
+  );
   refuses(
     "signed by another owner",
     await verdict(owner, carol, { binding: after(owner, forged, closed), changes: [forged] }),
@@ -103,14 +123,26 @@ Deno.test("only an owner changes the policy, with its own signature, alone, and 
     "not the result",
     await verdict(owner, carol, { binding: after(owner, change, openPolicy), changes: [change] }),
   );
-  refuses("not the result", await verdict(owner, carol, { binding: after(owner, change), changes: [change] }));
-  refuses("not the result", await verdict(owner, carol, { binding: { ...owner.member.binding, policy: closed } }));
+  refuses(
+    "not the result",
+    await verdict(owner, carol, { binding: after(owner, change), changes: [change] }),
+  );
+  refuses(
+    "not the result",
+    await verdict(owner, carol, { binding: { ...owner.member.binding, policy: closed } }),
+  );
   const more = await sign(owner, closed, [owner.id, bob.id].sort());
-  refuses("makes owners", await verdict(owner, carol, { binding: after(owner, more, closed), changes: [more] }));
+  refuses(
+    "makes owners",
+    await verdict(owner, carol, { binding: after(owner, more, closed), changes: [more] }),
+  );
   const same = await sign(owner, owner.member.binding.policy ?? openPolicy);
   refuses(
     "changes nothing",
-    await verdict(owner, carol, { binding: after(owner, same, owner.member.binding.policy), changes: [same] }),
+    await verdict(owner, carol, {
+      binding: after(owner, same, owner.member.binding.policy),
+      changes: [same],
+    }),
   );
 });
 
@@ -122,12 +154,22 @@ Deno.test("a commit that means something else cannot drop the policy, loosen it 
     for (const by of [owner, bob]) refuses("not the result", await verdict(by, carol, { binding }));
   }
   const change = await signChange(
-    { channelId: world.channelId, before: versionIn(owner.member.binding), owners: [owner.id, bob.id].sort() },
+    {
+      channelId: world.channelId,
+      before: versionIn(owner.member.binding),
+      owners: [owner.id, bob.id].sort(),
+    },
     owner.identity,
     portableSignatures,
   );
-  refuses("not the result", await verdict(owner, carol, { binding: after(owner, change), changes: [change] }));
-  assertEquals(await verdict(owner, carol, { binding: after(owner, change, closed), changes: [change] }), undefined);
+  refuses(
+    "not the result",
+    await verdict(owner, carol, { binding: after(owner, change), changes: [change] }),
+  );
+  assertEquals(
+    await verdict(owner, carol, { binding: after(owner, change, closed), changes: [change] }),
+    undefined,
+  );
   const open = await createMembers();
   const brought = { ...open.owner.member.binding, policy: closed };
   for (const by of [open.owner, open.bob]) {
@@ -136,16 +178,25 @@ Deno.test("a commit that means something else cannot drop the policy, loosen it 
 });
 
 Deno.test("under admission by owners nobody else lets anybody in, but members that sign to come back", async () => {
-  const { world, owner, bob, carol } = await createMembers({ admission: "owners", posting: "members" });
+  const { world, owner, bob, carol } = await createMembers({
+    admission: "owners",
+    posting: "members",
+  });
   const stranger = world.newAgent();
   refuses("Only owners let agents", await verdict(bob, carol, { added: [stranger] }));
   assertEquals(await verdict(owner, carol, { added: [stranger] }), undefined);
   const fresh = await carol.createKeyPackage();
   const rejoins = [carol.rejoin(fresh)];
   assertEquals(await verdict(bob, owner, { removed: [carol], added: [carol], rejoins }), undefined);
-  refuses("Only owners let", await verdict(bob, owner, { removed: [carol], added: [carol, stranger], rejoins }));
+  refuses(
+    "Only owners let",
+    await verdict(bob, owner, { removed: [carol], added: [carol, stranger], rejoins }),
+  );
   const leaves = [carol.leave()];
-  refuses("Only owners let", await verdict(bob, owner, { removed: [carol], added: [carol], leaves }));
+  refuses(
+    "Only owners let",
+    await verdict(bob, owner, { removed: [carol], added: [carol], leaves }),
+  );
 });
 
 Deno.test("in a channel without owners the policy is open", async () => {
@@ -176,7 +227,10 @@ Deno.test("a message tells whether its sender might speak in its own epoch", asy
     rights.push(outcome.sender.mayPost);
   }
   assertEquals(rights, [true, false, true]);
-  assertEquals(silencedIn(carol.member.current, carol.member.parent?.base).sort(), [bob.id, carol.id].sort());
+  assertEquals(
+    silencedIn(carol.member.current, carol.member.parent?.base).sort(),
+    [bob.id, carol.id].sort(),
+  );
   await world.commit(owner, () => ({ owners: [owner.id, bob.id] }));
   await carol.sync();
   assertEquals(silencedIn(carol.member.current, carol.member.parent?.base), []);
@@ -188,15 +242,27 @@ Deno.test("a message tells whether its sender might speak in its own epoch", asy
 Deno.test("a leaf that does not list the extension stands in the way, and is named", async () => {
   const { world, owner, bob } = await createMembers();
   const older = world.newAgent();
-  const own = withOlderLeaf(await older.createKeyPackage(), older.identity, [0xf5c0, 0xf5c2, 0xf5c3]);
+  const own = withOlderLeaf(await older.createKeyPackage(), older.identity, [
+    0xf5c0,
+    0xf5c2,
+    0xf5c3,
+  ]);
   older.own = own;
   await world.commit(owner, () => ({ add: [own.keyPackage] }));
   await older.join();
   await sync(world);
   assertEquals(lacking(policyExtension, owner.member.current), [older.id]);
   assertEquals(lacking(policyExtension, owner.member.current, [older.id]), []);
-  assertEquals(lacking(policyExtension, older.member.current), [], "its own leaf is made anew with the commit");
-  await assertRejects(() => owner.joined.prepare({ policy: closed }), MlsFault, "not every member supports");
+  assertEquals(
+    lacking(policyExtension, older.member.current),
+    [],
+    "its own leaf is made anew with the commit",
+  );
+  await assertRejects(
+    () => owner.joined.prepare({ policy: closed }),
+    MlsFault,
+    "not every member supports",
+  );
   await world.commit(older, () => ({}));
   await sync(world);
   await world.commit(owner, () => ({ policy: closed }));
@@ -227,32 +293,58 @@ async function welcomed(
     groupInfoExtensions: encodeShownChanges(by.member.changes),
   }, by.deps));
   assert(welcome && victim.own);
-  const expected = { name, channelId: victim.world.channelId, ...(known !== undefined && { known }) };
+  const expected = {
+    name,
+    channelId: victim.world.channelId,
+    ...(known !== undefined && { known }),
+  };
   return Group.join(welcome, victim.own, victim.deps, expected);
 }
 
 Deno.test("a member that comes back finds the policy that it knew, or what owners made of it", async () => {
-  const { world, owner, bob, carol } = await createMembers({ admission: "owners", posting: "members" });
+  const { world, owner, bob, carol } = await createMembers({
+    admission: "owners",
+    posting: "members",
+  });
   const known = carol.member.binding;
   assertEquals((await welcomed(carol, bob, undefined, known)).binding.policy, known.policy);
   const { policy: _, ...without } = known;
   for (const binding of [without, { ...without, policy: openPolicy }]) {
-    await assertRejects(() => welcomed(carol, bob, binding, known), MlsFault, "not the one that its owners set");
+    await assertRejects(
+      () => welcomed(carol, bob, binding, known),
+      MlsFault,
+      "not the one that its owners set",
+    );
   }
   await world.commit(owner, () => ({ policy: closed }));
   await world.commit(owner, () => ({ owners: [owner.id, bob.id] }));
   await bob.sync();
   assertEquals((await welcomed(carol, bob, undefined, known)).binding.policy, closed);
   const stale = { ...bob.member.binding, policy: known.policy ?? openPolicy };
-  await assertRejects(() => welcomed(carol, bob, stale, known), MlsFault, "not the one that its owners set");
+  await assertRejects(
+    () => welcomed(carol, bob, stale, known),
+    MlsFault,
+    "not the one that its owners set",
+  );
 });
 
 Deno.test("a newcomer believes no policy that the chain contradicts, and no inviter that may not add", async () => {
   const { owner, bob, carol } = await createMembers({ admission: "owners", posting: "members" });
-  await assertRejects(() => welcomed(carol, bob, undefined, undefined), MlsFault, "only owners let agents");
-  assertEquals((await welcomed(carol, owner, undefined, undefined)).binding.policy?.admission, "owners");
+  await assertRejects(
+    () => welcomed(carol, bob, undefined, undefined),
+    MlsFault,
+    "only owners let agents",
+  );
+  assertEquals(
+    (await welcomed(carol, owner, undefined, undefined)).binding.policy?.admission,
+    "owners",
+  );
   const { policy: _, ...without } = bob.member.binding;
-  await assertRejects(() => welcomed(carol, bob, without, undefined), MlsFault, "not the one that its owners set");
+  await assertRejects(
+    () => welcomed(carol, bob, without, undefined),
+    MlsFault,
+    "not the one that its owners set",
+  );
   const open = await createMembers();
   const brought = { ...open.owner.member.binding, policy: closed };
   await assertRejects(
@@ -263,12 +355,24 @@ Deno.test("a newcomer believes no policy that the chain contradicts, and no invi
 });
 
 Deno.test("rights follow from owners and policy", () => {
-  const [a, b] = [new World(createRandom(1)).newAgent().id, new World(createRandom(2)).newAgent().id];
+  const [a, b] = [
+    new World(createRandom(1)).newAgent().id,
+    new World(createRandom(2)).newAgent().id,
+  ];
   const none = { owner: false, guest: false, mayAdd: false, mayPost: false };
-  assertEquals(rightsOf(a, { owners: [a], policy: closed }), { ...none, owner: true, mayAdd: true, mayPost: true });
+  assertEquals(rightsOf(a, { owners: [a], policy: closed }), {
+    ...none,
+    owner: true,
+    mayAdd: true,
+    mayPost: true,
+  });
   assertEquals(rightsOf(b, { owners: [a], policy: closed }), none);
   assertEquals(rightsOf(b, { owners: [a] }), { ...none, mayAdd: true, mayPost: true });
-  assertEquals(rightsOf(b, { owners: [], policy: closed }), { ...none, mayAdd: true, mayPost: true });
+  assertEquals(rightsOf(b, { owners: [], policy: closed }), {
+    ...none,
+    mayAdd: true,
+    mayPost: true,
+  });
   assertEquals(rightsOf(b, { owners: [], guests: [b] }), { ...none, guest: true, mayPost: true });
 });
 

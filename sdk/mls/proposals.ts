@@ -1,7 +1,7 @@
 /**
- * The effect of a commit's proposals on a group (RFC 9420 sections 12.1 to 12.3). Accepts adds, removes, updates,
- * pre-shared keys and GroupContext extensions. Refuses reinitialisation and external joins, which a channel does not
- * use.
+ * The effect of a commit's proposals on a group (RFC 9420 sections 12.1 to 12.3). Accepts adds,
+ * removes, updates, pre-shared keys and GroupContext extensions. Refuses reinitialisation and
+ * external joins, which a channel does not use.
  */
 import type { SignedBytes } from "../../wasm/mod.ts";
 import type { Parts } from "../base/parts.ts";
@@ -10,7 +10,13 @@ import { type Signatures, verifyInParts } from "./crypto/signatures.ts";
 import type { Epoch } from "./epoch.ts";
 import { checkPskIds } from "./key_schedule.ts";
 import { checkKeyPackage, signedKeyPackage } from "./key_package.ts";
-import { checkLeaf, type CredentialPolicy, listsExtension, sameCredential, signedLeaf } from "./leaf.ts";
+import {
+  checkLeaf,
+  type CredentialPolicy,
+  listsExtension,
+  sameCredential,
+  signedLeaf,
+} from "./leaf.ts";
 import { createLeaf, type RatchetTree } from "./ratchet_tree.ts";
 import {
   type Extension,
@@ -58,7 +64,10 @@ export interface ProposalRules {
   readonly policy: CredentialPolicy;
 }
 
-/** KeyPackages and leaves whose signatures were verified already, with that of the commit that carries them. */
+/**
+ * KeyPackages and leaves whose signatures were verified already, with that of the commit that
+ * carries them.
+ */
 export type VerifiedParts = ReadonlySet<KeyPackage | LeafNode>;
 
 interface Grouped {
@@ -69,7 +78,10 @@ interface Grouped {
   readonly extensions: Extension[][];
 }
 
-/** Validates the whole list, then applies it in the order of section 12.3. Throws `MlsFault`; changes nothing. */
+/**
+ * Validates the whole list, then applies it in the order of section 12.3. Throws `MlsFault`;
+ * changes nothing.
+ */
 export function* applyProposals(
   epoch: Epoch,
   committer: number,
@@ -91,7 +103,9 @@ export function* applyProposals(
     if (before === undefined || !sameCredential(before.node, leafNode)) {
       throw new MlsFault("An update changes its sender's identity or signature key");
     }
-    if (equalBytes(before.node.hpkePublicKey, leafNode.hpkePublicKey)) throw new MlsFault("An update changes no key");
+    if (equalBytes(before.node.hpkePublicKey, leafNode.hpkePublicKey)) {
+      throw new MlsFault("An update changes no key");
+    }
     signed.push(signedLeaf(leafNode, { groupId: epoch.context.groupId, leafIndex: sender }));
     tree = tree.replace(sender, createLeaf(leafNode));
   }
@@ -149,7 +163,9 @@ function group(proposals: readonly ProposalFrom[]): Grouped {
         grouped.extensions.push(proposal.groupContextExtensions.extensions);
         break;
       default:
-        throw new MlsFault(`Proposals of type ${proposal.proposalType} are not accepted in a channel`);
+        throw new MlsFault(
+          `Proposals of type ${proposal.proposalType} are not accepted in a channel`,
+        );
     }
   }
   return grouped;
@@ -157,16 +173,27 @@ function group(proposals: readonly ProposalFrom[]): Grouped {
 
 /** Section 12.2. */
 function checkList({ updates, removes, pskIds, extensions }: Grouped, committer: number): void {
-  if (updates.some(({ sender }) => sender === committer)) throw new MlsFault("A committer updates itself by proposal");
+  if (updates.some(({ sender }) => sender === committer)) {
+    throw new MlsFault("A committer updates itself by proposal");
+  }
   if (removes.includes(committer)) throw new MlsFault("A committer removes itself");
   const touched = [...updates.map(({ sender }) => sender), ...removes];
-  if (new Set(touched).size !== touched.length) throw new MlsFault("A commit touches a member twice");
+  if (new Set(touched).size !== touched.length) {
+    throw new MlsFault("A commit touches a member twice");
+  }
   checkPskIds(pskIds);
   if (extensions.length > 1) throw new MlsFault("A commit sets the group's extensions twice");
 }
 
-/** Section 12.1.7: every member supports what its group has. The committer's leaf is made anew, and judged with the path. */
-function checkSupport(tree: RatchetTree, extensions: readonly Extension[], committer: number): void {
+/**
+ * Section 12.1.7: every member supports what its group has. The committer's leaf is made anew, and
+ * judged with the path.
+ */
+function checkSupport(
+  tree: RatchetTree,
+  extensions: readonly Extension[],
+  committer: number,
+): void {
   const types = extensions.map(({ extensionType }) => extensionTypeToNumber(extensionType));
   for (const [leafIndex, { node }] of tree.leaves()) {
     if (leafIndex !== committer && !types.every((type) => listsExtension(node, type))) {

@@ -1,6 +1,7 @@
 /**
- * The ratchet tree of RFC 9420 section 7 as an immutable value. Changing it copies two arrays of references and forgets the
- * hashes between the change and the root, so the tree hash after a commit costs a path and not the tree.
+ * The ratchet tree of RFC 9420 section 7 as an immutable value. Changing it copies two arrays of
+ * references and forgets the hashes between the change and the root, so the tree hash after a
+ * commit costs a path and not the tree.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
 import { type AgentId, limits } from "../../proto/mod.ts";
@@ -8,9 +9,24 @@ import { sha256 } from "../../wasm/mod.ts";
 import type { Parts } from "../base/parts.ts";
 import { decodeExactly, decodeFirst, MlsFault, optional, uint32, uint8, vector } from "./codec.ts";
 import { agentOf } from "./leaf.ts";
-import { directPathOf, isBelow, isLeafNode, leafOfNode, leafRangeOf, leftOf, nodeOfLeaf } from "./tree_math.ts";
+import {
+  directPathOf,
+  isBelow,
+  isLeafNode,
+  leafOfNode,
+  leafRangeOf,
+  leftOf,
+  nodeOfLeaf,
+} from "./tree_math.ts";
 import { parentOf, rightOf, rootOf, siblingOf } from "./tree_math.ts";
-import { decodeNode, decodeOptional, decodeVarLenData, encodeLeafNode, type LeafNode, type Node } from "./ts_mls.ts";
+import {
+  decodeNode,
+  decodeOptional,
+  decodeVarLenData,
+  encodeLeafNode,
+  type LeafNode,
+  type Node,
+} from "./ts_mls.ts";
 
 export interface Leaf {
   readonly kind: "leaf";
@@ -35,14 +51,20 @@ export interface Parent {
 
 export type TreeNode = Leaf | Parent;
 
-/** One step of a leaf's filtered direct path: a node, and who below its other child must be told its secret. */
+/**
+ * One step of a leaf's filtered direct path: a node, and who below its other child must be told its
+ * secret.
+ */
 export interface PathStep {
   readonly node: number;
   readonly copathChild: number;
   readonly resolution: readonly number[];
 }
 
-/** Leaves fill from the left, so a group of at most a thousand never needs more. Also bounds what a Welcome may make us hash. */
+/**
+ * Leaves fill from the left, so a group of at most a thousand never needs more. Also bounds what a
+ * Welcome may make us hash.
+ */
 export const maxLeaves: number = 2 ** Math.ceil(Math.log2(limits.membersPerChannel));
 
 /** Of a subtree that is hashed at once. */
@@ -50,7 +72,11 @@ const hashedLevels = 5;
 const leafHashInput = 1;
 const parentHashInput = 2;
 /** `optional<Node>`: whether there is one, and its type. */
-const [blank, presentLeaf, presentParent] = [Uint8Array.of(0), Uint8Array.of(1, 1), Uint8Array.of(1, 2)];
+const [blank, presentLeaf, presentParent] = [
+  Uint8Array.of(0),
+  Uint8Array.of(1, 1),
+  Uint8Array.of(1, 2),
+];
 
 export function createLeaf(node: LeafNode): Leaf {
   let agentId: AgentId | undefined;
@@ -67,17 +93,27 @@ export function createLeaf(node: LeafNode): Leaf {
 
 export class RatchetTree {
   readonly #nodes: readonly (TreeNode | undefined)[];
-  /** Tree hashes by node, filled on demand; the same array is never shared between different trees. */
+  /**
+   * Tree hashes by node, filled on demand; the same array is never shared between different trees.
+   */
   readonly #hashes: (Uint8Array | undefined)[];
 
-  private constructor(nodes: readonly (TreeNode | undefined)[], hashes: (Uint8Array | undefined)[]) {
+  private constructor(
+    nodes: readonly (TreeNode | undefined)[],
+    hashes: (Uint8Array | undefined)[],
+  ) {
     this.#nodes = nodes;
     this.#hashes = hashes;
   }
 
-  /** Of nodes in array order; extended with blanks to a full tree. Refuses nodes in places where they cannot be. */
+  /**
+   * Of nodes in array order; extended with blanks to a full tree. Refuses nodes in places where
+   * they cannot be.
+   */
   static fromNodes(given: readonly (TreeNode | undefined)[]): RatchetTree {
-    if (given.length > 2 * maxLeaves - 1) throw new MlsFault(`A ratchet tree has more than ${maxLeaves} leaves`);
+    if (given.length > 2 * maxLeaves - 1) {
+      throw new MlsFault(`A ratchet tree has more than ${maxLeaves} leaves`);
+    }
     const nodes = [...given];
     let width = 1;
     while (width < nodes.length) width = 2 * width + 1;
@@ -90,7 +126,10 @@ export class RatchetTree {
     return new RatchetTree(nodes, new Array(nodes.length));
   }
 
-  /** The ratchet_tree extension. Throws `MlsFault` for anything else, also for blank nodes at its end (section 12.4.3.3). */
+  /**
+   * The ratchet_tree extension. Throws `MlsFault` for anything else, also for blank nodes at its
+   * end (section 12.4.3.3).
+   */
   static *decode(bytes: Uint8Array, what: string): Parts<RatchetTree> {
     const rest = decodeExactly(decodeVarLenData, bytes, what);
     const nodes: (TreeNode | undefined)[] = [];
@@ -148,7 +187,9 @@ export class RatchetTree {
     }
   }
 
-  /** The ratchet_tree extension: every node up to the last one that is not blank (section 12.4.3.3). */
+  /**
+   * The ratchet_tree extension: every node up to the last one that is not blank (section 12.4.3.3).
+   */
   encode(): Uint8Array {
     const last = this.#nodes.findLastIndex((node) => node !== undefined);
     const parts: Uint8Array[] = [];
@@ -174,26 +215,36 @@ export class RatchetTree {
     nodes[nodeOfLeaf(leafIndex)] = leaf;
     for (const index of directPathOf(leafIndex, nodes.length)) {
       const node = nodes[index];
-      if (node?.kind === "parent") nodes[index] = { ...node, unmerged: insertSorted(node.unmerged, leafIndex) };
+      if (node?.kind === "parent") {
+        nodes[index] = { ...node, unmerged: insertSorted(node.unmerged, leafIndex) };
+      }
     }
     forgetPath(hashes, leafIndex);
     return { tree: new RatchetTree(nodes, hashes), leafIndex };
   }
 
-  /** Section 12.1.2 and 12.1.3: puts a leaf, or nothing, and blanks the path above it; a blank right half is cut off. */
+  /**
+   * Section 12.1.2 and 12.1.3: puts a leaf, or nothing, and blanks the path above it; a blank right
+   * half is cut off.
+   */
   replace(leafIndex: number, leaf: Leaf | undefined): RatchetTree {
     const nodes = [...this.#nodes];
     const hashes = [...this.#hashes];
     nodes[nodeOfLeaf(leafIndex)] = leaf;
     for (const index of directPathOf(leafIndex, nodes.length)) nodes[index] = undefined;
     forgetPath(hashes, leafIndex);
-    while (nodes.length > 1 && nodes.slice(rootOf(nodes.length)).every((node) => node === undefined)) {
+    while (
+      nodes.length > 1 && nodes.slice(rootOf(nodes.length)).every((node) => node === undefined)
+    ) {
       nodes.length = hashes.length = rootOf(nodes.length);
     }
     return new RatchetTree(nodes, hashes);
   }
 
-  /** Section 7.5: a committer's new leaf and new keys on its filtered direct path; the rest of the path is blank. */
+  /**
+   * Section 7.5: a committer's new leaf and new keys on its filtered direct path; the rest of the
+   * path is blank.
+   */
   withPath(leafIndex: number, leaf: Leaf, parents: ReadonlyMap<number, Parent>): RatchetTree {
     const nodes = [...this.#nodes];
     const hashes = [...this.#hashes];
@@ -208,7 +259,9 @@ export class RatchetTree {
     const node = this.#nodes[index];
     if (node?.kind === "parent") return [index, ...node.unmerged.map(nodeOfLeaf)];
     if (node?.kind === "leaf") return [index];
-    return isLeafNode(index) ? [] : [...this.resolution(leftOf(index)), ...this.resolution(rightOf(index))];
+    return isLeafNode(index)
+      ? []
+      : [...this.resolution(leftOf(index)), ...this.resolution(rightOf(index))];
   }
 
   /** Section 4.1.2: without the nodes whose other child has nobody below. */
@@ -245,15 +298,23 @@ export class RatchetTree {
     return hash;
   }
 
-  /** The same as if these leaves had never been added; subtrees without any of them are not hashed again. */
+  /**
+   * The same as if these leaves had never been added; subtrees without any of them are not hashed
+   * again.
+   */
   hashWithout(index: number, leaves: readonly number[]): Uint8Array {
     const { start, end } = leafRangeOf(index);
     const below = leaves.filter((leaf) => leaf >= start && leaf < end);
     if (below.length === 0) return this.hash(index);
     if (isLeafNode(index)) return hashLeaf(leafOfNode(index), undefined);
     const parent = this.parent(index);
-    const without = parent && { ...parent, unmerged: parent.unmerged.filter((leaf) => !below.includes(leaf)) };
-    return hashParent(without, this.hashWithout(leftOf(index), below), this.hashWithout(rightOf(index), below));
+    const without = parent &&
+      { ...parent, unmerged: parent.unmerged.filter((leaf) => !below.includes(leaf)) };
+    return hashParent(
+      without,
+      this.hashWithout(leftOf(index), below),
+      this.hashWithout(rightOf(index), below),
+    );
   }
 
   /** Section 7.9: what a node below `index` commits to, on the side away from `sibling`. */
@@ -281,7 +342,11 @@ function hashParent(parent: Parent | undefined, left: Uint8Array, right: Uint8Ar
 }
 
 function encodeParent({ publicKey, parentHash, unmerged }: Parent): Uint8Array {
-  return concatBytes(vector(publicKey), vector(parentHash), vector(concatBytes(...unmerged.map(uint32))));
+  return concatBytes(
+    vector(publicKey),
+    vector(parentHash),
+    vector(concatBytes(...unmerged.map(uint32))),
+  );
 }
 
 function forgetPath(hashes: (Uint8Array | undefined)[], leafIndex: number): void {

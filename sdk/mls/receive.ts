@@ -1,6 +1,16 @@
-/** The one way for bytes into a group: routed by group id and epoch, opened, signature verified, and only then acted on. */
+/**
+ * The one way for bytes into a group: routed by group id and epoch, opened, signature verified, and
+ * only then acted on.
+ */
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { type AgentId, binaryIdToBytes, generationOf, groupIdOf, limits, WireError } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  binaryIdToBytes,
+  generationOf,
+  groupIdOf,
+  limits,
+  WireError,
+} from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
 import { atOnce, type Parts } from "../base/parts.ts";
 import { attempt, decodeFirst, equalBytes, isMachineFault, MlsFault, vector } from "./codec.ts";
@@ -85,10 +95,15 @@ export interface ProposedCommit {
 /** Rules for commits beyond those of MLS. Returns the reason against the commit, or undefined. */
 export type CommitRules = (commit: ProposedCommit) => string | undefined;
 
-/** Whether there is room for the epoch after a commit. Returns the reason against it, or undefined. */
+/**
+ * Whether there is room for the epoch after a commit. Returns the reason against it, or undefined.
+ */
 export type KeepCheck = (next: Epoch) => string | undefined;
 
-/** Channels change by commits alone; a few proposals on their own are tolerated, each with room for a KeyPackage. */
+/**
+ * Channels change by commits alone; a few proposals on their own are tolerated, each with room for
+ * a KeyPackage.
+ */
 const maxProposals = 64;
 /** Parts of a commit that are verified with it; of more, its own signature is verified first. */
 const maxParts = 8;
@@ -121,7 +136,9 @@ function groupIdAt({ context }: Epoch, epoch: number): Uint8Array {
   return binaryIdToBytes(groupIdOf(channelIdOf(context), generationOf(epoch)));
 }
 
-/** Whether a message is verified is the half that may wait. A commit is followed, or not, in parts. */
+/**
+ * Whether a message is verified is the half that may wait. A commit is followed, or not, in parts.
+ */
 export function receiveMessage(
   places: Places,
   message: SealedMessage,
@@ -134,7 +151,10 @@ export function receiveMessage(
     const opened = open(place, message);
     if ("kind" in opened) return { result: { outcome: opened } };
     if (message.contentType === "application") {
-      return followedBy(readApplication(place, places.senders, message, opened, deps), (outcome) => ({ outcome }));
+      return followedBy(
+        readApplication(place, places.senders, message, opened, deps),
+        (outcome) => ({ outcome }),
+      );
     }
     return { parts: explained(readHandshake(places, message, opened, checks, deps), message) };
   } catch (cause) {
@@ -142,14 +162,26 @@ export function receiveMessage(
   }
 }
 
-/** The outcome of a commit if it were received. Nothing changes and no key is used up: it can be received later. */
-export function tryCommit(places: Places, message: SealedMessage, checks: CommitChecks, deps: GroupDeps): Judged {
+/**
+ * The outcome of a commit if it were received. Nothing changes and no key is used up: it can be
+ * received later.
+ */
+export function tryCommit(
+  places: Places,
+  message: SealedMessage,
+  checks: CommitChecks,
+  deps: GroupDeps,
+): Judged {
   const place = placeOf(places, message);
   if ("kind" in place) return { outcome: place };
-  if (message.contentType !== "commit") return { outcome: { kind: "refused", reason: "It is not a commit" } };
+  if (message.contentType !== "commit") {
+    return { outcome: { kind: "refused", reason: "It is not a commit" } };
+  }
   try {
     const opened = open({ ...place, secretTree: place.secretTree.fork() }, message);
-    return "kind" in opened ? { outcome: opened } : atOnce(readHandshake(places, message, opened, checks, deps));
+    return "kind" in opened
+      ? { outcome: opened }
+      : atOnce(readHandshake(places, message, opened, checks, deps));
   } catch (cause) {
     return { outcome: explain(cause, message) };
   }
@@ -178,9 +210,13 @@ function* explained(parts: Parts<Judged>, message: SealedMessage): Parts<Judged>
   }
 }
 
-/** Whatever a member wrote into its message, and however the cryptography below balked at it: the group goes on. */
+/**
+ * Whatever a member wrote into its message, and however the cryptography below balked at it: the
+ * group goes on.
+ */
 function explain(cause: unknown, { contentType }: SealedMessage): Outcome {
-  // The message may be right: a member that refused its commit for that would leave the others for good.
+  // The message may be right: a member that refused its commit for that would leave the others for
+  // good.
   if (isMachineFault(cause)) throw cause;
   const known = cause instanceof MlsFault || cause instanceof WireError;
   const reason = known ? cause.message : `The ${contentType} is malformed or was not made for us`;
@@ -190,15 +226,18 @@ function explain(cause: unknown, { contentType }: SealedMessage): Outcome {
 /** How a message is looked at before its turn. */
 export interface Preview {
   readonly forks: ChainForks;
-  /** As the relay says. Of another one, a member could use up keys that this one's own messages need. */
+  /**
+   * As the relay says. Of another one, a member could use up keys that this one's own messages
+   * need.
+   */
   readonly sender: AgentId;
   /** Asked before the signature is verified, which is most of the work. */
   readonly isWanted: (payload: Uint8Array) => boolean;
 }
 
 /**
- * Opens a message of an application with other chains than the group's: nothing changes, and it can be received later. Undefined
- * for one that is not wanted.
+ * Opens a message of an application with other chains than the group's: nothing changes, and it can
+ * be received later. Undefined for one that is not wanted.
  */
 export function previewMessage(
   { current, past, senders }: Omit<Places, "proposals">,
@@ -208,14 +247,19 @@ export function previewMessage(
 ): Begun<boolean, Outcome | undefined> {
   const isCurrent = message.epoch === current.context.epoch;
   const own = isCurrent ? readable(current) : readablePast(past.get(message.epoch));
-  if (own === undefined || message.contentType !== "application" || !equalBytes(message.groupId, own.context.groupId)) {
+  if (
+    own === undefined || message.contentType !== "application" ||
+    !equalBytes(message.groupId, own.context.groupId)
+  ) {
     return { result: { kind: "stale", epoch: Number(message.epoch) } };
   }
   const place = { ...own, secretTree: forks.of(message.epoch, own.secretTree) };
   try {
     const opened = open(place, message);
     if ("kind" in opened) return { result: opened };
-    if (senders.at(opened.sender, opened.credential, place.context).agentId !== sender) return { result: undefined };
+    if (senders.at(opened.sender, opened.credential, place.context).agentId !== sender) {
+      return { result: undefined };
+    }
     if (isWanted(readApplicationContent(opened.plaintext).data)) {
       return readApplication(place, senders, message, opened, deps);
     }
@@ -238,7 +282,9 @@ function open(place: Readable, message: SealedMessage): Opened | Outcome {
   const aead = aeadOfEpoch(place);
   const undecryptable = (reason: string): Outcome => ({ kind: "undecryptable", reason });
   const from = attempt(() => openSenderData(message, aead, place.senderData));
-  if (from === undefined) return undecryptable("The message was not sealed in this epoch, or was changed on its way");
+  if (from === undefined) {
+    return undecryptable("The message was not sealed in this epoch, or was changed on its way");
+  }
   if (from.sender === place.ownLeaf) return { kind: "own" };
   const credential = place.credentialAt(from.sender);
   if (credential === undefined) return undecryptable("The sender was not a member");
@@ -269,7 +315,14 @@ function readApplication(
       if (!isTrue) return { kind: "undecryptable", reason: "The sender's signature is wrong" };
       key.use();
       const { authenticatedData } = message;
-      return { kind: "message", epoch: Number(message.epoch), sender: from, payload: data, authenticatedData, key };
+      return {
+        kind: "message",
+        epoch: Number(message.epoch),
+        sender: from,
+        payload: data,
+        authenticatedData,
+        key,
+      };
     },
   };
 }
@@ -287,18 +340,24 @@ function* readHandshake(
     plaintext,
     message.contentType,
   );
-  const { content, signature, confirmationTag } = readHandshakeContent(plaintext, message.contentType, length);
+  const { content, signature, confirmationTag } = readHandshakeContent(
+    plaintext,
+    message.contentType,
+    length,
+  );
   const framed: FramedContent = { ...message, sender, content };
   const signed = {
     publicKey: credential.signatureKey,
     message: contentToSign(framed, current.contextBytes),
     signature,
   };
-  const parts = "proposalType" in value ? [] : signedPartsOf(value, { groupId: message.groupId, leafIndex: sender });
+  const parts = "proposalType" in value
+    ? []
+    : signedPartsOf(value, { groupId: message.groupId, leafIndex: sender });
   const together = parts.length > 0 &&
     deps.signatures.verifyHandshakes([signed, ...parts.flatMap(({ signatures }) => signatures)]);
-  // A part of the commit may be wrong although the commit's own signature is not: then each is checked, and named,
-  // separately.
+  // A part of the commit may be wrong although the commit's own signature is not: then each is
+  // checked, and named, separately.
   if (!together && !deps.signatures.verifyHandshakes([signed])) {
     return { outcome: { kind: "undecryptable", reason: "The sender's signature is wrong" } };
   }
@@ -306,9 +365,15 @@ function* readHandshake(
   const from = memberOf(sender, credential, current.context);
   if ("proposalType" in value) {
     if (proposals.size >= maxProposals || content.length > maxProposalBytes) {
-      return { outcome: { kind: "refused", reason: "Too many proposals are waiting, or this one is too long" } };
+      return {
+        outcome: {
+          kind: "refused",
+          reason: "Too many proposals are waiting, or this one is too long",
+        },
+      };
     }
-    // For a proposal, what the transcript takes in of a commit is what its reference is the hash of.
+    // For a proposal, what the transcript takes in of a commit is what its reference is the hash
+    // of.
     const reference = bytesToHex(refHash(proposalRefLabel, transcript));
     use();
     proposals.set(reference, { proposal: value, sender });
@@ -322,7 +387,8 @@ function* readHandshake(
     findProposal: (reference) => proposals.get(bytesToHex(reference)),
     verifiedParts: new Set(together ? parts.map(({ part }) => part) : []),
   }, deps);
-  // The commit's key stays: if it is refused now it may be followed later, and once it is followed the epoch is over.
+  // The commit's key stays: if it is refused now it may be followed later, and once it is followed
+  // the epoch is over.
   const summary = summarise(current, processed.effects);
   const { authenticatedData } = message;
   const { proposals: proposed } = value;
@@ -352,8 +418,8 @@ interface SignedPart {
 }
 
 /**
- * KeyPackages and the committer's new leaf. Verified with the commit's own signature they cost little more than that one. None of
- * a commit with more.
+ * KeyPackages and the committer's new leaf. Verified with the commit's own signature they cost
+ * little more than that one. None of a commit with more.
  */
 function signedPartsOf({ proposals, path }: Commit, place: LeafPlace): SignedPart[] {
   if (proposals.length >= maxParts) return [];
@@ -367,7 +433,8 @@ function signedPartsOf({ proposals, path }: Commit, place: LeafPlace): SignedPar
 }
 
 /** The parts of an epoch, present or past, that reading needs. */
-interface Readable extends Pick<PastEpoch, "suiteId" | "context" | "contextBytes" | "ownLeaf" | "secretTree"> {
+interface Readable
+  extends Pick<PastEpoch, "suiteId" | "context" | "contextBytes" | "ownLeaf" | "secretTree"> {
   readonly senderData: Uint8Array;
   readonly credentialAt: (leafIndex: number) => MemberCredential | undefined;
 }

@@ -1,8 +1,9 @@
 /**
- * A group and the records that keep it. Nothing here waits and nothing writes: an operation changes the group and returns what
- * must be on disk before anything follows from it. The full epoch is written once per commit; a message writes its sender's
- * chain, about a hundred bytes, and only when the application is done with it: until then it can be read again. Keys for sending
- * are reserved in blocks, and a block that a crash cut short is skipped, never used again.
+ * A group and the records that keep it. Nothing here waits and nothing writes: an operation changes
+ * the group and returns what must be on disk before anything follows from it. The full epoch is
+ * written once per commit; a message writes its sender's chain, about a hundred bytes, and only
+ * when the application is done with it: until then it can be read again. Keys for sending are
+ * reserved in blocks, and a block that a crash cut short is skipped, never used again.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { OwnersChange } from "../../proto/mod.ts";
@@ -12,7 +13,14 @@ import { channelIdOf } from "./channel_extensions.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import { Consumption, type Receipt } from "./consumption.ts";
 import type { Epoch } from "./epoch.ts";
-import { type Change, Group, type MemberDeps, type PreparedCommit, type Sealed, type SealingRoom } from "./group.ts";
+import {
+  type Change,
+  Group,
+  type MemberDeps,
+  type PreparedCommit,
+  type Sealed,
+  type SealingRoom,
+} from "./group.ts";
 import { type Begun, followedBy, type Job } from "./job.ts";
 import type { PastEpoch } from "./past_epochs.ts";
 import type { CommitRules, Judged, Outcome, Preview } from "./receive.ts";
@@ -50,7 +58,10 @@ import {
 
 /** Keys for sending that one write to disk makes safe. */
 export const reservedGenerations = 64;
-/** Messages may be this many epochs late before their keys are gone: a week of healing commits, twice. */
+/**
+ * Messages may be this many epochs late before their keys are gone: a week of healing commits,
+ * twice.
+ */
 export const maxPastEpochs = 2048;
 
 /** Room for a member's own keys in the record of an epoch: a path has 32 nodes at most. */
@@ -67,7 +78,10 @@ export interface Step<T> {
   readonly result: T;
   /** In one write, before anything that follows from the result. */
   readonly write: readonly RecordChange[];
-  /** Records of epochs that are forgotten, and much if they are many: deleted behind the write, in any parts. */
+  /**
+   * Records of epochs that are forgotten, and much if they are many: deleted behind the write, in
+   * any parts.
+   */
   readonly over: readonly RecordChange[];
 }
 
@@ -90,7 +104,10 @@ export interface LoadedRecords {
 /** A new membership in place of an earlier one. */
 export interface SavedRecords {
   readonly recorded: RecordedGroup;
-  /** Records of epochs that were over in the earlier membership too: deleted before the write, in any parts. */
+  /**
+   * Records of epochs that were over in the earlier membership too: deleted before the write, in
+   * any parts.
+   */
   readonly over: readonly RecordChange[];
   readonly write: readonly RecordChange[];
 }
@@ -121,7 +138,12 @@ export class RecordedGroup {
   /** The same of commits of ours. */
   readonly #candidates = new WeakMap<PreparedCommit, Uint8Array>();
 
-  private constructor(group: Group, limits: RecordLimits, candidate: boolean, given: readonly PreparedCommit[]) {
+  private constructor(
+    group: Group,
+    limits: RecordLimits,
+    candidate: boolean,
+    given: readonly PreparedCommit[],
+  ) {
     this.#candidate = candidate;
     this.#given = new Set(given.map(({ hash }) => givenId(hash)));
     this.group = group;
@@ -132,9 +154,10 @@ export class RecordedGroup {
   }
 
   /**
-   * The records of a group that was just created or joined, in place of those of an earlier membership. Refuses to start the epoch
-   * again that is on disk already: its keys may have been used. Whether the new one has a lower number says nothing: it was
-   * entered by a KeyPackage that is used once. `foundings` are kept, by their hashes: the relay may take them yet.
+   * The records of a group that was just created or joined, in place of those of an earlier
+   * membership. Refuses to start the epoch again that is on disk already: its keys may have been
+   * used. Whether the new one has a lower number says nothing: it was entered by a KeyPackage that
+   * is used once. `foundings` are kept, by their hashes: the relay may take them yet.
    */
   static save(
     group: Group,
@@ -163,17 +186,26 @@ export class RecordedGroup {
   }
 
   /** The group as it was last written. */
-  static load(stored: readonly StoredRecord[], limits: RecordLimits, deps: MemberDeps): LoadedRecords | undefined {
+  static load(
+    stored: readonly StoredRecord[],
+    limits: RecordLimits,
+    deps: MemberDeps,
+  ): LoadedRecords | undefined {
     const read = readGroup(stored);
     if (read === undefined) return undefined;
     const { current, candidate, given, foundings, ...rest } = read;
     const group = Group.restore({ epoch: current, ...rest }, deps);
-    return { recorded: new RecordedGroup(group, limits, candidate !== undefined, given), candidate, given, foundings };
+    return {
+      recorded: new RecordedGroup(group, limits, candidate !== undefined, given),
+      candidate,
+      given,
+      foundings,
+    };
   }
 
   /**
-   * Keys for messages of the present epoch that are used, or will not be. After a crash, those of the whole block. One
-   * beyond them, if it was used, was used by another copy of these records.
+   * Keys for messages of the present epoch that are used, or will not be. After a crash, those of
+   * the whole block. One beyond them, if it was used, was used by another copy of these records.
    */
   get usedKeys(): number {
     const { secretTree, ownLeaf } = this.group.current;
@@ -192,7 +224,10 @@ export class RecordedGroup {
     return changes;
   }
 
-  /** Keys that were reserved and will not be used: the next start begins with them, so that receivers need not step over them. */
+  /**
+   * Keys that were reserved and will not be used: the next start begins with them, so that
+   * receivers need not step over them.
+   */
   giveBack(): RecordChange[] {
     if (this.needsKeys) return [];
     this.#reservedUntil = this.usedKeys;
@@ -200,7 +235,11 @@ export class RecordedGroup {
   }
 
   /** Seals a message with a key that was reserved. */
-  beginSeal(payload: Uint8Array, authenticatedData: Uint8Array, room?: SealingRoom): Job<Uint8Array, Sealed> {
+  beginSeal(
+    payload: Uint8Array,
+    authenticatedData: Uint8Array,
+    room?: SealingRoom,
+  ): Job<Uint8Array, Sealed> {
     if (this.needsKeys) throw new TypeError("Cannot seal: keys are reserved first");
     return this.group.beginSeal(payload, authenticatedData, room);
   }
@@ -220,15 +259,27 @@ export class RecordedGroup {
     if (outcome.kind !== "message") return { result: { outcome }, write, over: moved.over };
     const place = places.find(({ context }) => Number(context.epoch) === outcome.epoch);
     const ratchets = place?.secretTree.leaves.get(outcome.sender.leafIndex);
-    if (place === undefined || ratchets === undefined) throw new MlsFault("A message has no sender in the group");
+    if (place === undefined || ratchets === undefined) {
+      throw new MlsFault("A message has no sender in the group");
+    }
     const { key: { generation, key, nonce }, sender: { leafIndex } } = outcome;
     const { epoch } = place.context;
-    const receipt = { order: ++this.#received, epoch, leafIndex, ratchets, generation, key: { key, nonce } };
+    const receipt = {
+      order: ++this.#received,
+      epoch,
+      leafIndex,
+      ratchets,
+      generation,
+      key: { key, nonce },
+    };
     this.#consumption.received(ratchetId(place, leafIndex), receipt);
     return { result: { outcome, receipt }, write, over: [] };
   }
 
-  /** The outcome of a commit if it were received, and the epoch that it would begin. Nothing changes: it can be received later. */
+  /**
+   * The outcome of a commit if it were received, and the epoch that it would begin. Nothing
+   * changes: it can be received later.
+   */
   tryFollow(commit: Uint8Array, rules: CommitRules): Judged {
     return this.group.tryFollow(commit, rules, (next) => this.#tooLargeToFollow(next));
   }
@@ -238,7 +289,10 @@ export class RecordedGroup {
     return this.group.beginPreview(message, preview);
   }
 
-  /** The changes to write, with the new position, when the application is done with a message; see `consumption.ts`. */
+  /**
+   * The changes to write, with the new position, when the application is done with a message; see
+   * `consumption.ts`.
+   */
   consume(receipt: Receipt): RecordChange[] {
     const { epoch, leafIndex } = receipt;
     if (epoch !== this.group.current.context.epoch && !this.group.past.has(epoch)) return [];
@@ -247,23 +301,30 @@ export class RecordedGroup {
     return ratchets === undefined ? [] : [this.#put(id, encodeRatchets(ratchets))];
   }
 
-  /** A commit of ours, to be kept before it is sent. One that is not kept has used up a key, and nothing else. */
+  /**
+   * A commit of ours, to be kept before it is sent. One that is not kept has used up a key, and
+   * nothing else.
+   */
   *beginPrepare(change: Change): Parts<PreparedCommit> {
     const prepared = yield* this.group.beginPrepare(change);
-    const tooLarge = this.#tooLarge(this.#encodeCandidate(prepared).length) ?? this.#tooLargeToFollow(prepared.next);
+    const tooLarge = this.#tooLarge(this.#encodeCandidate(prepared).length) ??
+      this.#tooLargeToFollow(prepared.next);
     if (tooLarge !== undefined) throw new MlsFault(tooLarge);
     return prepared;
   }
 
   /** The commit is safe to send once this is written. */
   keep(prepared: PreparedCommit): RecordChange[] {
-    if (this.#candidate) throw new MlsFault("A commit is under way already: accept or discard it first");
+    if (this.#candidate) {
+      throw new MlsFault("A commit is under way already: accept or discard it first");
+    }
     this.#candidate = true;
     return [this.#put("candidate", this.#encodeCandidate(prepared)), ...this.#ownChanges(0)];
   }
 
   #encodeCandidate(prepared: PreparedCommit): Uint8Array {
-    const encoded = this.#candidates.get(prepared) ?? encodeCandidate(prepared, this.#encode(prepared.next));
+    const encoded = this.#candidates.get(prepared) ??
+      encodeCandidate(prepared, this.#encode(prepared.next));
     this.#candidates.set(prepared, encoded);
     return encoded;
   }
@@ -286,7 +347,10 @@ export class RecordedGroup {
     return [...this.discard(), ...this.#forgetGiven()];
   }
 
-  /** The candidate is sent no more, and stays: the relay may take it yet. `dropped`: an earlier one that has no room any more. */
+  /**
+   * The candidate is sent no more, and stays: the relay may take it yet. `dropped`: an earlier one
+   * that has no room any more.
+   */
   give(prepared: PreparedCommit, dropped?: PreparedCommit): RecordChange[] {
     const [id, gone] = [givenId(prepared.hash), dropped && givenId(dropped.hash)];
     this.#given.add(id);
@@ -306,7 +370,10 @@ export class RecordedGroup {
     return this.group.isUnknownOwn(message);
   }
 
-  /** A generation of ours, which is safe to send once it is written. It stays until `forgetFounding`: the relay may take it. */
+  /**
+   * A generation of ours, which is safe to send once it is written. It stays until
+   * `forgetFounding`: the relay may take it.
+   */
   prepareFounding(founding: FoundingCandidate): RecordChange {
     return this.#put(foundingId(bytesToHex(founding.hash)), encodeFounding(founding));
   }
@@ -316,7 +383,10 @@ export class RecordedGroup {
     return this.#delete(foundingId(hash));
   }
 
-  /** A new generation: its first epoch takes the present one's place, which stays for messages that are not read yet. */
+  /**
+   * A new generation: its first epoch takes the present one's place, which stays for messages that
+   * are not read yet.
+   */
   enterGeneration({ next, changes }: Pick<FoundingCandidate, "next" | "changes">): Step<void> {
     const before = this.#standing;
     this.group.enterGeneration(next, changes);
@@ -336,8 +406,8 @@ export class RecordedGroup {
   }
 
   /**
-   * Our own chains, as a restart would find them: that of messages moved on to where it is safe again. The disk never holds a
-   * key under which something was sent.
+   * Our own chains, as a restart would find them: that of messages moved on to where it is safe
+   * again. The disk never holds a key under which something was sent.
    */
   #ownChanges(more: number): RecordChange[] {
     const epoch = this.group.current;
@@ -346,7 +416,10 @@ export class RecordedGroup {
     const application = secretTree.ahead(ownLeaf, "application", ahead);
     const handshake = secretTree.ahead(ownLeaf, "handshake", 0);
     const derived = this.#derivedChanges(epoch);
-    return [...derived, this.#put(ratchetId(epoch, ownLeaf), encodeRatchets({ handshake, application }))];
+    return [
+      ...derived,
+      this.#put(ratchetId(epoch, ownLeaf), encodeRatchets({ handshake, application })),
+    ];
   }
 
   get #standing(): Standing {
@@ -382,7 +455,9 @@ export class RecordedGroup {
 
   #ownersChanges(before: readonly OwnersChange[]): RecordChange[] {
     const { changes } = this.group;
-    return changes === before || changes.length === 0 ? [] : [this.#put(changesId, encodeChanges(changes))];
+    return changes === before || changes.length === 0
+      ? []
+      : [this.#put(changesId, encodeChanges(changes))];
   }
 
   #encode(epoch: Epoch): Uint8Array {
@@ -392,8 +467,9 @@ export class RecordedGroup {
   }
 
   /**
-   * Called before a commit is sent or followed: afterwards the old epoch would be gone and the new one not on disk.
-   * Counts only what all members share, and reserves room for the rest, so that all members come to the same verdict.
+   * Called before a commit is sent or followed: afterwards the old epoch would be gone and the new
+   * one not on disk. Counts only what all members share, and reserves room for the rest, so that
+   * all members come to the same verdict.
    */
   #tooLargeToFollow(next: Epoch): string | undefined {
     return this.#tooLarge(sharedBytesOf(next, this.#encode(next)) + ownKeyBytes);
@@ -406,14 +482,18 @@ export class RecordedGroup {
   }
 
   #proposalChanges(): RecordChange[] {
-    const fresh = [...this.group.proposals].filter(([reference]) => !this.#proposals.has(reference));
+    const fresh = [...this.group.proposals].filter(([reference]) =>
+      !this.#proposals.has(reference)
+    );
     return fresh.map(([reference, proposal]) => {
       this.#proposals.add(reference);
       return this.#put(proposalId(reference), encodeProposalFrom(proposal));
     });
   }
 
-  /** Somebody spoke for the first time in this epoch: a new frontier, and the chains that left it. */
+  /**
+   * Somebody spoke for the first time in this epoch: a new frontier, and the chains that left it.
+   */
   #derivedChanges(place: Pick<Epoch, "context" | "secretTree">): RecordChange[] {
     const derived = place.secretTree.takeDerived();
     return derived.size === 0 ? [] : this.#treeChanges(place, derived);
@@ -425,7 +505,10 @@ export class RecordedGroup {
   ): RecordChange[] {
     return [
       this.#put(frontierId(place), encodeFrontier(place.secretTree)),
-      ...Array.from(derived, ([leaf, ratchets]) => this.#put(ratchetId(place, leaf), encodeRatchets(ratchets))),
+      ...Array.from(
+        derived,
+        ([leaf, ratchets]) => this.#put(ratchetId(place, leaf), encodeRatchets(ratchets)),
+      ),
     ];
   }
 

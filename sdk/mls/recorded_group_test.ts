@@ -19,7 +19,9 @@ const waiting: Signatures = {
   verifyApplication: (...args) => Promise.resolve(portableSignatures.verifyApplication(...args)),
 };
 
-async function createTrio(signatures?: Signatures): Promise<{ world: World; agents: readonly [Agent, Agent, Agent] }> {
+async function createTrio(
+  signatures?: Signatures,
+): Promise<{ world: World; agents: readonly [Agent, Agent, Agent] }> {
   const world = new World(createRandom(4), signatures && { signatures });
   const [a, b, c] = [await world.create(), world.newAgent(), world.newAgent()];
   await world.add(a, b, c);
@@ -32,8 +34,9 @@ class Disk {
 
   write(changes: readonly RecordChange[]): void {
     for (const change of changes) {
-      if (change.type === "put") this.#records.set(change.id, { id: change.id, value: change.value.slice() });
-      else this.#records.delete(change.id);
+      if (change.type === "put") {
+        this.#records.set(change.id, { id: change.id, value: change.value.slice() });
+      } else this.#records.delete(change.id);
     }
   }
 
@@ -148,7 +151,10 @@ Deno.test("what an operation returns to be written is all that a restart needs",
   assertEquals(again.outcome.kind, "message");
   assert(again.receipt);
   disk.write(recorded.consume(again.receipt));
-  assertEquals((await perform(disk.load(b).beginReceive(newest(world), anything))).result.outcome.kind, "duplicate");
+  assertEquals(
+    (await perform(disk.load(b).beginReceive(newest(world), anything))).result.outcome.kind,
+    "duplicate",
+  );
 
   const prepared = atOnce(recorded.beginPrepare({}));
   disk.write(recorded.keep(prepared));
@@ -185,7 +191,10 @@ Deno.test("what an operation returns to be written is all that a restart needs",
 Deno.test("a trial says where a commit leads, adopts nothing and uses up no key: afterwards it, or another one, is followed", async () => {
   const { world, agents: [a, b, c] } = await createTrio();
   await c.sync();
-  const [first, other] = [await a.joined.prepare({ forcePath: true }), await c.joined.prepare({ forcePath: true })];
+  const [first, other] = [
+    await a.joined.prepare({ forcePath: true }),
+    await c.joined.prepare({ forcePath: true }),
+  ];
   const disk = new Disk();
   const recorded = disk.save(b);
   const { secretTree } = recorded.group.current;
@@ -207,14 +216,20 @@ Deno.test("a trial says where a commit leads, adopts nothing and uses up no key:
   const followed = disk.keep(await perform(recorded.beginReceive(other.message, rulesFor(other))));
   assertEquals(followed.outcome.kind, "commit");
   assertEquals(recorded.group.authenticator, other.next.secrets.authenticator);
-  assertEquals(recorded.tryFollow(first.message, rulesFor(first)).outcome, { kind: "stale", epoch: first.epoch });
+  assertEquals(recorded.tryFollow(first.message, rulesFor(first)).outcome, {
+    kind: "stale",
+    epoch: first.epoch,
+  });
   assertEquals(encodeEpoch(disk.load(b).group.current), encodeEpoch(recorded.group.current));
 });
 
 Deno.test("a trial of a message is refused, and the message is read in its turn", async () => {
   const { agents: [a, b] } = await createTrio();
   const { message } = await a.member.seal(payload, payload);
-  assertEquals(b.member.tryFollow(message, anything).outcome, { kind: "refused", reason: "It is not a commit" });
+  assertEquals(b.member.tryFollow(message, anything).outcome, {
+    kind: "refused",
+    reason: "It is not a commit",
+  });
   assertEquals((await b.member.receive(message, anything)).kind, "message");
 });
 

@@ -1,6 +1,7 @@
 /**
- * The members of an epoch, for reading its messages once it is over: signature key and identity of every leaf, in one
- * array of bytes. It is stored in this form and decoded only when a late message asks for a sender.
+ * The members of an epoch, for reading its messages once it is over: signature key and identity of
+ * every leaf, in one array of bytes. It is stored in this form and decoded only when a late message
+ * asks for a sender.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
 import { MlsReader } from "../../proto/mod.ts";
@@ -16,7 +17,10 @@ export class Roster {
     this.bytes = bytes;
   }
 
-  /** The members in a tree. Returns `before` when they are the same: most commits add and remove nobody. */
+  /**
+   * The members in a tree. Returns `before` when they are the same: most commits add and remove
+   * nobody.
+   */
   static of(tree: RatchetTree, before: Roster | undefined): Roster {
     const entries: Uint8Array[] = [];
     for (const [leafIndex, { node }] of tree.leaves()) {
@@ -39,7 +43,9 @@ export class Roster {
   }
 }
 
-function* entriesOf(bytes: Uint8Array): Generator<readonly [leafIndex: number, credential: MemberCredential]> {
+function* entriesOf(
+  bytes: Uint8Array,
+): Generator<readonly [leafIndex: number, credential: MemberCredential]> {
   const reader = new MlsReader(bytes, "stored roster");
   while (!reader.done) {
     yield [reader.uint16(), { signatureKey: reader.vector(), identity: reader.vector() }];

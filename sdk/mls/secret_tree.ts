@@ -1,6 +1,7 @@
 /**
- * The secret tree of RFC 9420 section 9, derived on demand: an epoch costs nothing until somebody speaks, and then one path.
- * A secret is deleted as soon as what follows from it is known, so what is held never opens what was already read.
+ * The secret tree of RFC 9420 section 9, derived on demand: an epoch costs nothing until somebody
+ * speaks, and then one path. A secret is deleted as soon as what follows from it is known, so what
+ * is held never opens what was already read.
  */
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { limits } from "../../proto/mod.ts";
@@ -11,12 +12,15 @@ import { isBelow, isLeafNode, leftOf, nodeOfLeaf, rightOf, rootOf } from "./tree
 
 export type RatchetKind = "handshake" | "application";
 
-/** How far a message may be ahead of the last one read, and how many keys of skipped messages are kept, per sender. */
+/**
+ * How far a message may be ahead of the last one read, and how many keys of skipped messages are
+ * kept, per sender.
+ */
 export const maxSkippedGenerations = 1000;
 /**
- * Each key that is kept costs three derivations and room on disk, so a sender that leaves out generation after generation would
- * keep its receivers busy. Beyond this many in an epoch no keys are kept for it, and it may leave out only as many at once as a
- * few of its restarts do.
+ * Each key that is kept costs three derivations and room on disk, so a sender that leaves out
+ * generation after generation would keep its receivers busy. Beyond this many in an epoch no keys
+ * are kept for it, and it may leave out only as many at once as a few of its restarts do.
  */
 export const maxSkippedInEpoch = 8000;
 const maxSkippedBeyond = 256;
@@ -32,9 +36,9 @@ const secretLabel = label("secret");
 const [left, right, nothing] = [utf8ToBytes("left"), utf8ToBytes("right"), new Uint8Array(0)];
 
 /**
- * Every member can write sender data, and it does not show who wrote it. A sender that claims a generation far ahead
- * makes us walk a chain before its message can be refused. So one secret in this many is kept, and the walk is not done
- * twice.
+ * Every member can write sender data, and it does not show who wrote it. A sender that claims a
+ * generation far ahead makes us walk a chain before its message can be refused. So one secret in
+ * this many is kept, and the walk is not done twice.
  */
 const checkpointEvery = 32;
 /** Chains whose walks are remembered; the one that was walked longest ago goes first. */
@@ -46,8 +50,8 @@ export interface KeyAndNonce {
 }
 
 /**
- * One sender's chain: `secret` makes `generation`. Of earlier ones that were skipped only the keys are kept: their secrets
- * would open everything after them, also what was read and forgotten.
+ * One sender's chain: `secret` makes `generation`. Of earlier ones that were skipped only the keys
+ * are kept: their secrets would open everything after them, also what was read and forgotten.
  */
 export interface Ratchet {
   readonly secret: Uint8Array;
@@ -76,7 +80,10 @@ export class SecretTree {
   readonly #subtrees: Map<number, Uint8Array>;
   readonly #leaves: Map<number, LeafRatchets>;
   readonly #derived = new Map<number, LeafRatchets>();
-  /** By chain, its secrets further on that were asked for. Never behind the chain itself, never written. */
+  /**
+   * By chain, its secrets further on that were asked for. Never behind the chain itself, never
+   * written.
+   */
   readonly #checkpoints = new Map<string, ReadonlyMap<number, Uint8Array>>();
   /** By chain, the generations that were left out since this was made. */
   readonly #skipped = new Map<string, number>();
@@ -94,7 +101,12 @@ export class SecretTree {
   }
 
   static create(aead: Aead, nodeCount: number, encryptionSecret: Uint8Array): SecretTree {
-    return new SecretTree(aead, nodeCount, new Map([[rootOf(nodeCount), encryptionSecret]]), new Map());
+    return new SecretTree(
+      aead,
+      nodeCount,
+      new Map([[rootOf(nodeCount), encryptionSecret]]),
+      new Map(),
+    );
   }
 
   /** From what `subtrees` and `leaves` said. */
@@ -107,9 +119,17 @@ export class SecretTree {
     return new SecretTree(aead, nodeCount, new Map(subtrees), new Map(leaves));
   }
 
-  /** The same chains once more: what is read with them is not read here. Nothing of it is ever written. */
+  /**
+   * The same chains once more: what is read with them is not read here. Nothing of it is ever
+   * written.
+   */
   fork(): SecretTree {
-    return new SecretTree(this.#aead, this.#nodeCount, new Map(this.#subtrees), new Map(this.#leaves));
+    return new SecretTree(
+      this.#aead,
+      this.#nodeCount,
+      new Map(this.#subtrees),
+      new Map(this.#leaves),
+    );
   }
 
   get subtrees(): ReadonlyMap<number, Uint8Array> {
@@ -121,8 +141,9 @@ export class SecretTree {
   }
 
   /**
-   * Returns the chains, as they began, of leaves that were derived since the last call. Their subtrees' secrets are
-   * gone from the frontier, so they must be written together with the frontier.
+   * Returns the chains, as they began, of leaves that were derived since the last call. Their
+   * subtrees' secrets are gone from the frontier, so they must be written together with the
+   * frontier.
    */
   takeDerived(): ReadonlyMap<number, LeafRatchets> {
     const derived = new Map(this.#derived);
@@ -147,12 +168,19 @@ export class SecretTree {
   next(leafIndex: number, kind: RatchetKind): MessageKey {
     const ratchets = this.#ratchetsOf(leafIndex);
     const { secret, generation, skipped } = ratchets[kind];
-    const moved = { secret: this.#following(secret, generation), generation: generation + 1, skipped };
+    const moved = {
+      secret: this.#following(secret, generation),
+      generation: generation + 1,
+      skipped,
+    };
     this.#leaves.set(leafIndex, { ...ratchets, [kind]: moved });
     return { generation, ...this.#messageKey(secret, generation) };
   }
 
-  /** A leaf that will not be heard in this epoch any more, such as our own once it is over: nothing of it stays. */
+  /**
+   * A leaf that will not be heard in this epoch any more, such as our own once it is over: nothing
+   * of it stays.
+   */
   forget(leafIndex: number): void {
     this.#ratchetsOf(leafIndex);
     this.#leaves.delete(leafIndex);
@@ -160,10 +188,14 @@ export class SecretTree {
   }
 
   /**
-   * The key of a received message, or why there is none. Nothing changes before `use` is called: a forged message must not
-   * consume a key that the real one needs.
+   * The key of a received message, or why there is none. Nothing changes before `use` is called: a
+   * forged message must not consume a key that the real one needs.
    */
-  find(leafIndex: number, kind: RatchetKind, generation: number): ReceivedKey | "used" | "too_far_ahead" {
+  find(
+    leafIndex: number,
+    kind: RatchetKind,
+    generation: number,
+  ): ReceivedKey | "used" | "too_far_ahead" {
     const ratchets = this.#ratchetsOf(leafIndex);
     const ratchet = ratchets[kind];
     const chain = `${kind}/${leafIndex}`;
@@ -180,8 +212,14 @@ export class SecretTree {
     const secret = this.#secretAt(chain, ratchet, generation);
     const use = (): void => {
       const skipped = keeps ? this.#skippedUpTo(ratchet, generation) : ratchet.skipped;
-      const advanced = { secret: this.#following(secret, generation), generation: generation + 1, skipped };
-      const further = [...this.#checkpoints.get(chain) ?? []].filter(([each]) => each > advanced.generation);
+      const advanced = {
+        secret: this.#following(secret, generation),
+        generation: generation + 1,
+        skipped,
+      };
+      const further = [...this.#checkpoints.get(chain) ?? []].filter(([each]) =>
+        each > advanced.generation
+      );
       this.#remember(chain, new Map(further));
       this.#skipped.set(chain, (this.#skipped.get(chain) ?? 0) + ahead);
       advanceTo(advanced);
@@ -207,7 +245,9 @@ export class SecretTree {
   #remember(chain: string, checkpoints: ReadonlyMap<number, Uint8Array>): void {
     this.#checkpoints.delete(chain);
     if (checkpoints.size > 0) this.#checkpoints.set(chain, checkpoints);
-    const oldest = this.#checkpoints.size > maxWalkedChains ? this.#checkpoints.keys().next().value : undefined;
+    const oldest = this.#checkpoints.size > maxWalkedChains
+      ? this.#checkpoints.keys().next().value
+      : undefined;
     if (oldest !== undefined) this.#checkpoints.delete(oldest);
   }
 
@@ -253,9 +293,14 @@ export class SecretTree {
     return ratchets;
   }
 
-  /** Walks down from the lowest subtree whose secret is held, leaving the secrets of the other children behind. */
+  /**
+   * Walks down from the lowest subtree whose secret is held, leaving the secrets of the other
+   * children behind.
+   */
   #leafSecret(leafIndex: number): Uint8Array {
-    if (leafIndex < 0 || nodeOfLeaf(leafIndex) >= this.#nodeCount) throw new MlsFault("A sender is outside the group");
+    if (leafIndex < 0 || nodeOfLeaf(leafIndex) >= this.#nodeCount) {
+      throw new MlsFault("A sender is outside the group");
+    }
     const held = [...this.#subtrees].find(([candidate]) => isBelow(leafIndex, candidate));
     if (held === undefined) throw new MlsFault("The secrets of this sender were deleted");
     let [node, secret] = held;
@@ -263,7 +308,10 @@ export class SecretTree {
     while (!isLeafNode(node)) {
       const goLeft = isBelow(leafIndex, leftOf(node));
       const [taken, other] = goLeft ? [leftOf(node), rightOf(node)] : [rightOf(node), leftOf(node)];
-      this.#subtrees.set(other, expandWithLabel(secret, treeLabel, goLeft ? right : left, hashBytes));
+      this.#subtrees.set(
+        other,
+        expandWithLabel(secret, treeLabel, goLeft ? right : left, hashBytes),
+      );
       secret = expandWithLabel(secret, treeLabel, goLeft ? left : right, hashBytes);
       node = taken;
     }

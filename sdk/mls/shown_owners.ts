@@ -1,8 +1,14 @@
 /**
- * How the owners and the policy of a channel came to be, as the GroupInfo of a Welcome shows it: the latest changes. They are not in the
- * GroupContext, which is hashed with every message.
+ * How the owners and the policy of a channel came to be, as the GroupInfo of a Welcome shows it:
+ * the latest changes. They are not in the GroupContext, which is hashed with every message.
  */
-import { decodeOwnersChanges, encodeOwnersChanges, MlsReader, type OwnersChange, WireError } from "../../proto/mod.ts";
+import {
+  decodeOwnersChanges,
+  encodeOwnersChanges,
+  MlsReader,
+  type OwnersChange,
+  WireError,
+} from "../../proto/mod.ts";
 import { channelIdOf, decodeBinding } from "./channel_extensions.ts";
 import { MlsFault, vector } from "./codec.ts";
 import type { Signatures } from "./crypto/signatures.ts";
@@ -17,8 +23,9 @@ export function encodeShownChanges(changes: readonly OwnersChange[]): Extension[
 }
 
 /**
- * Returns the owners that a Welcome shows, if it is credible: for a joiner because its inviter says so, for a member
- * that comes back because they follow from the owners that it knew. Throws `MlsFault`.
+ * Returns the owners that a Welcome shows, if it is credible: for a joiner because its inviter says
+ * so, for a member that comes back because they follow from the owners that it knew. Throws
+ * `MlsFault`.
  */
 export function believeOwners(
   { epoch: { context }, extensions }: Pick<Joined, "epoch" | "extensions">,
@@ -27,7 +34,9 @@ export function believeOwners(
 ): readonly OwnersChange[] {
   const binding = decodeBinding(context.extensions);
   const changes = decodeShownChanges(extensions);
-  if (changes === undefined) throw new MlsFault("A Welcome does not show how its group's owners came to be");
+  if (changes === undefined) {
+    throw new MlsFault("A Welcome does not show how its group's owners came to be");
+  }
   const shown = {
     channelId: channelIdOf(context),
     now: versionIn(binding),

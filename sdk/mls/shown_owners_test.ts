@@ -1,6 +1,14 @@
-/** Which Welcomes a joiner and a returning member believe, by real groups and a member that writes its own. */
+/**
+ * Which Welcomes a joiner and a returning member believe, by real groups and a member that writes
+ * its own.
+ */
 import { assert, assertEquals } from "@std/assert";
-import { encodeOwnersChange, encodeOwnersChanges, limits, type OwnersChange } from "../../proto/mod.ts";
+import {
+  encodeOwnersChange,
+  encodeOwnersChanges,
+  limits,
+  type OwnersChange,
+} from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { atOnce } from "../base/parts.ts";
 import { encodeBinding } from "./channel_extensions.ts";
@@ -42,7 +50,11 @@ interface Written {
 }
 
 /** A member removes the victim and adds it again, and tells it what it likes. */
-async function welcomeTo(victim: Agent, by: Agent, { extensions, shown }: Written): Promise<Uint8Array> {
+async function welcomeTo(
+  victim: Agent,
+  by: Agent,
+  { extensions, shown }: Written,
+): Promise<Uint8Array> {
   const epoch = by.member.current;
   const place = by.member.members().find(({ agentId }) => agentId === victim.id);
   const { keyPackage } = await victim.createKeyPackage();
@@ -52,7 +64,9 @@ async function welcomeTo(victim: Agent, by: Agent, { extensions, shown }: Writte
         proposalType: "group_context_extensions" as const,
         groupContextExtensions: { extensions },
       }]),
-      ...(place === undefined ? [] : [{ proposalType: "remove" as const, remove: { removed: place.leafIndex } }]),
+      ...(place === undefined
+        ? []
+        : [{ proposalType: "remove" as const, remove: { removed: place.leafIndex } }]),
       { proposalType: "add", add: { keyPackage } },
     ],
     identity: by.identity,
@@ -66,12 +80,20 @@ async function welcomeTo(victim: Agent, by: Agent, { extensions, shown }: Writte
 
 function enter(victim: Agent, welcome: Uint8Array, known?: ExpectedGroup["known"]): Group {
   assert(victim.own);
-  const expected = { name, channelId: victim.world.channelId, ...(known !== undefined && { known }) };
+  const expected = {
+    name,
+    channelId: victim.world.channelId,
+    ...(known !== undefined && { known }),
+  };
   return Group.join(welcome, victim.own, victim.deps, expected);
 }
 
 /** The victim's verdicts on a Welcome, as a member that comes back and as a newcomer. */
-async function verdicts(victim: Agent, by: Agent, written: Written): Promise<readonly [string, string]> {
+async function verdicts(
+  victim: Agent,
+  by: Agent,
+  written: Written,
+): Promise<readonly [string, string]> {
   const known = victim.member.binding;
   const welcome = await welcomeTo(victim, by, written);
   const verdict = (act: () => Group): string => {
@@ -106,7 +128,10 @@ Deno.test("a member that comes back finds the owners that it knew, or those that
   const { world, owner, victim, mallory } = members;
   assertEquals(await verdicts(victim, mallory, {}), ["", ""]);
   for (let i = 0; i < 3; i++) {
-    await world.commit(owner, () => ({ owners: i % 2 === 0 ? [owner.id, mallory.id] : [owner.id] }));
+    await world.commit(
+      owner,
+      () => ({ owners: i % 2 === 0 ? [owner.id, mallory.id] : [owner.id] }),
+    );
   }
   await sync(members, victim);
   assertEquals(victim.member.binding.chain.version, 1);
@@ -120,10 +145,16 @@ Deno.test("a member that made itself the owner convinces nobody that comes back,
   const next = await usurp(mallory);
   const anew = await usurp(mallory, noVersion);
   const chains: [string, Written][] = [
-    ["not signed by an owner", { extensions: next.extensions, shown: encodeShownChanges([...honest, next.change]) }],
+    ["not signed by an owner", {
+      extensions: next.extensions,
+      shown: encodeShownChanges([...honest, next.change]),
+    }],
     ["does not lead on", { extensions: anew.extensions, shown: encodeShownChanges([anew.change]) }],
     ["has 1 changes", { extensions: next.extensions, shown: encodeShownChanges([next.change]) }],
-    ["does not follow", { extensions: next.extensions, shown: encodeShownChanges([...honest, ...honest]) }],
+    ["does not follow", {
+      extensions: next.extensions,
+      shown: encodeShownChanges([...honest, ...honest]),
+    }],
     ["does not show", { extensions: next.extensions, shown: [] }],
   ];
   for (const [why, written] of chains) {
@@ -148,7 +179,9 @@ Deno.test("a newcomer refuses what does not fit together", async () => {
   assert(shown);
   const wrong: OwnersChange = { ...first, signature: new Uint8Array(64) };
   const { version, lastChange, owners } = versionOf(wrong);
-  const data = (extensionData: Uint8Array): Extension[] => [{ extensionType: ownersExtension, extensionData }];
+  const data = (
+    extensionData: Uint8Array,
+  ): Extension[] => [{ extensionType: ownersExtension, extensionData }];
   const list = encodeOwnersChanges(honest);
   const cases: [string, Written][] = [
     ["does not show", { shown: [] }],
@@ -174,7 +207,10 @@ Deno.test("longer away than the changes that are kept: a new invite, which every
   const members = await createMembers();
   const { world, owner, victim, mallory } = members;
   for (let i = 0; i <= limits.ownersChanges; i++) {
-    await world.commit(owner, () => ({ owners: i % 2 === 0 ? [owner.id, mallory.id] : [owner.id] }));
+    await world.commit(
+      owner,
+      () => ({ owners: i % 2 === 0 ? [owner.id, mallory.id] : [owner.id] }),
+    );
     if (i === limits.ownersChanges - 1) {
       await sync(members, victim);
       assertEquals(await verdicts(victim, mallory, {}), ["", ""], "just in time");

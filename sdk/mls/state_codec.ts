@@ -1,7 +1,8 @@
 /**
- * A group's state as bytes, in parts that change at different speed: the epoch (once per commit), its secret tree's frontier
- * (when somebody speaks for the first time), one sender's ratchets (with every message: about a hundred bytes). The store
- * encrypts a record, binds its name, and brings an older one to the newest format (`store/formats.ts`).
+ * A group's state as bytes, in parts that change at different speed: the epoch (once per commit),
+ * its secret tree's frontier (when somebody speaks for the first time), one sender's ratchets (with
+ * every message: about a hundred bytes). The store encrypts a record, binds its name, and brings an
+ * older one to the newest format (`store/formats.ts`).
  */
 import {
   type AgentId,
@@ -42,7 +43,10 @@ export function encodeEpoch(epoch: EpochWithoutTree): Uint8Array {
     epoch.tree.encode(),
     epoch.ownLeaf,
     epoch.leafPrivateKey,
-    Array.from(epoch.pathKeys, ([node, { publicKey, privateKey }]) => [node, publicKey, privateKey]),
+    Array.from(
+      epoch.pathKeys,
+      ([node, { publicKey, privateKey }]) => [node, publicKey, privateKey],
+    ),
     [
       secrets.senderData,
       secrets.exporter,
@@ -58,21 +62,39 @@ export function encodeEpoch(epoch: EpochWithoutTree): Uint8Array {
   ]);
 }
 
-/** The part of an encoded epoch that all members share; the rest is a member's own keys, and differs in length. */
+/**
+ * The part of an encoded epoch that all members share; the rest is a member's own keys, and differs
+ * in length.
+ */
 export function sharedBytesOf(
   epoch: Pick<EpochWithoutTree, "leafPrivateKey" | "pathKeys">,
   encoded: Uint8Array,
 ): number {
   const { leafPrivateKey, pathKeys } = epoch;
-  const keys = Array.from(pathKeys, ([node, { publicKey, privateKey }]) => [node, publicKey, privateKey]);
+  const keys = Array.from(
+    pathKeys,
+    ([node, { publicKey, privateKey }]) => [node, publicKey, privateKey],
+  );
   return encoded.length - encodeCbor([leafPrivateKey, keys]).length;
 }
 
 export function decodeEpoch(record: Uint8Array): EpochWithoutTree {
   const fields = open(record, 9);
-  const [senderData, exporter, external, confirmation, membership, resumption, authenticator, init] = list(fields[6], 8)
+  const [
+    senderData,
+    exporter,
+    external,
+    confirmation,
+    membership,
+    resumption,
+    authenticator,
+    init,
+  ] = list(fields[6], 8)
     .map(bytes);
-  if (!senderData || !exporter || !external || !confirmation || !membership || !resumption || !authenticator || !init) {
+  if (
+    !senderData || !exporter || !external || !confirmation || !membership || !resumption ||
+    !authenticator || !init
+  ) {
     throw malformed();
   }
   return {
@@ -87,7 +109,16 @@ export function decodeEpoch(record: Uint8Array): EpochWithoutTree {
         return [number(node), { publicKey: bytes(publicKey), privateKey: bytes(privateKey) }];
       }),
     ),
-    secrets: { senderData, exporter, external, confirmation, membership, resumption, authenticator, init },
+    secrets: {
+      senderData,
+      exporter,
+      external,
+      confirmation,
+      membership,
+      resumption,
+      authenticator,
+      init,
+    },
     confirmationTag: bytes(fields[7]),
     interimTranscriptHash: bytes(fields[8]),
   };
@@ -112,15 +143,37 @@ export function decodePastEpoch(record: Uint8Array): Omit<PastEpoch, "secretTree
 
 /** The rest of the epoch before the present one. */
 export function encodeParent({ base, commitHash }: Parent): Uint8Array {
-  const { epoch, groupId, suiteId, transcriptHash, members, owners, chain, generation, policy, guests, resumption } =
-    base;
+  const {
+    epoch,
+    groupId,
+    suiteId,
+    transcriptHash,
+    members,
+    owners,
+    chain,
+    generation,
+    policy,
+    guests,
+    resumption,
+  } = base;
   const lists = [members, [...owners], [chain.version, chain.lastChange]];
   const last = [policy === undefined ? null : encodePolicy(policy), [...guests]];
-  return encodeCbor([commitHash, epoch, groupId, suiteId, transcriptHash, ...lists, generation, resumption, ...last]);
+  return encodeCbor([
+    commitHash,
+    epoch,
+    groupId,
+    suiteId,
+    transcriptHash,
+    ...lists,
+    generation,
+    resumption,
+    ...last,
+  ]);
 }
 
 export function decodeParent(record: Uint8Array): Parent {
-  const [commitHash, epoch, groupId, suiteId, transcriptHash, members, owners, chain, ...rest] = open(record, 12);
+  const [commitHash, epoch, groupId, suiteId, transcriptHash, members, owners, chain, ...rest] =
+    open(record, 12);
   const [generation, resumption, policy, guests] = rest;
   const [version, lastChange] = list(chain, 2);
   return {
@@ -151,7 +204,13 @@ export interface FoundingCandidate {
 }
 
 export function encodeFounding({ hash, request, next, changes }: FoundingCandidate): Uint8Array {
-  return encodeCbor([hash, request, encodeEpoch(next), encodeFrontier(next.secretTree), encodeOwnersChanges(changes)]);
+  return encodeCbor([
+    hash,
+    request,
+    encodeEpoch(next),
+    encodeFrontier(next.secretTree),
+    encodeOwnersChanges(changes),
+  ]);
 }
 
 export function decodeFounding(record: Uint8Array): FoundingCandidate {
@@ -193,10 +252,16 @@ export function encodeProposalFrom({ proposal, sender }: ProposalFrom): Uint8Arr
 
 export function decodeProposalFrom(record: Uint8Array): ProposalFrom {
   const [sender, proposal] = open(record, 2);
-  return { sender: number(sender), proposal: decodeExactly(decodeProposal, bytes(proposal), "stored proposal") };
+  return {
+    sender: number(sender),
+    proposal: decodeExactly(decodeProposal, bytes(proposal), "stored proposal"),
+  };
 }
 
-/** A commit of ours that waits for the relay's verdict. Its epoch is new, so its secret tree is one secret. */
+/**
+ * A commit of ours that waits for the relay's verdict. Its epoch is new, so its secret tree is one
+ * secret.
+ */
 export function encodeCandidate(
   prepared: PreparedCommit,
   nextEpoch: Uint8Array = encodeEpoch(prepared.next),
@@ -244,7 +309,11 @@ export function decodeCandidate(record: Uint8Array): PreparedCommit {
     },
     next: {
       ...decoded,
-      secretTree: restoreSecretTree({ ...decoded, nodeCount: decoded.tree.nodeCount }, bytes(frontier), []),
+      secretTree: restoreSecretTree(
+        { ...decoded, nodeCount: decoded.tree.nodeCount },
+        bytes(frontier),
+        [],
+      ),
     },
   };
 }
@@ -303,7 +372,10 @@ function suite(value: CborValue | undefined): SuiteId {
 
 function groupContext(value: CborValue | undefined): Pick<Epoch, "context" | "contextBytes"> {
   const contextBytes = bytes(value);
-  return { context: decodeExactly(decodeGroupContext, contextBytes, "stored GroupContext"), contextBytes };
+  return {
+    context: decodeExactly(decodeGroupContext, contextBytes, "stored GroupContext"),
+    contextBytes,
+  };
 }
 
 /** A record with that many fields. */

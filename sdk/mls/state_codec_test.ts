@@ -44,9 +44,14 @@ async function records(): Promise<Record<string, Uint8Array>> {
     past: encodePastEpoch(before),
     frontier: encodeFrontier(current.secretTree),
     ratchets: encodeRatchets(ratchets),
-    proposal: encodeProposalFrom({ sender: 1, proposal: { proposalType: "remove", remove: { removed: 0 } } }),
+    proposal: encodeProposalFrom({
+      sender: 1,
+      proposal: { proposalType: "remove", remove: { removed: 0 } },
+    }),
     owners: encodeChanges(creator.member.changes),
-    candidate: encodeCandidate(await creator.member.prepare({ owners: [creator.id, other.id], add: [own.keyPackage] })),
+    candidate: encodeCandidate(
+      await creator.member.prepare({ owners: [creator.id, other.id], add: [own.keyPackage] }),
+    ),
   };
 }
 

@@ -1,6 +1,7 @@
 /**
- * A group's records on disk: their names, and how they become a group again. Earlier epochs are read when they are needed;
- * each waits with its own records alone, so that what was read and used elsewhere is not kept in memory by another.
+ * A group's records on disk: their names, and how they become a group again. Earlier epochs are
+ * read when they are needed; each waits with its own records alone, so that what was read and used
+ * elsewhere is not kept in memory by another.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { binaryIdToBytes, type ChannelId, type OwnersChange } from "../../proto/mod.ts";
@@ -29,7 +30,10 @@ import {
 type EpochId = { readonly context: { readonly epoch: bigint } };
 type StoredRatchet = readonly [leafIndex: number, ratchets: Uint8Array];
 
-/** A kind of its own for each channel, so that loading one reads no other. Kinds are lowercase: the id in base 36. */
+/**
+ * A kind of its own for each channel, so that loading one reads no other. Kinds are lowercase: the
+ * id in base 36.
+ */
 export function kindOf(channelId: ChannelId): string {
   return `mls-${BigInt(`0x${bytesToHex(binaryIdToBytes(channelId))}`).toString(36)}`;
 }
@@ -67,8 +71,8 @@ export function givenId(hash: Uint8Array): string {
 }
 
 /**
- * Records of epochs that are over, in an order in which they can be deleted, and those of the current one. Without a current
- * epoch nothing can be loaded: then all are over.
+ * Records of epochs that are over, in an order in which they can be deleted, and those of the
+ * current one. Without a current epoch nothing can be loaded: then all are over.
  */
 export function splitByEpoch(
   ids: readonly string[],
@@ -104,7 +108,10 @@ export interface StoredGroup {
   readonly parent: Parent | undefined;
 }
 
-/** Undefined when there is no epoch among the records. Throws `MlsFault` or `WireError` when they are damaged. */
+/**
+ * Undefined when there is no epoch among the records. Throws `MlsFault` or `WireError` when they
+ * are damaged.
+ */
 export function readGroup(records: readonly StoredRecord[]): StoredGroup | undefined {
   const stored = new Map(records.map(({ id, value }) => [id, value]));
   const epochRecord = stored.get(epochId);
@@ -118,7 +125,9 @@ export function readGroup(records: readonly StoredRecord[]): StoredGroup | undef
   const place = { ...epoch, nodeCount: epoch.tree.nodeCount };
   const [candidate, entry] = [stored.get("candidate"), stored.get(entryId)];
   const parent = stored.get(parentId);
-  if (entry === undefined) throw new MlsFault("Stored MLS state is incomplete: how this member came in is missing");
+  if (entry === undefined) {
+    throw new MlsFault("Stored MLS state is incomplete: how this member came in is missing");
+  }
   return {
     foundings: under(stored, "foundings/").map(([, value]) => decodeFounding(value)),
     parent: parent && decodeParent(parent),
@@ -126,15 +135,24 @@ export function readGroup(records: readonly StoredRecord[]): StoredGroup | undef
     entry: decodeEntry(entry),
     current: { ...epoch, secretTree: restoreTree(place, treeOf(String(epoch.context.epoch))) },
     past: new PastEpochs(
-      under(stored, "past/").map(([number, value]) => [BigInt(number), whenNeeded(value, treeOf(number))]),
+      under(stored, "past/").map((
+        [number, value],
+      ) => [BigInt(number), whenNeeded(value, treeOf(number))]),
     ),
-    proposals: new Map(under(stored, "proposal/").map(([reference, value]) => [reference, decodeProposalFrom(value)])),
+    proposals: new Map(
+      under(stored, "proposal/").map((
+        [reference, value],
+      ) => [reference, decodeProposalFrom(value)]),
+    ),
     candidate: candidate && decodeCandidate(candidate),
     given: under(stored, "given/").map(([, value]) => decodeCandidate(value)),
   };
 }
 
-function changesOf({ context }: Pick<Epoch, "context">, record: Uint8Array | undefined): readonly OwnersChange[] {
+function changesOf(
+  { context }: Pick<Epoch, "context">,
+  record: Uint8Array | undefined,
+): readonly OwnersChange[] {
   const changes = record === undefined ? [] : decodeChanges(record);
   if (!isChainOf(versionIn(decodeBinding(context.extensions)), changes)) {
     throw new MlsFault("Stored MLS state is incomplete: the changes of the owners are missing");
@@ -159,16 +177,25 @@ function restoreTree(
   place: Parameters<typeof restoreSecretTree>[0],
   { frontier, ratchets }: StoredTree,
 ): Epoch["secretTree"] {
-  if (frontier === undefined) throw new MlsFault("Stored MLS state is incomplete: a secret tree is missing");
+  if (frontier === undefined) {
+    throw new MlsFault("Stored MLS state is incomplete: a secret tree is missing");
+  }
   return restoreSecretTree(place, frontier, ratchets);
 }
 
 /** Records whose names begin so, by the rest of their names. */
-function under(stored: ReadonlyMap<string, Uint8Array>, prefix: string): (readonly [string, Uint8Array])[] {
-  return [...stored].filter(([id]) => id.startsWith(prefix)).map(([id, value]) => [id.slice(prefix.length), value]);
+function under(
+  stored: ReadonlyMap<string, Uint8Array>,
+  prefix: string,
+): (readonly [string, Uint8Array])[] {
+  return [...stored].filter(([id]) => id.startsWith(prefix)).map((
+    [id, value],
+  ) => [id.slice(prefix.length), value]);
 }
 
-function ratchetsByEpoch(stored: ReadonlyMap<string, Uint8Array>): ReadonlyMap<string, readonly StoredRatchet[]> {
+function ratchetsByEpoch(
+  stored: ReadonlyMap<string, Uint8Array>,
+): ReadonlyMap<string, readonly StoredRatchet[]> {
   const byEpoch = new Map<string, StoredRatchet[]>();
   for (const [id, value] of under(stored, "ratchet/")) {
     const [epoch = "", leaf] = id.split("/");

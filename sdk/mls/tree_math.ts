@@ -1,4 +1,7 @@
-/** Array-based trees (RFC 9420 appendix C): leaf i is node 2i, and a tree of 2^d leaves has its root at 2^d - 1. */
+/**
+ * Array-based trees (RFC 9420 appendix C): leaf i is node 2i, and a tree of 2^d leaves has its root
+ * at 2^d - 1.
+ */
 
 export function nodeOfLeaf(leafIndex: number): number {
   return 2 * leafIndex;

@@ -1,6 +1,7 @@
 /**
- * Is a ratchet tree that somebody sent us one that honest members could have built (RFC 9420 section 12.4.3.1)? Near-linear:
- * every parent is looked at once, and hashes come from the tree's own cache.
+ * Is a ratchet tree that somebody sent us one that honest members could have built (RFC 9420
+ * section 12.4.3.1)? Near-linear: every parent is looked at once, and hashes come from the tree's
+ * own cache.
  */
 import { isUsablePublicKey } from "../../proto/mod.ts";
 import type { Parts } from "../base/parts.ts";
@@ -8,7 +9,10 @@ import { equalBytes, KeySet, MlsFault } from "./codec.ts";
 import type { Parent, RatchetTree } from "./ratchet_tree.ts";
 import { isBelow, leftOf, nodeOfLeaf, parentOf, rightOf } from "./tree_math.ts";
 
-/** Throws `MlsFault` for the first fault. Leaf signatures are checked by the caller, which knows the group. */
+/**
+ * Throws `MlsFault` for the first fault. Leaf signatures are checked by the caller, which knows the
+ * group.
+ */
 export function* validateTree(tree: RatchetTree): Parts<void> {
   checkKeysAreUnique(tree);
   for (const [index, parent] of tree.parents()) {
@@ -32,8 +36,9 @@ function checkKeysAreUnique(tree: RatchetTree): void {
 }
 
 /**
- * Each unmerged leaf is a member below this node, and every non-blank node between the two lists it as well. (That node's
- * own list may hold more: leaves that were added before this node's key was set but after that one's.)
+ * Each unmerged leaf is a member below this node, and every non-blank node between the two lists it
+ * as well. (That node's own list may hold more: leaves that were added before this node's key was
+ * set but after that one's.)
  */
 function checkUnmergedLeaves(tree: RatchetTree, index: number, parent: Parent): void {
   let previous = -1;
@@ -52,17 +57,21 @@ function checkUnmergedLeaves(tree: RatchetTree, index: number, parent: Parent): 
 }
 
 /**
- * Section 7.9.2: below one child C of P there is exactly one node D, besides P's unmerged leaves, that covers C; and D's
- * parent hash is that of P with the other child as sibling.
+ * Section 7.9.2: below one child C of P there is exactly one node D, besides P's unmerged leaves,
+ * that covers C; and D's parent hash is that of P with the other child as sibling.
  */
 function isParentHashValid(tree: RatchetTree, index: number, parent: Parent): boolean {
   const children = [leftOf(index), rightOf(index)] as const;
   return [children, [children[1], children[0]] as const].some(([child, sibling]) => {
-    const unmerged = new Set(parent.unmerged.filter((leaf) => isBelow(leaf, child)).map(nodeOfLeaf));
+    const unmerged = new Set(
+      parent.unmerged.filter((leaf) => isBelow(leaf, child)).map(nodeOfLeaf),
+    );
     const resolution = tree.resolution(child);
     const rest = resolution.filter((node) => !unmerged.has(node));
     const [below] = rest;
-    if (rest.length !== 1 || below === undefined || resolution.length !== unmerged.size + 1) return false;
+    if (rest.length !== 1 || below === undefined || resolution.length !== unmerged.size + 1) {
+      return false;
+    }
     const claimed = claimedParentHash(tree, below);
     return claimed !== undefined && equalBytes(claimed, tree.parentHash(parent, sibling));
   });

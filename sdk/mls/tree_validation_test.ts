@@ -6,7 +6,10 @@ import { maxLeaves, type Parent, RatchetTree, type TreeNode } from "./ratchet_tr
 import { type Agent, World } from "./testing/world.ts";
 import { validateTree } from "./tree_validation.ts";
 
-/** Nodes of a tree with history: updates by several members around additions, so that parents differ in who is unmerged. */
+/**
+ * Nodes of a tree with history: updates by several members around additions, so that parents differ
+ * in who is unmerged.
+ */
 async function nodesWithHistory(): Promise<(TreeNode | undefined)[]> {
   const world = new World(createRandom(3));
   const creator = await world.create();
@@ -50,16 +53,23 @@ Deno.test("a tree with unmerged leaves at several levels is valid", async () => 
 });
 
 const faults: readonly [why: string, change: (parent: Parent) => Parent | undefined][] = [
-  ["another public key in a parent", (parent) => ({ ...parent, publicKey: new Uint8Array(32).fill(1) })],
+  [
+    "another public key in a parent",
+    (parent) => ({ ...parent, publicKey: new Uint8Array(32).fill(1) }),
+  ],
   [
     "another parent hash",
-    (parent) => parent.parentHash.length > 0 ? { ...parent, parentHash: new Uint8Array(32) } : undefined,
+    (parent) =>
+      parent.parentHash.length > 0 ? { ...parent, parentHash: new Uint8Array(32) } : undefined,
   ],
   [
     "unmerged leaves that are missing",
     (parent) => parent.unmerged.length > 0 ? { ...parent, unmerged: [] } : undefined,
   ],
-  ["unmerged leaves out of order", (parent) => ({ ...parent, unmerged: [...parent.unmerged, 1, 0] })],
+  [
+    "unmerged leaves out of order",
+    (parent) => ({ ...parent, unmerged: [...parent.unmerged, 1, 0] }),
+  ],
   ["an unmerged leaf that is not below", (parent) => ({ ...parent, unmerged: [1000] })],
 ];
 
@@ -95,7 +105,13 @@ Deno.test("a ratchet tree that ends with blank nodes is refused, and so is one o
   const encoded = RatchetTree.fromNodes((await nodesWithHistory()).slice(0, 1)).encode();
   assertEquals(atOnce(RatchetTree.decode(encoded, "tree")).leafCount, 1);
   const length = encoded.length - 2;
-  const blankAtEnd = Uint8Array.of(0x40 | ((length + 2) >> 8), length + 2, ...encoded.subarray(2), 0, 0);
+  const blankAtEnd = Uint8Array.of(
+    0x40 | ((length + 2) >> 8),
+    length + 2,
+    ...encoded.subarray(2),
+    0,
+    0,
+  );
   assertEquals(encoded.subarray(0, 2), Uint8Array.of(0x40 | (length >> 8), length));
   for (const bytes of [blankAtEnd, Uint8Array.of(0), Uint8Array.of(1, 0)]) {
     assertThrows(() => atOnce(RatchetTree.decode(bytes, "tree")), MlsFault, "malformed");
@@ -123,7 +139,9 @@ Deno.test("cached hashes equal those of the same tree built from nothing, after 
     ]
   ) {
     tree = change();
-    const rebuilt = RatchetTree.fromNodes(Array.from({ length: tree.nodeCount }, (_, i) => tree.node(i)));
+    const rebuilt = RatchetTree.fromNodes(
+      Array.from({ length: tree.nodeCount }, (_, i) => tree.node(i)),
+    );
     assertEquals(tree.hash(), rebuilt.hash());
     assertEquals(tree.hashWithout(1, [0]), rebuilt.hashWithout(1, [0]));
   }

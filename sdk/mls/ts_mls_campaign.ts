@@ -1,4 +1,7 @@
-/** Why the group logic is ours, on the version of ts-mls whose types we use. Its newest one is tried by changing `deno.json`. */
+/**
+ * Why the group logic is ours, on the version of ts-mls whose types we use. Its newest one is tried
+ * by changing `deno.json`.
+ */
 import { assert } from "@std/assert";
 import { checkReasons } from "../../tests/support/reasons.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
@@ -6,7 +9,9 @@ import { TsMlsPeer } from "./testing/ts_mls_peer.ts";
 import { World } from "./testing/world.ts";
 
 Deno.test("sdk/mls has a reason: ts-mls refuses valid Welcomes, or joins slowly", async () => {
-  const { imports } = JSON.parse(await Deno.readTextFile(new URL("../../deno.json", import.meta.url)));
+  const { imports } = JSON.parse(
+    await Deno.readTextFile(new URL("../../deno.json", import.meta.url)),
+  );
   await checkReasons({
     library: imports["ts-mls"],
     reasons: {
@@ -17,7 +22,10 @@ Deno.test("sdk/mls has a reason: ts-mls refuses valid Welcomes, or joins slowly"
   });
 });
 
-/** Of 60 random histories. Ours joins by the same Welcome first, so that a Welcome that is wrong does not count. */
+/**
+ * Of 60 random histories. Ours joins by the same Welcome first, so that a Welcome that is wrong
+ * does not count.
+ */
 async function refusesWelcomes(): Promise<boolean> {
   const random = createRandom(seedFromEnvironment());
   let refused = 0;
@@ -44,9 +52,11 @@ async function randomWorld(random: Random): Promise<World> {
   for (let step = 0; step < 25; step++) {
     const members = world.active();
     const gone = random.pick(members);
-    if (random.chance(0.5) && members.length < 10) await world.add(random.pick(members), world.newAgent());
-    else if (random.chance(0.5) || gone === creator) await world.commit(gone, () => ({ forcePath: true }));
-    else await world.commit(creator, () => ({ remove: [gone.id] }));
+    if (random.chance(0.5) && members.length < 10) {
+      await world.add(random.pick(members), world.newAgent());
+    } else if (random.chance(0.5) || gone === creator) {
+      await world.commit(gone, () => ({ forcePath: true }));
+    } else await world.commit(creator, () => ({ remove: [gone.id] }));
     for (const agent of members) await agent.sync();
   }
   return world;

@@ -1,4 +1,7 @@
-/** TreeKEM (RFC 9420 sections 7.4 to 7.6): fresh keys on the way from a committer's leaf to the root, told to the others. */
+/**
+ * TreeKEM (RFC 9420 sections 7.4 to 7.6): fresh keys on the way from a committer's leaf to the
+ * root, told to the others.
+ */
 import { isUsablePublicKey } from "../../proto/mod.ts";
 import type { Parts } from "../base/parts.ts";
 import { equalBytes, KeySet, label, MlsFault } from "./codec.ts";
@@ -48,7 +51,11 @@ export function* createPath(input: CreatePathInput): Parts<CreatedPath> {
   const keys = secrets.slice(0, steps.length).map((secret) =>
     deriveKeyPair(deriveSecret(secret, nodeLabel), agreement)
   );
-  const { parents, leafParentHash } = hashedParents(tree, steps, keys.map(({ publicKey }) => publicKey));
+  const { parents, leafParentHash } = hashedParents(
+    tree,
+    steps,
+    keys.map(({ publicKey }) => publicKey),
+  );
   const leafKey = deriveKeyPair(randomBytes(32), agreement);
   const leafNode = input.createLeafNode(leafKey.publicKey, leafParentHash);
   const updated = tree.withPath(sender, createLeaf(leafNode), parents);
@@ -59,7 +66,9 @@ export function* createPath(input: CreatePathInput): Parts<CreatedPath> {
     const encryptedPathSecret: Sealed[] = [];
     for (const node of receivers(resolution, input.newLeaves)) {
       const plaintext = secrets[i] ?? noBytes;
-      encryptedPathSecret.push(encrypt({ publicKey: publicKeyOf(tree, node), plaintext, randomness: randomBytes(32) }));
+      encryptedPathSecret.push(
+        encrypt({ publicKey: publicKeyOf(tree, node), plaintext, randomness: randomBytes(32) }),
+      );
       yield;
     }
     nodes.push({ hpkePublicKey: keys[i]?.publicKey ?? noBytes, encryptedPathSecret });
@@ -74,10 +83,15 @@ export function* createPath(input: CreatePathInput): Parts<CreatedPath> {
   };
 }
 
-/** The tree after somebody's path, its parent hashes recomputed and compared with the one that the leaf signed. */
+/**
+ * The tree after somebody's path, its parent hashes recomputed and compared with the one that the
+ * leaf signed.
+ */
 export function applyPath(tree: RatchetTree, sender: number, path: UpdatePath): RatchetTree {
   const steps = tree.filteredDirectPath(sender);
-  if (steps.length !== path.nodes.length) throw new MlsFault("A commit's path has the wrong length");
+  if (steps.length !== path.nodes.length) {
+    throw new MlsFault("A commit's path has the wrong length");
+  }
   const before = tree.leaf(sender);
   if (before === undefined) throw new MlsFault("A commit's sender is not in the group");
   if (equalBytes(before.node.hpkePublicKey, path.leafNode.hpkePublicKey)) {
@@ -129,16 +143,30 @@ export function openPath(input: OpenPathInput): OpenedPath {
   const first = steps.findIndex(({ copathChild }) => isBelow(ownLeaf, copathChild));
   const step = steps[first];
   const node = path.nodes[first];
-  if (step === undefined || node === undefined) throw new MlsFault("A commit's path does not include us");
+  if (step === undefined || node === undefined) {
+    throw new MlsFault("A commit's path does not include us");
+  }
   const nodes = receivers(step.resolution, input.newLeaves);
-  if (nodes.length !== node.encryptedPathSecret.length) throw new MlsFault("A commit's path has the wrong width");
-  const at = nodes.findIndex((candidate) => candidate === nodeOfLeaf(ownLeaf) || input.pathKeys.has(candidate));
+  if (nodes.length !== node.encryptedPathSecret.length) {
+    throw new MlsFault("A commit's path has the wrong width");
+  }
+  const at = nodes.findIndex((candidate) =>
+    candidate === nodeOfLeaf(ownLeaf) || input.pathKeys.has(candidate)
+  );
   const sealed = node.encryptedPathSecret[at];
   const privateKey = nodes[at] === nodeOfLeaf(ownLeaf)
     ? input.leafPrivateKey
     : input.pathKeys.get(nodes[at] ?? -1)?.privateKey;
-  if (sealed === undefined || privateKey === undefined) throw new MlsFault("A commit's path holds nothing for us");
-  const secret = decryptWithLabel(aead, updatePathLabel, input.context, { privateKey, ...sealed }, agreement);
+  if (sealed === undefined || privateKey === undefined) {
+    throw new MlsFault("A commit's path holds nothing for us");
+  }
+  const secret = decryptWithLabel(
+    aead,
+    updatePathLabel,
+    input.context,
+    { privateKey, ...sealed },
+    agreement,
+  );
   const publicKeys = path.nodes.slice(first).map(({ hpkePublicKey }) => hpkePublicKey);
   return deriveAbove(secret, steps.slice(first), publicKeys, agreement);
 }
@@ -151,7 +179,9 @@ export function deriveAbove(
   agreement: KeyAgreement,
 ): OpenedPath {
   const secrets = pathSecretsFrom(secret, steps.length);
-  const keys = secrets.slice(0, steps.length).map((each) => deriveKeyPair(deriveSecret(each, nodeLabel), agreement));
+  const keys = secrets.slice(0, steps.length).map((each) =>
+    deriveKeyPair(deriveSecret(each, nodeLabel), agreement)
+  );
   keys.forEach(({ publicKey }, i) => {
     if (!equalBytes(publicKey, publicKeys[i] ?? noBytes)) {
       throw new MlsFault("A path secret does not match its public key");
@@ -167,7 +197,10 @@ function pathSecretsFrom(first: Uint8Array, count: number): Uint8Array[] {
   return secrets;
 }
 
-/** Section 7.9: parent hashes are computed from the root down, each over its parent and that parent's other child. */
+/**
+ * Section 7.9: parent hashes are computed from the root down, each over its parent and that
+ * parent's other child.
+ */
 function hashedParents(
   tree: RatchetTree,
   steps: readonly PathStep[],
@@ -178,7 +211,12 @@ function hashedParents(
   for (let i = steps.length - 1; i >= 0; i--) {
     const step = steps[i];
     if (step === undefined) continue;
-    const parent: Parent = { kind: "parent", publicKey: publicKeys[i] ?? noBytes, parentHash, unmerged: [] };
+    const parent: Parent = {
+      kind: "parent",
+      publicKey: publicKeys[i] ?? noBytes,
+      parentHash,
+      unmerged: [],
+    };
     parents.set(step.node, parent);
     parentHash = tree.parentHash(parent, step.copathChild);
   }

@@ -6,7 +6,13 @@ import { readVectors, testWhen, vectors } from "../../tests/support/mod.ts";
 import { atOnce } from "../base/parts.ts";
 import { decodeExactly, label, MlsFault, uint16, vector } from "./codec.ts";
 import { deriveKeyPair } from "./crypto/hpke.ts";
-import { deriveSecret, deriveTreeSecret, expandWithLabel, proposalRefLabel, refHash } from "./crypto/labelled.ts";
+import {
+  deriveSecret,
+  deriveTreeSecret,
+  expandWithLabel,
+  proposalRefLabel,
+  refHash,
+} from "./crypto/labelled.ts";
 import { portableSignatures } from "./crypto/signatures.ts";
 import { aeadOf, type SuiteId, suiteNames } from "./crypto/suite.ts";
 import {
@@ -93,49 +99,75 @@ testWhen(vectors("mls/tree-math.json"), "mls/tree-math.json: relations of every 
     const relations = { left: leftOf, right: rightOf, parent: parentOf, sibling: siblingOf };
     for (const [name, relation] of Object.entries(relations)) {
       (v[name] as (number | null)[]).forEach((expected, node) => {
-        if (expected !== null) assertEquals(relation(node), expected, `${name} of ${node} in ${v.n_leaves}`);
+        if (expected !== null) {
+          assertEquals(relation(node), expected, `${name} of ${node} in ${v.n_leaves}`);
+        }
       });
     }
     assertEquals(levelOf(v.root), Math.log2(v.n_leaves));
   }
 });
 
-testWhen(vectors("mls/deserialization.json"), "mls/deserialization.json: lengths of vectors", () => {
-  for (const v of readVectors("mls/deserialization.json") as { vlbytes_header: string; length: number }[]) {
-    const encoded = vector(new Uint8Array(v.length));
-    assertEquals(bytesToHex(encoded.subarray(0, encoded.length - v.length)), v.vlbytes_header);
-    assertEquals(new MlsReader(encoded, "vector").vector().length, v.length);
-  }
-});
+testWhen(
+  vectors("mls/deserialization.json"),
+  "mls/deserialization.json: lengths of vectors",
+  () => {
+    for (
+      const v of readVectors("mls/deserialization.json") as {
+        vlbytes_header: string;
+        length: number;
+      }[]
+    ) {
+      const encoded = vector(new Uint8Array(v.length));
+      assertEquals(bytesToHex(encoded.subarray(0, encoded.length - v.length)), v.vlbytes_header);
+      assertEquals(new MlsReader(encoded, "vector").vector().length, v.length);
+    }
+  },
+);
 
 interface SecretTreeVector {
   readonly cipher_suite: number;
   readonly encryption_secret: string;
-  readonly sender_data: { sender_data_secret: string; ciphertext: string; key: string; nonce: string };
+  readonly sender_data: {
+    sender_data_secret: string;
+    ciphertext: string;
+    key: string;
+    nonce: string;
+  };
   readonly leaves: Record<string, string & number>[][];
 }
 
-overSuites<SecretTreeVector>("secret-tree", "keys of every leaf and generation, in any order of use", (v, suite) => {
-  const aead = aeadOf[suite];
-  const sample = hex(v.sender_data.ciphertext).subarray(0, 32);
-  const secret = hex(v.sender_data.sender_data_secret);
-  assertEquals(bytesToHex(expandWithLabel(secret, label("key"), sample, aead.keyBytes)), v.sender_data.key);
-  assertEquals(bytesToHex(expandWithLabel(secret, label("nonce"), sample, aead.nonceBytes)), v.sender_data.nonce);
-  const tree = SecretTree.create(aead, 2 * v.leaves.length - 1, hex(v.encryption_secret));
-  // From the last leaf to the first: the order in which senders appear must not matter.
-  for (const [leafIndex, generations] of [...v.leaves.entries()].reverse()) {
-    for (const expected of generations) {
-      for (const kind of ["application", "handshake"] as const) {
-        const found = tree.find(leafIndex, kind, Number(expected["generation"]));
-        assert(typeof found !== "string");
-        found.use();
-        assertEquals(bytesToHex(found.key), expected[`${kind}_key`]);
-        assertEquals(bytesToHex(found.nonce), expected[`${kind}_nonce`]);
+overSuites<SecretTreeVector>(
+  "secret-tree",
+  "keys of every leaf and generation, in any order of use",
+  (v, suite) => {
+    const aead = aeadOf[suite];
+    const sample = hex(v.sender_data.ciphertext).subarray(0, 32);
+    const secret = hex(v.sender_data.sender_data_secret);
+    assertEquals(
+      bytesToHex(expandWithLabel(secret, label("key"), sample, aead.keyBytes)),
+      v.sender_data.key,
+    );
+    assertEquals(
+      bytesToHex(expandWithLabel(secret, label("nonce"), sample, aead.nonceBytes)),
+      v.sender_data.nonce,
+    );
+    const tree = SecretTree.create(aead, 2 * v.leaves.length - 1, hex(v.encryption_secret));
+    // From the last leaf to the first: the order in which senders appear must not matter.
+    for (const [leafIndex, generations] of [...v.leaves.entries()].reverse()) {
+      for (const expected of generations) {
+        for (const kind of ["application", "handshake"] as const) {
+          const found = tree.find(leafIndex, kind, Number(expected["generation"]));
+          assert(typeof found !== "string");
+          found.use();
+          assertEquals(bytesToHex(found.key), expected[`${kind}_key`]);
+          assertEquals(bytesToHex(found.nonce), expected[`${kind}_nonce`]);
+        }
       }
     }
-  }
-  assertEquals(deriveTreeSecret(secret, label("x"), 0, 32).length, 32);
-});
+    assertEquals(deriveTreeSecret(secret, label("x"), 0, 32).length, 32);
+  },
+);
 
 interface KeyScheduleVector {
   readonly cipher_suite: number;
@@ -162,8 +194,12 @@ overSuites<KeyScheduleVector>("key-schedule", "every secret of every epoch", (v)
     assertEquals(secrets.resumption, of("resumption_psk"));
     assertEquals(secrets.authenticator, of("epoch_authenticator"));
     assertEquals(secrets.init, of("init_secret"));
-    const { label: name = "", context: exportContext = "", length = 0, secret = "" } = epoch.exporter;
-    assertEquals(bytesToHex(exportSecret(secrets.exporter, name, hex(exportContext), Number(length))), secret);
+    const { label: name = "", context: exportContext = "", length = 0, secret = "" } =
+      epoch.exporter;
+    assertEquals(
+      bytesToHex(exportSecret(secrets.exporter, name, hex(exportContext), Number(length))),
+      secret,
+    );
     init = secrets.init;
   }
 });
@@ -184,18 +220,30 @@ overSuites<PskVector>("psk_secret", "the secret of any number of pre-shared keys
   assertEquals(bytesToHex(pskSecretOf(ids, (id) => values.get(id))), v.psk_secret);
 });
 
-overSuites<Record<string, string> & { cipher_suite: number }>("transcript-hashes", "both hashes and the tag", (v) => {
-  const of = (name: string): Uint8Array => hex(String(v[name]));
-  const authenticated = decodeExactly(decodeAuthenticatedContent, of("authenticated_content"), "AuthenticatedContent");
-  assert(authenticated.auth.contentType === "commit");
-  const format = authenticated.wireformat === "mls_private_message" ? 2 : 1;
-  const { signature, confirmationTag: tag } = authenticated.auth;
-  const content = concatBytes(uint16(format), encodeFramedContent(authenticated.content), vector(signature));
-  const confirmed = confirmedTranscriptHash(of("interim_transcript_hash_before"), content);
-  assertEquals(confirmed, of("confirmed_transcript_hash_after"));
-  assertEquals(interimTranscriptHash(confirmed, tag), of("interim_transcript_hash_after"));
-  assertEquals(confirmationTag(of("confirmation_key"), confirmed), tag);
-});
+overSuites<Record<string, string> & { cipher_suite: number }>(
+  "transcript-hashes",
+  "both hashes and the tag",
+  (v) => {
+    const of = (name: string): Uint8Array => hex(String(v[name]));
+    const authenticated = decodeExactly(
+      decodeAuthenticatedContent,
+      of("authenticated_content"),
+      "AuthenticatedContent",
+    );
+    assert(authenticated.auth.contentType === "commit");
+    const format = authenticated.wireformat === "mls_private_message" ? 2 : 1;
+    const { signature, confirmationTag: tag } = authenticated.auth;
+    const content = concatBytes(
+      uint16(format),
+      encodeFramedContent(authenticated.content),
+      vector(signature),
+    );
+    const confirmed = confirmedTranscriptHash(of("interim_transcript_hash_before"), content);
+    assertEquals(confirmed, of("confirmed_transcript_hash_after"));
+    assertEquals(interimTranscriptHash(confirmed, tag), of("interim_transcript_hash_after"));
+    assertEquals(confirmationTag(of("confirmation_key"), confirmed), tag);
+  },
+);
 
 overSuites<Record<string, string> & { cipher_suite: SuiteId; epoch: number }>(
   "message-protection",
@@ -212,9 +260,15 @@ overSuites<Record<string, string> & { cipher_suite: SuiteId; epoch: number }>(
       extensions: [],
     });
     const aead = aeadOf[suite];
-    const open = (bytes: Uint8Array): { message: SealedMessage; sender: number; plaintext: Uint8Array } => {
+    const open = (
+      bytes: Uint8Array,
+    ): { message: SealedMessage; sender: number; plaintext: Uint8Array } => {
       const message = decodeSealedMessage(bytes);
-      const { sender, generation, reuseGuard } = openSenderData(message, aead, of("sender_data_secret"));
+      const { sender, generation, reuseGuard } = openSenderData(
+        message,
+        aead,
+        of("sender_data_secret"),
+      );
       // Each of these messages is the first of its epoch.
       const secretTree = SecretTree.create(aead, 3, of("encryption_secret"));
       const key = secretTree.find(sender, kindOf(message.contentType), generation);
@@ -223,7 +277,13 @@ overSuites<Record<string, string> & { cipher_suite: SuiteId; epoch: number }>(
       return { message, sender, plaintext: openContent(message, aead, key, reuseGuard) };
     };
     const check = (framed: FramedContent, signature: Uint8Array): void =>
-      assert(portableSignatures.verifyHandshake(of("signature_pub"), contentToSign(framed, context), signature));
+      assert(
+        portableSignatures.verifyHandshake(
+          of("signature_pub"),
+          contentToSign(framed, context),
+          signature,
+        ),
+      );
 
     const application = open(of("application_priv"));
     const { data, signature } = readApplicationContent(application.plaintext);
@@ -311,9 +371,11 @@ overSuites<Record<string, string & number> & { cipher_suite: number }>(
     assertEquals(bytesToHex(before.hash()), v["tree_hash_before"]);
     const proposal = decodeExactly(decodeProposal, hex(String(v["proposal"])), "proposal");
     let after = before;
-    if (proposal.proposalType === "add") after = before.add(createLeaf(proposal.add.keyPackage.leafNode)).tree;
-    else if (proposal.proposalType === "remove") after = before.replace(proposal.remove.removed, undefined);
-    else if (proposal.proposalType === "update") {
+    if (proposal.proposalType === "add") {
+      after = before.add(createLeaf(proposal.add.keyPackage.leafNode)).tree;
+    } else if (proposal.proposalType === "remove") {
+      after = before.replace(proposal.remove.removed, undefined);
+    } else if (proposal.proposalType === "update") {
       after = before.replace(Number(v["proposal_sender"]), createLeaf(proposal.update.leafNode));
     }
     assertEquals(bytesToHex(after.encode()), v["tree_after"]);
@@ -341,7 +403,9 @@ interface PassiveVector {
   }[];
 }
 
-function ownKeyPackage(v: Pick<PassiveVector, "key_package" | "init_priv" | "encryption_priv">): OwnKeyPackage {
+function ownKeyPackage(
+  v: Pick<PassiveVector, "key_package" | "init_priv" | "encryption_priv">,
+): OwnKeyPackage {
   const message = decodeExactly(decodeMlsMessage, hex(v.key_package), "KeyPackage");
   assert(message.wireformat === "mls_key_package");
   return {
@@ -361,11 +425,15 @@ function depsOf(v: PassiveVector, resumption: ReadonlyMap<bigint, Uint8Array>): 
     randomBytes: () => {
       throw new Error("a passive client needs no randomness");
     },
-    findPsk: (id) => id.psktype === "external" ? psks.get(bytesToHex(id.pskId)) : resumption.get(id.pskEpoch),
+    findPsk: (id) =>
+      id.psktype === "external" ? psks.get(bytesToHex(id.pskId)) : resumption.get(id.pskEpoch),
   };
 }
 
-/** These vectors send handshakes as PublicMessages, which channels do not: ts-mls takes them apart, we process them. */
+/**
+ * These vectors send handshakes as PublicMessages, which channels do not: ts-mls takes them apart,
+ * we process them.
+ */
 async function openPublic(bytes: Uint8Array, epoch: Epoch): Promise<AuthenticatedContent> {
   const message = decodeExactly(decodeMlsMessage, bytes, "PublicMessage");
   assert(message.wireformat === "mls_public_message");
@@ -375,7 +443,13 @@ async function openPublic(bytes: Uint8Array, epoch: Epoch): Promise<Authenticate
     signatures: portableSignatures,
   };
   const suite = createTsMlsSuite(epoch.suiteId, deps);
-  return await unprotectPublicMessage(epoch.secrets.membership, epoch.context, tree, message.publicMessage, suite);
+  return await unprotectPublicMessage(
+    epoch.secrets.membership,
+    epoch.context,
+    tree,
+    message.publicMessage,
+    suite,
+  );
 }
 
 async function passive(v: PassiveVector): Promise<void> {
@@ -390,13 +464,19 @@ async function passive(v: PassiveVector): Promise<void> {
     const proposals = new Map<string, ProposalFrom>();
     for (const bytes of step.proposals) {
       const authenticated = await openPublic(hex(bytes), epoch);
-      assert(authenticated.content.contentType === "proposal" && authenticated.content.sender.senderType === "member");
+      assert(
+        authenticated.content.contentType === "proposal" &&
+          authenticated.content.sender.senderType === "member",
+      );
       const reference = refHash(proposalRefLabel, encodeAuthenticatedContent(authenticated));
       const { proposal, sender } = authenticated.content;
       proposals.set(bytesToHex(reference), { proposal, sender: sender.leafIndex });
     }
     const { content, auth } = await openPublic(hex(step.commit), epoch);
-    assert(content.contentType === "commit" && auth.contentType === "commit" && content.sender.senderType === "member");
+    assert(
+      content.contentType === "commit" && auth.contentType === "commit" &&
+        content.sender.senderType === "member",
+    );
     const processed = atOnce(processCommit(epoch, {
       verifiedParts: new Set(),
       sender: content.sender.leafIndex,
@@ -419,18 +499,29 @@ interface WelcomeVector {
   readonly welcome: string;
 }
 
-overSuites<WelcomeVector>("welcome", "the Welcome opens, its signer and its confirmation tag are right", (v) => {
-  const own = ownKeyPackage({ ...v, encryption_priv: "" });
-  const { groupInfo, groupSecrets, pskSecret } = openWelcome(
-    decodeWelcomeMessage(hex(v.welcome)),
-    own,
-    { findPsk: () => undefined, signatures: portableSignatures },
-  );
-  assert(portableSignatures.verifyHandshakes([signedGroupInfo(groupInfo, hex(v.signer_pub))]));
-  const { groupContext } = groupInfo;
-  const { secrets } = startEpoch(groupSecrets.joinerSecret, pskSecret, encodeGroupContext(groupContext));
-  assertEquals(confirmationTag(secrets.confirmation, groupContext.confirmedTranscriptHash), groupInfo.confirmationTag);
-});
+overSuites<WelcomeVector>(
+  "welcome",
+  "the Welcome opens, its signer and its confirmation tag are right",
+  (v) => {
+    const own = ownKeyPackage({ ...v, encryption_priv: "" });
+    const { groupInfo, groupSecrets, pskSecret } = openWelcome(
+      decodeWelcomeMessage(hex(v.welcome)),
+      own,
+      { findPsk: () => undefined, signatures: portableSignatures },
+    );
+    assert(portableSignatures.verifyHandshakes([signedGroupInfo(groupInfo, hex(v.signer_pub))]));
+    const { groupContext } = groupInfo;
+    const { secrets } = startEpoch(
+      groupSecrets.joinerSecret,
+      pskSecret,
+      encodeGroupContext(groupContext),
+    );
+    assertEquals(
+      confirmationTag(secrets.confirmation, groupContext.confirmedTranscriptHash),
+      groupInfo.confirmationTag,
+    );
+  },
+);
 
 interface MessagesVector {
   readonly [name: string]: string;
@@ -441,15 +532,26 @@ testWhen(
   "mls/messages.json: every structure decodes, to the last byte, and encodes back",
   () => {
     for (const v of readVectors("mls/messages.json") as MessagesVector[]) {
-      const messages = ["mls_welcome", "mls_group_info", "mls_key_package", "private_message", "public_message_commit"];
+      const messages = [
+        "mls_welcome",
+        "mls_group_info",
+        "mls_key_package",
+        "private_message",
+        "public_message_commit",
+      ];
       for (const name of [...messages, "public_message_application", "public_message_proposal"]) {
         const bytes = hex(v[name] ?? "");
         assertEquals(encodeMlsMessage(decodeExactly(decodeMlsMessage, bytes, name)), bytes);
-        assertThrows(() => decodeExactly(decodeMlsMessage, concatBytes(bytes, uint16(0)), name), MlsFault);
+        assertThrows(
+          () => decodeExactly(decodeMlsMessage, concatBytes(bytes, uint16(0)), name),
+          MlsFault,
+        );
         assertThrows(() => decodeExactly(decodeMlsMessage, bytes.subarray(0, -1), name), MlsFault);
       }
       const structures = [["ratchet_tree", decodeRatchetTree], ["commit", decodeCommit]] as const;
-      for (const [name, decoder] of structures) decodeExactly<unknown>(decoder, hex(v[name] ?? ""), name);
+      for (const [name, decoder] of structures) {
+        decodeExactly<unknown>(decoder, hex(v[name] ?? ""), name);
+      }
       const message = hex(v["private_message"] ?? "");
       assertEquals(encodeSealedMessage(decodeSealedMessage(message)), message);
     }
@@ -457,4 +559,8 @@ testWhen(
 );
 
 overSuites<PassiveVector>("passive-client-welcome", "a passive member joins", passive);
-overSuites<PassiveVector>("passive-client-handling-commit", "a passive member joins and follows every commit", passive);
+overSuites<PassiveVector>(
+  "passive-client-handling-commit",
+  "a passive member joins and follows every commit",
+  passive,
+);

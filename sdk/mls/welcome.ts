@@ -4,9 +4,20 @@ import type { Parts } from "../base/parts.ts";
 import { decodeExactly, equalBytes, isRefusal, label, MlsFault } from "./codec.ts";
 import type { KeyAgreement } from "./crypto/key_agreement.ts";
 import { verifyInParts } from "./crypto/signatures.ts";
-import { createEncryptor, decryptWithLabel, expandWithLabel, signContent } from "./crypto/labelled.ts";
+import {
+  createEncryptor,
+  decryptWithLabel,
+  expandWithLabel,
+  signContent,
+} from "./crypto/labelled.ts";
 import { type Aead, aeadOf, type SuiteId, suiteIdOf, suiteNames } from "./crypto/suite.ts";
-import { aeadOfEpoch, type BegunEpoch, contextBytesOf, type Epoch, type GroupDeps } from "./epoch.ts";
+import {
+  aeadOfEpoch,
+  type BegunEpoch,
+  contextBytesOf,
+  type Epoch,
+  type GroupDeps,
+} from "./epoch.ts";
 import {
   checkPskIds,
   confirmationTag,
@@ -50,7 +61,9 @@ export interface WelcomeInput {
   readonly extensions: readonly Extension[];
 }
 
-/** One Welcome for all that a commit added, as an MLSMessage. The ratchet tree travels inside it. */
+/**
+ * One Welcome for all that a commit added, as an MLSMessage. The ratchet tree travels inside it.
+ */
 export function* createWelcome(
   { next, joinerSecret, pskSecret }: BegunEpoch,
   { applied, pathSecrets, identity, extensions }: WelcomeInput,
@@ -59,7 +72,10 @@ export function* createWelcome(
   const aead = aeadOfEpoch(next);
   const tbs = {
     groupContext: next.context,
-    extensions: [{ extensionType: "ratchet_tree" as const, extensionData: next.tree.encode() }, ...extensions],
+    extensions: [
+      { extensionType: "ratchet_tree" as const, extensionData: next.tree.encode() },
+      ...extensions,
+    ],
     confirmationTag: next.confirmationTag,
     signer: next.ownLeaf,
   };
@@ -67,7 +83,12 @@ export function* createWelcome(
   const groupInfo = { ...tbs, signature: deps.signatures.sign(identity.signingSeed, signed) };
   const { key, nonce } = welcomeKey(aead, welcomeSecret(joinerSecret, pskSecret));
   const encryptedGroupInfo = aead.seal(key, nonce, nothing, encodeGroupInfo(groupInfo));
-  const encrypt = createEncryptor(aead, welcomeLabel, encryptedGroupInfo, deps.signatures.agreement);
+  const encrypt = createEncryptor(
+    aead,
+    welcomeLabel,
+    encryptedGroupInfo,
+    deps.signatures.agreement,
+  );
   const secrets: Welcome["secrets"] = [];
   for (const { leafIndex, keyPackage } of applied.added) {
     const pathSecret = pathSecrets.get(commonAncestor(next.ownLeaf, leafIndex));
@@ -87,7 +108,9 @@ export function* createWelcome(
 /** A Welcome, decoded but not opened. Throws `MlsFault` when the bytes are anything else. */
 export function decodeWelcomeMessage(bytes: Uint8Array): Welcome {
   const message = decodeExactly(decodeMlsMessage, bytes, "Welcome");
-  if (message.wireformat !== "mls_welcome") throw new MlsFault("Cannot join: the message is not a Welcome");
+  if (message.wireformat !== "mls_welcome") {
+    throw new MlsFault("Cannot join: the message is not a Welcome");
+  }
   return message.welcome;
 }
 
@@ -107,7 +130,10 @@ export interface Joined {
 }
 
 /** Section 12.4.3.1. Throws `MlsFault`; a Welcome that is refused has changed nothing. */
-export function* joinGroup({ welcome, own, ratchetTree }: JoinInput, deps: GroupDeps): Parts<Joined> {
+export function* joinGroup(
+  { welcome, own, ratchetTree }: JoinInput,
+  deps: GroupDeps,
+): Parts<Joined> {
   const opened = openWelcome(welcome, own, deps);
   const tree = yield* treeOf(opened.groupInfo, ratchetTree);
   yield* checkGroup(opened, tree, deps);
@@ -136,7 +162,12 @@ export function openWelcome(
   const groupSecrets = openGroupSecrets(welcome, own, aead, signatures.agreement);
   checkPskIds(groupSecrets.psks);
   const pskSecret = pskSecretOf(groupSecrets.psks, findPsk);
-  return { suiteId, groupSecrets, pskSecret, groupInfo: openGroupInfo(welcome, groupSecrets, pskSecret, aead) };
+  return {
+    suiteId,
+    groupSecrets,
+    pskSecret,
+    groupInfo: openGroupInfo(welcome, groupSecrets, pskSecret, aead),
+  };
 }
 
 export function signedGroupInfo(groupInfo: GroupInfo, publicKey: Uint8Array): SignedBytes {
@@ -153,33 +184,52 @@ function openGroupSecrets(
   const ours = welcome.secrets.find(({ newMember }) => equalBytes(newMember, own.reference));
   if (ours === undefined) throw new MlsFault("Cannot join: the Welcome is not for this KeyPackage");
   const input = { privateKey: own.initPrivateKey, ...ours.encryptedGroupSecrets };
-  const plaintext = opening(() => decryptWithLabel(aead, welcomeLabel, welcome.encryptedGroupInfo, input, agreement));
+  const plaintext = opening(() =>
+    decryptWithLabel(aead, welcomeLabel, welcome.encryptedGroupInfo, input, agreement)
+  );
   return decodeExactly(decodeGroupSecrets, plaintext, "group secrets");
 }
 
-function openGroupInfo(welcome: Welcome, secrets: GroupSecrets, pskSecret: Uint8Array, aead: Aead): GroupInfo {
+function openGroupInfo(
+  welcome: Welcome,
+  secrets: GroupSecrets,
+  pskSecret: Uint8Array,
+  aead: Aead,
+): GroupInfo {
   const { key, nonce } = welcomeKey(aead, welcomeSecret(secrets.joinerSecret, pskSecret));
   const plaintext = opening(() => aead.open(key, nonce, nothing, welcome.encryptedGroupInfo));
   return decodeExactly(decodeGroupInfo, plaintext, "GroupInfo");
 }
 
 function treeOf(groupInfo: GroupInfo, given: Uint8Array | undefined): Parts<RatchetTree> {
-  const extension = groupInfo.extensions.find(({ extensionType }) => extensionType === "ratchet_tree");
+  const extension = groupInfo.extensions.find(({ extensionType }) =>
+    extensionType === "ratchet_tree"
+  );
   const encoded = extension?.extensionData ?? given;
   if (encoded === undefined) throw new MlsFault("Cannot join: the Welcome carries no ratchet tree");
   return RatchetTree.decode(encoded, "ratchet tree");
 }
 
 /** The GroupInfo's signature, the tree's hash and shape, every leaf. */
-function* checkGroup({ suiteId, groupInfo }: OpenedWelcome, tree: RatchetTree, deps: GroupDeps): Parts<void> {
+function* checkGroup(
+  { suiteId, groupInfo }: OpenedWelcome,
+  tree: RatchetTree,
+  deps: GroupDeps,
+): Parts<void> {
   const { groupContext, signer } = groupInfo;
   if (groupContext.version !== "mls10" || suiteIdOf(groupContext.cipherSuite) !== suiteId) {
-    throw new MlsFault("Cannot join: the group has another version or cipher suite than the Welcome");
+    throw new MlsFault(
+      "Cannot join: the group has another version or cipher suite than the Welcome",
+    );
   }
   const signerKey = tree.leaf(signer)?.node.signaturePublicKey;
-  if (signerKey === undefined) throw new MlsFault("Cannot join: who made the GroupInfo is not in the group");
+  if (signerKey === undefined) {
+    throw new MlsFault("Cannot join: who made the GroupInfo is not in the group");
+  }
   const treeHash = yield* tree.hashInParts();
-  if (!equalBytes(treeHash, groupContext.treeHash)) throw new MlsFault("Cannot join: the tree hash does not match");
+  if (!equalBytes(treeHash, groupContext.treeHash)) {
+    throw new MlsFault("Cannot join: the tree hash does not match");
+  }
   yield* validateTree(tree);
   const rules = { suiteId, extensions: groupContext.extensions, policy: deps.policy };
   const signed = [signedGroupInfo(groupInfo, signerKey)];
@@ -207,7 +257,9 @@ function enter(
   const contextBytes = contextBytesOf(context);
   const { secrets, encryption } = startEpoch(groupSecrets.joinerSecret, pskSecret, contextBytes);
   const tag = confirmationTag(secrets.confirmation, context.confirmedTranscriptHash);
-  if (!equalBytes(tag, groupInfo.confirmationTag)) throw new MlsFault("Cannot join: the confirmation tag is wrong");
+  if (!equalBytes(tag, groupInfo.confirmationTag)) {
+    throw new MlsFault("Cannot join: the confirmation tag is wrong");
+  }
   return {
     suiteId,
     context,

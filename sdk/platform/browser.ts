@@ -26,13 +26,17 @@ export const platform: Platform = {
   x25519: undefined,
   sha256: undefined,
   readSettings: () => Promise.resolve({}),
-  readTextFile: () => Promise.reject(new Error("a browser reads no files; give tls.certificateHashes")),
+  readTextFile: () =>
+    Promise.reject(new Error("a browser reads no files; give tls.certificateHashes")),
   hosts: undefined,
   openTrust: () => nobodyKnown,
   findTrust: () => undefined,
 };
 
-/** Without an address of the user's from a `blob:` one, not `data:`: that would have no origin, and the relay asks for it. */
+/**
+ * Without an address of the user's from a `blob:` one, not `data:`: that would have no origin, and
+ * the relay asks for it.
+ */
 function startThread(workerUrl: string | undefined): StreamThread {
   if (workerUrl !== undefined) return startWebWorker(workerUrl);
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));

@@ -11,9 +11,17 @@ export function openHttp(): HttpClient {
 /** Over one connection: browsers speak HTTP/2 to the relay. */
 const callsAtOnce = 16;
 
-export const cells: Connector = createCellsConnector({ openHttp, unusable, randomBytes, callsAtOnce, after });
+export const cells: Connector = createCellsConnector({
+  openHttp,
+  unusable,
+  randomBytes,
+  callsAtOnce,
+  after,
+});
 
 function unusable({ caCerts, certificateHashes }: Trust): string | undefined {
   const given = caCerts.length > 0 || certificateHashes.length > 0;
-  return given ? "a browser's fetch trusts only what the browser trusts; tls options do not apply" : undefined;
+  return given
+    ? "a browser's fetch trusts only what the browser trusts; tls options do not apply"
+    : undefined;
 }

@@ -1,7 +1,8 @@
 /**
- * The store in a browser: one IndexedDB with the records and, beside them, the key file, sealed by a WebCrypto key that
- * cannot be read out; and a Web Lock for exclusivity. A page has no second place to write to without waiting, so there
- * is no witness: a profile that was restored as a whole is not noticed.
+ * The store in a browser: one IndexedDB with the records and, beside them, the key file, sealed by
+ * a WebCrypto key that cannot be read out; and a Web Lock for exclusivity. A page has no second
+ * place to write to without waiting, so there is no witness: a profile that was restored as a whole
+ * is not noticed.
  */
 import {
   afterPrefix,
@@ -44,7 +45,10 @@ const keyTable = "key";
 const pageLimit = 256;
 
 /** Opens the store of this name and origin, which is created when missing. Throws `StoreError`. */
-export async function openBrowserStore(name: string, options: StoreOptions = {}): Promise<RecordStore> {
+export async function openBrowserStore(
+  name: string,
+  options: StoreOptions = {},
+): Promise<RecordStore> {
   const release = await lock(`static-store ${name}`);
   let database: IndexedDatabase | undefined;
   const close = (): Promise<void> => {
@@ -71,7 +75,8 @@ function lock(name: string): Promise<() => void> {
   return new Promise((resolve, reject) => {
     navigator.locks.request(name, { ifAvailable: true }, (lock) => {
       if (lock === null) {
-        const text = "Cannot open the store: another tab or worker has it open; close that one first";
+        const text =
+          "Cannot open the store: another tab or worker has it open; close that one first";
         return reject(new StoreError("store_locked", text));
       }
       return new Promise<void>((release) => resolve(release));
@@ -89,7 +94,9 @@ function indexedBlobs(database: IndexedDatabase): Omit<BlobStore, "close"> {
     write: (changes) =>
       database.write(
         blobTable,
-        changes.map((change) => change.type === "put" ? { ...change, value: change.value.slice() } : change),
+        changes.map((change) =>
+          change.type === "put" ? { ...change, value: change.value.slice() } : change
+        ),
       ),
     list: (prefix) => list(database, prefix),
   };
@@ -113,18 +120,28 @@ function sealedKeyFile(database: IndexedDatabase): KeyStorage {
     read: async () => {
       const stored = await database.get(keyTable, keyTable);
       if (stored === undefined) return undefined;
-      const { wrappingKey, iv, sealed } = stored as SealedKeyFile; // cast: only `write` below writes here
+      // cast: only `write` below writes here
+      const { wrappingKey, iv, sealed } = stored as SealedKeyFile;
       try {
-        return new Uint8Array(await crypto.subtle.decrypt({ name: "AES-GCM", iv }, wrappingKey, sealed));
+        return new Uint8Array(
+          await crypto.subtle.decrypt({ name: "AES-GCM", iv }, wrappingKey, sealed),
+        );
       } catch (cause) {
-        throw new StoreError("store_corrupt", "Cannot read the key file: it is damaged", { cause, kind: "key file" });
+        throw new StoreError("store_corrupt", "Cannot read the key file: it is damaged", {
+          cause,
+          kind: "key file",
+        });
       }
     },
     write: async (bytes) => {
       const algorithm = { name: "AES-GCM", length: 256 };
       const wrappingKey = await crypto.subtle.generateKey(algorithm, false, ["encrypt", "decrypt"]);
       const iv = randomBytes(12);
-      const sealed = await crypto.subtle.encrypt({ name: "AES-GCM", iv }, wrappingKey, Uint8Array.from(bytes));
+      const sealed = await crypto.subtle.encrypt(
+        { name: "AES-GCM", iv },
+        wrappingKey,
+        Uint8Array.from(bytes),
+      );
       const value: SealedKeyFile = { wrappingKey, iv, sealed };
       await database.write(keyTable, [{ type: "put", key: keyTable, value }]);
     },

@@ -1,4 +1,7 @@
-/** WebTransport, for browsers that have it. The part that is used is described here: not every type library has it. */
+/**
+ * WebTransport, for browsers that have it. The part that is used is described here: not every type
+ * library has it.
+ */
 import { authorityOf } from "../transport/authority.ts";
 import { createByteStream } from "../transport/byte_stream.ts";
 import type { Connector } from "../transport/transport.ts";
@@ -15,23 +18,33 @@ interface WebTransportSession {
 }
 
 interface WebTransportOptions {
-  readonly serverCertificateHashes?: readonly { readonly algorithm: "sha-256"; readonly value: Uint8Array }[];
+  readonly serverCertificateHashes?: readonly {
+    readonly algorithm: "sha-256";
+    readonly value: Uint8Array;
+  }[];
 }
 
-type WebTransportConstructor = new (url: string, options: WebTransportOptions) => WebTransportSession;
+type WebTransportConstructor = new (
+  url: string,
+  options: WebTransportOptions,
+) => WebTransportSession;
 
 export const webtransport: Connector = {
   transport: "webtransport",
   carrier: "udp",
   unusable: ({ caCerts }) => {
     if (findWebTransport() === undefined) return "this browser has no WebTransport";
-    return caCerts.length > 0 ? "a browser takes no certificates; give tls.certificateHashes" : undefined;
+    return caCerts.length > 0
+      ? "a browser takes no certificates; give tls.certificateHashes"
+      : undefined;
   },
   connect: async ({ host, port, trust }, signal) => {
     const WebTransport = findWebTransport();
     if (WebTransport === undefined) throw new Error("this browser has no WebTransport");
     signal.throwIfAborted();
-    const hashes = trust.certificateHashes.map((value) => ({ algorithm: "sha-256", value }) as const);
+    const hashes = trust.certificateHashes.map((value) =>
+      ({ algorithm: "sha-256", value }) as const
+    );
     const session = new WebTransport(`https://${authorityOf({ host, port })}/`, {
       ...(hashes.length > 0 && { serverCertificateHashes: hashes }),
     });
@@ -53,5 +66,6 @@ export const webtransport: Connector = {
 
 function findWebTransport(): WebTransportConstructor | undefined {
   // cast: the part of it that is described above
-  return (globalThis as unknown as { readonly WebTransport?: WebTransportConstructor }).WebTransport;
+  return (globalThis as unknown as { readonly WebTransport?: WebTransportConstructor })
+    .WebTransport;
 }

@@ -1,7 +1,7 @@
 /**
- * Overwritten and deleted values stay in LevelDB's files until it merges them, which may be never; a thief with the
- * store's key could read them there. So when a store is closed, the remaining records are copied to a new database,
- * which takes the place of the old one:
+ * Overwritten and deleted values stay in LevelDB's files until it merges them, which may be never;
+ * a thief with the store's key could read them there. So when a store is closed, the remaining
+ * records are copied to a new database, which takes the place of the old one:
  *
  *   db.new   the copy, until it is complete
  *   db.old   the database before, between two renames and until it is deleted
@@ -28,7 +28,11 @@ interface Places {
 }
 
 function placesIn(directory: string): Places {
-  return { current: join(directory, "db"), fresh: join(directory, "db.new"), old: join(directory, "db.old") };
+  return {
+    current: join(directory, "db"),
+    fresh: join(directory, "db.new"),
+    old: join(directory, "db.old"),
+  };
 }
 
 /** Before the database is opened: ends what a crash has interrupted. */
@@ -40,20 +44,26 @@ export async function settleCopies(directory: string): Promise<void> {
 }
 
 /**
- * Copies the database while it is open and nothing writes to it any more. Returns whether there is a copy to change to.
+ * Copies the database while it is open and nothing writes to it any more. Returns whether there is
+ * a copy to change to.
  */
-export async function copyLive(directory: string, blobs: Pick<BlobStore, "list">): Promise<boolean> {
+export async function copyLive(
+  directory: string,
+  blobs: Pick<BlobStore, "list">,
+): Promise<boolean> {
   const { current, fresh } = placesIn(directory);
   try {
     // Repaired: what was set aside is in this folder, and for its owner to look at.
     if ((await readdir(current)).some((name) => name.endsWith(".damaged"))) return false;
     await mkdir(fresh, { mode: ownerFolder });
     await withDatabase(fresh, (database) => copyAll(blobs, database));
-    // Records in the log go to a table when a database is opened; there, damage to a record stays with that record.
+    // Records in the log go to a table when a database is opened; there, damage to a record stays
+    // with that record.
     await withDatabase(fresh, () => Promise.resolve());
     return true;
   } catch {
-    // A full disk, or a damaged table: the database stays as it is. The next opening deletes what is left of the copy.
+    // A full disk, or a damaged table: the database stays as it is. The next opening deletes what
+    // is left of the copy.
     await rm(fresh, { recursive: true, force: true }).catch(() => {});
     return false;
   }
@@ -83,7 +93,10 @@ export async function changeToCopy(directory: string): Promise<void> {
   await rm(old, { recursive: true });
 }
 
-async function withDatabase(location: string, act: (database: Database) => Promise<void>): Promise<void> {
+async function withDatabase(
+  location: string,
+  act: (database: Database) => Promise<void>,
+): Promise<void> {
   // Ciphertext cannot be compressed, so trying would only cost time.
   const database: Database = new ClassicLevel(location, { ...bytesToBytes, compression: false });
   await database.open();
@@ -94,7 +107,9 @@ async function withDatabase(location: string, act: (database: Database) => Promi
   }
 }
 
-/** Whatever else keeps us from looking must not be taken for "no": what is in the way gets deleted. */
+/**
+ * Whatever else keeps us from looking must not be taken for "no": what is in the way gets deleted.
+ */
 async function exists(path: string): Promise<boolean> {
   try {
     await readdir(path);

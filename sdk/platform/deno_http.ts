@@ -1,7 +1,10 @@
 /** HTTP in Deno, which takes certificates through a client of its own. */
 import type { HttpClient, Trust } from "../transport/transport.ts";
 
-/** Before the relay gives up an idle connection, so that no request goes out on one that is being closed. */
+/**
+ * Before the relay gives up an idle connection, so that no request goes out on one that is being
+ * closed.
+ */
 const idleMs = 20_000;
 
 /** Deno's own additions to the standard `fetch`. */
@@ -10,7 +13,11 @@ interface DenoHttp {
     readonly caCerts: readonly string[];
     readonly http2: boolean;
     readonly poolIdleTimeout: number;
-    readonly proxy?: { readonly transport: "tcp"; readonly hostname: string; readonly port: number };
+    readonly proxy?: {
+      readonly transport: "tcp";
+      readonly hostname: string;
+      readonly port: number;
+    };
   }): DenoHttpClient;
 }
 
@@ -19,8 +26,10 @@ interface DenoHttpClient {
 }
 
 export function openHttp({ caCerts }: Trust): HttpClient {
-  const { Deno } = globalThis as unknown as { readonly Deno: DenoHttp }; // cast: only what is described above is used
-  // Over HTTP/2 Deno writes a request in two pieces, and the second waits until the first is acknowledged: 44 ms.
+  // cast: only what is described above is used
+  const { Deno } = globalThis as unknown as { readonly Deno: DenoHttp };
+  // Over HTTP/2 Deno writes a request in two pieces, and the second waits until the first is
+  // acknowledged: 44 ms.
   const options = { caCerts, http2: false, poolIdleTimeout: idleMs };
   // At once, so that a certificate which is none is refused here.
   const clients = new Map<string, DenoHttpClient>([["", Deno.createHttpClient(options)]]);
@@ -45,7 +54,10 @@ export function openHttp({ caCerts }: Trust): HttpClient {
   };
 }
 
-/** Plain HTTP is for this machine alone. Deno would give it, with its credential in clear, to the proxy of `HTTP_PROXY`. */
+/**
+ * Plain HTTP is for this machine alone. Deno would give it, with its credential in clear, to the
+ * proxy of `HTTP_PROXY`.
+ */
 function directTo({ hostname, port }: URL): { transport: "tcp"; hostname: string; port: number } {
   return { transport: "tcp", hostname, port: port === "" ? 80 : Number(port) };
 }

@@ -1,6 +1,6 @@
 /**
- * QUIC in Deno, which has it behind `--unstable-net` (or `"unstable": ["net"]` in deno.json). The part of the API that is
- * used is described here, because it is in no stable type library.
+ * QUIC in Deno, which has it behind `--unstable-net` (or `"unstable": ["net"]` in deno.json). The
+ * part of the API that is used is described here, because it is in no stable type library.
  */
 import { createError } from "../base/errors.ts";
 import { createByteStream, endOf } from "../transport/byte_stream.ts";
@@ -14,7 +14,10 @@ interface DenoQuic {
     readonly port: number;
     readonly alpnProtocols: readonly string[];
     readonly caCerts: readonly string[];
-    readonly serverCertificateHashes?: readonly { readonly algorithm: "sha-256"; readonly value: Uint8Array }[];
+    readonly serverCertificateHashes?: readonly {
+      readonly algorithm: "sha-256";
+      readonly value: Uint8Array;
+    }[];
     readonly endpoint: QuicEndpoint;
     readonly maxIdleTimeout: number;
     readonly congestionControl: "low-latency";
@@ -40,8 +43,9 @@ interface QuicCloseInfo {
 
 const protocol = "static-relay/1";
 /**
- * A relay that vanished is noticed after the idle time. The relay's own keep-alives hold a quiet connection: each is answered,
- * so that networks between keep it open too. Ours as well would double what an idle agent costs.
+ * A relay that vanished is noticed after the idle time. The relay's own keep-alives hold a quiet
+ * connection: each is answered, so that networks between keep it open too. Ours as well would
+ * double what an idle agent costs.
  */
 const liveness = { maxIdleTimeout: 10_000 };
 /** As the relay does: BBR, which does not take a lossy network for a full one. */
@@ -50,12 +54,15 @@ const congestionControl = "low-latency";
 export const quic: Connector = {
   transport: "quic",
   carrier: "udp",
-  unusable: () => denoQuic() === undefined ? "Deno offers QUIC only with --unstable-net" : undefined,
+  unusable: () =>
+    denoQuic() === undefined ? "Deno offers QUIC only with --unstable-net" : undefined,
   connect: async ({ host, port, trust }, signal) => {
     const deno = denoQuic();
     if (deno === undefined) throw new Error("Deno offers QUIC only with --unstable-net");
     signal.throwIfAborted();
-    const hashes = trust.certificateHashes.map((value) => ({ algorithm: "sha-256", value }) as const);
+    const hashes = trust.certificateHashes.map((value) =>
+      ({ algorithm: "sha-256", value }) as const
+    );
     // One endpoint a connection: closing it is the only way to give up a handshake.
     const endpoint = openEndpoint(deno);
     const close = (closeCode: number): void => endpoint.close({ closeCode, reason: "" });
@@ -86,7 +93,10 @@ export const quic: Connector = {
   },
 };
 
-/** A relay without a place may close the connection before there is a stream. Throws why, or the error. */
+/**
+ * A relay without a place may close the connection before there is a stream. Throws why, or the
+ * error.
+ */
 async function refused({ closed }: QuicConnection, error: unknown): Promise<never> {
   const { code, message } = await closed.then(({ closeCode }) => endOf(closeCode), () => endOf(0));
   throw code === undefined ? error : createError(code, message);
@@ -102,6 +112,8 @@ function openEndpoint({ QuicEndpoint }: DenoQuic): QuicEndpoint {
 }
 
 function denoQuic(): DenoQuic | undefined {
-  const { Deno } = globalThis as { readonly Deno?: Partial<DenoQuic> }; // cast: only what is described above is used
-  return Deno?.connectQuic === undefined ? undefined : Deno as DenoQuic; // cast: the two come together
+  // cast: only what is described above is used
+  const { Deno } = globalThis as { readonly Deno?: Partial<DenoQuic> };
+  // cast: the two come together
+  return Deno?.connectQuic === undefined ? undefined : Deno as DenoQuic;
 }

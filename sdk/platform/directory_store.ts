@@ -38,8 +38,8 @@ const maxKeyFileBytes = 4096;
 const witnessBytes = 41;
 
 /**
- * Opens the store in a directory, which is created when missing. Throws `StoreError`. `changed`: for tests, of what the store
- * stands on.
+ * Opens the store in a directory, which is created when missing. Throws `StoreError`. `changed`:
+ * for tests, of what the store stands on.
  */
 export async function openDirectoryStore(
   directory: string,
@@ -59,7 +59,13 @@ export async function openDirectoryStore(
       }
     };
     const periods = periodFile(directory);
-    const parts = { blobs: { ...blobs, close }, keys: keyFile(directory), witness, periods, random };
+    const parts = {
+      blobs: { ...blobs, close },
+      keys: keyFile(directory),
+      witness,
+      periods,
+      random,
+    };
     const store = await RecordStore.open(changed(parts), options);
     sound = store.faults.length === 0;
     return store;
@@ -99,10 +105,15 @@ async function openDatabase(directory: string, repair: boolean): Promise<OpenDat
     await checkTables(location, repair);
   } catch (cause) {
     await release();
-    throw cause instanceof StoreError ? cause : refusalOf("Cannot prepare the store's folder", cause);
+    throw cause instanceof StoreError
+      ? cause
+      : refusalOf("Cannot prepare the store's folder", cause);
   }
   // Ciphertext cannot be compressed, so trying would only cost time.
-  const database = new ClassicLevel<Uint8Array, Uint8Array>(location, { ...bytesToBytes, compression: false });
+  const database = new ClassicLevel<Uint8Array, Uint8Array>(location, {
+    ...bytesToBytes,
+    compression: false,
+  });
   const blobs = await openLevelBlobs(database, release);
   return { blobs, leaveCopy: async () => void (copied = await copyLive(directory, blobs)) };
 }
@@ -117,7 +128,8 @@ async function lock(location: string): Promise<() => Promise<void>> {
     } catch (cause) {
       const error = openingError(cause);
       if (error.code !== "store_corrupt" || attempt > 0) throw error;
-      await rm(location, { recursive: true }); // It holds nothing, so when it is damaged it is made anew.
+      // It holds nothing, so when it is damaged it is made anew.
+      await rm(location, { recursive: true });
     }
   }
 }
@@ -167,7 +179,10 @@ function keyFile(directory: string): KeyStorage {
   };
 }
 
-/** Its blocks are written when it is made: what is overwritten later is overwritten where it lies, if the file system can. */
+/**
+ * Its blocks are written when it is made: what is overwritten later is overwritten where it lies,
+ * if the file system can.
+ */
 function periodFile(directory: string): PeriodStorage {
   const path = join(directory, "period");
   const write = async (bytes: Uint8Array, at: number): Promise<void> => {
@@ -198,7 +213,11 @@ function periodFile(directory: string): PeriodStorage {
 
 type OpenFile = Awaited<ReturnType<typeof open>>;
 
-async function withFile(path: string, flags: string | number, act: (file: OpenFile) => Promise<void>): Promise<void> {
+async function withFile(
+  path: string,
+  flags: string | number,
+  act: (file: OpenFile) => Promise<void>,
+): Promise<void> {
   const file = await open(path, flags, ownerFile);
   try {
     await act(file);
@@ -208,8 +227,8 @@ async function withFile(path: string, flags: string | number, act: (file: OpenFi
 }
 
 /**
- * Written in place, without waiting for the disk: after a power failure it may be older than the database, which is harmless.
- * Its few bytes lie in one sector, so they are never half new.
+ * Written in place, without waiting for the disk: after a power failure it may be older than the
+ * database, which is harmless. Its few bytes lie in one sector, so they are never half new.
  */
 function openWitness(
   path: string,

@@ -1,9 +1,20 @@
-// One module that loads the native store: Deno may panic at the end when there are more ("cleanup hook").
+// One module that loads the native store: Deno may panic at the end when there are more ("cleanup
+// hook").
 import "./testing/leveldb_tables.ts";
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { inCampaign } from "../../tests/support/campaign.ts";
-import { createRandom, type Random, seedFromEnvironment, testWhen } from "../../tests/support/mod.ts";
-import { openDirectoryStore, type RecordStore, StoreError, type StoreOptions } from "./directory_store.ts";
+import {
+  createRandom,
+  type Random,
+  seedFromEnvironment,
+  testWhen,
+} from "../../tests/support/mod.ts";
+import {
+  openDirectoryStore,
+  type RecordStore,
+  StoreError,
+  type StoreOptions,
+} from "./directory_store.ts";
 
 const random: Random = createRandom(seedFromEnvironment());
 const kind = "channel";
@@ -40,7 +51,10 @@ async function copyFolder(from: string, to: string): Promise<void> {
 /** All values that a record ever had, the last one first. */
 type Expected = ReadonlyMap<string, readonly Uint8Array[]>;
 
-/** A store whose records lie in tables and in the write-ahead log, in several versions, as after a crash. */
+/**
+ * A store whose records lie in tables and in the write-ahead log, in several versions, as after a
+ * crash.
+ */
 async function createStore(folder: string): Promise<Expected> {
   const expected = new Map<string, Uint8Array[]>();
   const running = `${folder}.running`;
@@ -68,10 +82,15 @@ interface Honesty {
 }
 
 /**
- * Opens a store that someone has touched. Every record must be as it was last written, or refused; none may be absent or
- * wrong. Opened in spite of its faults, a store may also answer what it was rolled back to.
+ * Opens a store that someone has touched. Every record must be as it was last written, or refused;
+ * none may be absent or wrong. Opened in spite of its faults, a store may also answer what it was
+ * rolled back to.
  */
-async function assertHonest(folder: string, expected: Expected, options: StoreOptions = {}): Promise<Honesty> {
+async function assertHonest(
+  folder: string,
+  expected: Expected,
+  options: StoreOptions = {},
+): Promise<Honesty> {
   let store;
   try {
     store = await openDirectoryStore(folder, options);
@@ -94,7 +113,10 @@ async function countIntact(store: RecordStore, expected: Expected): Promise<numb
       const read = await store.get(kind, id);
       if (read === undefined && store.faults.length > 0) continue;
       const allowed = store.faults.length > 0 ? versions : versions.slice(0, 1);
-      assert(allowed.some((value) => value.join() === read?.join()), `seed ${random.seed}: a wrong value of ${id}`);
+      assert(
+        allowed.some((value) => value.join() === read?.join()),
+        `seed ${random.seed}: a wrong value of ${id}`,
+      );
       intact++;
     } catch (error) {
       assert(error instanceof StoreError, `seed ${random.seed}: ${String(error)}`);
@@ -118,7 +140,9 @@ async function damage(
   const found = await assertHonest(copy, expected);
   const { refused } = found;
   const repair = refused?.kind === "database";
-  const rest = refused === undefined ? found : await assertHonest(copy, expected, { damaged: "read", repair });
+  const rest = refused === undefined
+    ? found
+    : await assertHonest(copy, expected, { damaged: "read", repair });
   await Deno.remove(copy, { recursive: true });
   return { ...rest, refused };
 }
@@ -146,14 +170,17 @@ Deno.test("a flipped bit in any file gives the right data or a typed error, and 
         else outcomes.someRefused++;
         if (intact > 0) outcomes.readable++;
         else if (isPeriodLost) outcomes.periodsLost++;
-        else if (!path.endsWith("/key")) console.log(`nothing left of ${path}: ${refused?.message}, ${refused?.cause}`);
+        else if (!path.endsWith("/key")) {
+          console.log(`nothing left of ${path}: ${refused?.message}, ${refused?.cause}`);
+        }
       }
     }
     console.log(JSON.stringify(outcomes));
     // A few flips may all be in values that were overwritten.
     if (inCampaign) assertGreater(outcomes.someRefused, 0);
     assertGreater(outcomes.storeRefused, 0);
-    // Only without its key is nothing left to read, and of these records without the secret of their period, or its key list.
+    // Only without its key is nothing left to read, and of these records without the secret of
+    // their period, or its key list.
     const flips = outcomes.untouched + outcomes.someRefused + outcomes.storeRefused;
     assertEquals(outcomes.readable, flips - flipsPerFile - outcomes.periodsLost);
   });
@@ -201,7 +228,10 @@ testWhen(
       await Deno.chmod(folder, 0o755);
       const before = Deno.umask(0o022);
       try {
-        const [first, second] = [await openDirectoryStore(`${folder}/a`), await openDirectoryStore(`${folder}/b`)];
+        const [first, second] = [
+          await openDirectoryStore(`${folder}/a`),
+          await openDirectoryStore(`${folder}/b`),
+        ];
         assertEquals(await sharedBelow(folder), []);
         const value = random.bytes(64 * 1024);
         for (let i = 0; i < 100; i++) await first.put(kind, `id ${i % 7}`, value);
@@ -225,11 +255,15 @@ Deno.test("what was overwritten or deleted is in no file of a store that was clo
   await withFolder(async (folder) => {
     const path = `${folder}/store`;
     const bytesOnDisk = async (): Promise<number> => {
-      const sizes = (await filesBelow(`${path}/db`)).map(async (file) => (await Deno.stat(file)).size);
+      const sizes = (await filesBelow(`${path}/db`)).map(async (file) =>
+        (await Deno.stat(file)).size
+      );
       return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
     };
     const store = await openDirectoryStore(path);
-    for (let version = 0; version < 50; version++) await store.put(kind, "overwritten", random.bytes(2000));
+    for (let version = 0; version < 50; version++) {
+      await store.put(kind, "overwritten", random.bytes(2000));
+    }
     await store.put(kind, "deleted", random.bytes(50_000));
     await store.delete(kind, "deleted");
     const kept = random.bytes(2000);
@@ -269,7 +303,10 @@ Deno.test("a wrong passphrase changes no file", async () => {
       const error = await assertRejects(() => openDirectoryStore(path, options), StoreError);
       assertEquals(error.code, "passphrase_wrong");
     }
-    assertEquals([await Deno.readFile(`${path}/key`), await Deno.readFile(`${path}/witness`)], [key, witness]);
+    assertEquals([await Deno.readFile(`${path}/key`), await Deno.readFile(`${path}/witness`)], [
+      key,
+      witness,
+    ]);
     const again = await openDirectoryStore(path, { passphrase: "right" });
     assertEquals(await again.get(kind, "a"), new Uint8Array(10));
     await again.close();

@@ -24,7 +24,9 @@ export const grpc: Connector = {
 function socketOf(socket: TLSSocket): ConstructorParameters<typeof SessionStream>[0] {
   return {
     write: (bytes) =>
-      new Promise((resolve, reject) => void socket.write(bytes, (error) => error ? reject(error) : resolve())),
+      new Promise((resolve, reject) =>
+        void socket.write(bytes, (error) => error ? reject(error) : resolve())
+      ),
     end: () => void socket.end(),
     destroy: () => void socket.destroy(),
   };

@@ -1,11 +1,17 @@
-/** How a host is started: the runtime's arguments, with no more rights than it needs, and an environment without secrets. */
+/**
+ * How a host is started: the runtime's arguments, with no more rights than it needs, and an
+ * environment without secrets.
+ */
 import { createRequire as requireFrom } from "node:module";
 import { dirname } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import type { HostPlace } from "./platform.ts";
 
-/** Where things are, what the system trusts, and the way to the network: what works without a host works with one. */
+/**
+ * Where things are, what the system trusts, and the way to the network: what works without a host
+ * works with one.
+ */
 const passedOn = [
   "PATH",
   "HOME",
@@ -20,7 +26,10 @@ const passedOn = [
   ...["ALL_PROXY", "HTTPS_PROXY", "NO_PROXY"].flatMap((name) => [name, name.toLowerCase()]),
 ];
 
-/** Variables that `node-gyp-build` reads before it loads the store's library; it fails where it may not. */
+/**
+ * Variables that `node-gyp-build` reads before it loads the store's library; it fails where it may
+ * not.
+ */
 const askedByLoader = [
   "PREBUILDS_ONLY",
   "ELECTRON_RUN_AS_NODE",
@@ -31,7 +40,9 @@ const askedByLoader = [
 ];
 
 /** Only what stands on the list: the program's own variables may hold anything. */
-export function childEnvironment(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
+export function childEnvironment(
+  variables: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
   const known = passedOn.flatMap((name) => {
     const value = variables[name];
     return value === undefined ? [] : [[name, value] as const];
@@ -42,12 +53,19 @@ export function childEnvironment(variables: Readonly<Record<string, string | und
 /** `readable`: files of the user that it may read. */
 export function childArguments(place: HostPlace, readable: readonly string[]): string[] {
   const own = import.meta.url;
-  const script = fileURLToPath(new URL(`../host/server/main${own.slice(own.lastIndexOf("."))}`, own));
+  const script = fileURLToPath(
+    new URL(`../host/server/main${own.slice(own.lastIndexOf("."))}`, own),
+  );
   const program = [script, "socket", place.dataDir];
-  return process.versions["deno"] === undefined ? program : ["run", ...denoRights(place, readable), ...program];
+  return process.versions["deno"] === undefined
+    ? program
+    : ["run", ...denoRights(place, readable), ...program];
 }
 
-/** The agent's folder and the socket's; the list of known agents; the network, because any relay and API may be named; and the store's native library. */
+/**
+ * The agent's folder and the socket's; the list of known agents; the network, because any relay and
+ * API may be named; and the store's native library.
+ */
 function denoRights({ dataDir, folder }: HostPlace, readable: readonly string[]): string[] {
   const library = findLibrary();
   const folders = [dataDir, folder];

@@ -1,4 +1,7 @@
-/** The part of Node's and Deno's platform that a program needs which leaves its agent to a host: no store, no network, little to load. */
+/**
+ * The part of Node's and Deno's platform that a program needs which leaves its agent to a host: no
+ * store, no network, little to load.
+ */
 import { readFile } from "node:fs/promises";
 import { hosts } from "./hosts.ts";
 import type { Platform } from "./platform.ts";

@@ -1,6 +1,7 @@
 /**
- * Hosts of agents, for Node and Deno: a Unix socket in a folder that nobody else can enter. That folder is the whole protection,
- * because no JavaScript runtime tells the user at the other end of a socket; so it is looked at before each use.
+ * Hosts of agents, for Node and Deno: a Unix socket in a folder that nobody else can enter. That
+ * folder is the whole protection, because no JavaScript runtime tells the user at the other end of
+ * a socket; so it is looked at before each use.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -21,7 +22,9 @@ const ownerFile = 0o600;
 /** Length of a socket's path that every system allows. */
 const maxPathBytes = 100;
 const maxLogBytes = 64 * 1024;
-/** The holder of the turn writes a sign of life every second; one that stops for a while was killed. */
+/**
+ * The holder of the turn writes a sign of life every second; one that stops for a while was killed.
+ */
 const [turnBeatMs, maxTurnMs] = [1_000, 5_000];
 
 const unixHosts: HostPlatform = {
@@ -54,7 +57,8 @@ const unixHosts: HostPlatform = {
   start: (place, { frame, readable }, { onData, onEnd }) => {
     const log = openLog(join(place.folder, "log"));
     const child = spawn(process.execPath, childArguments(place, readable), {
-      // A session of its own: a Ctrl-C at the terminal is not for it. Nor does it keep the folder of its starter busy.
+      // A session of its own: a Ctrl-C at the terminal is not for it. Nor does it keep the folder
+      // of its starter busy.
       detached: true,
       cwd: "/",
       stdio: ["pipe", "pipe", log],
@@ -76,7 +80,10 @@ const unixHosts: HostPlatform = {
   },
 };
 
-/** Appended to: a program that loses the race to start a host must not cut the log of the one that runs. */
+/**
+ * Appended to: a program that loses the race to start a host must not cut the log of the one that
+ * runs.
+ */
 function openLog(path: string): number {
   const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 };
   return openSync(path, size > maxLogBytes ? "w" : "a", ownerFile);
@@ -162,7 +169,9 @@ function isNobody(error: unknown): boolean {
 }
 
 function cannotReach(path: string, cause: Error): StaticError {
-  return createError("connection_error", `Cannot reach the host at ${path}: ${cause.message}`, { cause });
+  return createError("connection_error", `Cannot reach the host at ${path}: ${cause.message}`, {
+    cause,
+  });
 }
 
 function unwritable(cause: unknown): StaticError {
@@ -171,5 +180,8 @@ function unwritable(cause: unknown): StaticError {
 }
 
 function unsafe(folder: string, why: string): StaticError {
-  return createError("not_allowed", `Cannot use a host: ${folder} is not safe: ${why}; remove it and try again`);
+  return createError(
+    "not_allowed",
+    `Cannot use a host: ${folder} is not safe: ${why}; remove it and try again`,
+  );
 }

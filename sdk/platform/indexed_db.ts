@@ -1,6 +1,7 @@
 /**
- * A small database of a browser: tables of IndexedDB as promises, every write durable when it resolves. The part of IndexedDB
- * that is used is described here, because Deno's type library has none of it.
+ * A small database of a browser: tables of IndexedDB as promises, every write durable when it
+ * resolves. The part of IndexedDB that is used is described here, because Deno's type library has
+ * none of it.
  */
 import { StoreError } from "../store/mod.ts";
 
@@ -72,14 +73,20 @@ interface Table {
 }
 
 /**
- * Opens the database of this name and origin, which is created with these tables when missing. Throws `unsupported_version` for
- * one with other tables, which only a newer version of this library makes.
+ * Opens the database of this name and origin, which is created with these tables when missing.
+ * Throws `unsupported_version` for one with other tables, which only a newer version of this
+ * library makes.
  */
-export async function openIndexedDatabase(name: string, tables: readonly string[]): Promise<IndexedDatabase> {
+export async function openIndexedDatabase(
+  name: string,
+  tables: readonly string[],
+): Promise<IndexedDatabase> {
   const request = browser().indexedDB.open(name, 1);
-  request.onupgradeneeded = () => tables.forEach((table) => request.result.createObjectStore(table));
+  request.onupgradeneeded = () =>
+    tables.forEach((table) => request.result.createObjectStore(table));
   const database = await resultOf(request).catch(asNewer);
-  const reading = (table: string): Table => database.transaction([table], "readonly").objectStore(table);
+  const reading = (table: string): Table =>
+    database.transaction([table], "readonly").objectStore(table);
   return {
     get: (table, key) => resultOf(reading(table).get(key)),
     write: (table, changes) => write(database, table, changes),
@@ -98,12 +105,17 @@ export async function openIndexedDatabase(name: string, tables: readonly string[
 
 function asNewer(cause: unknown): never {
   if (!(cause instanceof Error) || cause.name !== "VersionError") throw cause;
-  const text = "Cannot open the store: a newer version of this library wrote it. Update this one. Nothing was changed";
+  const text =
+    "Cannot open the store: a newer version of this library wrote it. Update this one. Nothing was changed";
   throw new StoreError("unsupported_version", text, { cause });
 }
 
 /** By default a browser acknowledges what the operating system has not yet written. */
-function write(database: Database, table: string, changes: readonly IndexedChange[]): Promise<void> {
+function write(
+  database: Database,
+  table: string,
+  changes: readonly IndexedChange[],
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const transaction = database.transaction([table], "readwrite", { durability: "strict" });
     transaction.oncomplete = () => resolve();
@@ -119,7 +131,9 @@ function write(database: Database, table: string, changes: readonly IndexedChang
 
 function toKeyRange({ from, after, to }: KeyRange): object {
   const { IDBKeyRange } = browser();
-  return to === undefined ? IDBKeyRange.lowerBound(from, after) : IDBKeyRange.bound(from, to, after, true);
+  return to === undefined
+    ? IDBKeyRange.lowerBound(from, after)
+    : IDBKeyRange.bound(from, to, after, true);
 }
 
 function resultOf<T>(request: Request<T>): Promise<T> {
@@ -130,5 +144,6 @@ function resultOf<T>(request: Request<T>): Promise<T> {
 }
 
 function browser(): BrowserGlobals {
-  return globalThis as unknown as BrowserGlobals; // cast: the part of a browser's globals that is described above
+  // cast: the part of a browser's globals that is described above
+  return globalThis as unknown as BrowserGlobals;
 }

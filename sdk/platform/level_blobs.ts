@@ -1,5 +1,12 @@
 /** A `BlobStore` over an `abstract-level` database: `classic-level` on disk. */
-import { afterPrefix, type Blob, type BlobChange, type BlobStore, findRefusal, StoreError } from "../store/mod.ts";
+import {
+  afterPrefix,
+  type Blob,
+  type BlobChange,
+  type BlobStore,
+  findRefusal,
+  StoreError,
+} from "../store/mod.ts";
 
 /** The part that is used of a database whose keys and values are both bytes. */
 export interface LevelDatabase {
@@ -12,7 +19,10 @@ export interface LevelDatabase {
 
 export const bytesToBytes = { keyEncoding: "view", valueEncoding: "view" } as const;
 
-export async function openLevelBlobs(database: LevelDatabase, release: () => void | Promise<void>): Promise<BlobStore> {
+export async function openLevelBlobs(
+  database: LevelDatabase,
+  release: () => void | Promise<void>,
+): Promise<BlobStore> {
   try {
     await database.open();
   } catch (error) {
@@ -60,25 +70,32 @@ function readingError(cause: unknown): unknown {
   if (codeOf(cause) !== "LEVEL_CORRUPTION" && codeOf(cause) !== "LEVEL_IO_ERROR") return cause;
   const refusal = findRefusal("Cannot read the store", cause);
   if (refusal !== undefined) return refusal;
-  const text = "Cannot read the store: a file of its database is damaged; restore it, or repair it and open it again";
+  const text =
+    "Cannot read the store: a file of its database is damaged; restore it, or repair it and open it again";
   return new StoreError("store_corrupt", text, { cause, kind: "database" });
 }
 
 /** Why a database did not open. */
 export function openingError(cause: unknown): StoreError {
   if (codeOf(cause) === "LEVEL_LOCKED") {
-    return new StoreError("store_locked", "Cannot open the store: another process has it open; stop that one first", {
-      cause,
-    });
+    return new StoreError(
+      "store_locked",
+      "Cannot open the store: another process has it open; stop that one first",
+      {
+        cause,
+      },
+    );
   }
   const refusal = findRefusal("Cannot open the store", cause);
   if (refusal !== undefined) return refusal;
-  const text = "Cannot open the store: its database is damaged; restore it, or repair it and open it again";
+  const text =
+    "Cannot open the store: its database is damaged; restore it, or repair it and open it again";
   return new StoreError("store_corrupt", text, { cause, kind: "database" });
 }
 
 /** The reason is the innermost cause with a code: `abstract-level` wraps what the database said. */
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  return codeOf(error.cause) ?? ("code" in error && typeof error.code === "string" ? error.code : undefined);
+  return codeOf(error.cause) ??
+    ("code" in error && typeof error.code === "string" ? error.code : undefined);
 }

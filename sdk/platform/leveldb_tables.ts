@@ -1,10 +1,12 @@
 /**
- * Looks at LevelDB's table files before LevelDB does. It does not verify their checksums, and a table whose keys are out of
- * order makes its compaction abort the whole process. So blocks whose checksum is wrong are read here first: damage to
- * values is left to AES-GCM, which names the record; damage to keys or structure must not reach LevelDB.
+ * Looks at LevelDB's table files before LevelDB does. It does not verify their checksums, and a
+ * table whose keys are out of order makes its compaction abort the whole process. So blocks whose
+ * checksum is wrong are read here first: damage to values is left to AES-GCM, which names the
+ * record; damage to keys or structure must not reach LevelDB.
  *
- * A table is blocks, each followed by one byte of type and a masked CRC-32C; an index block that points to the data blocks;
- * and a footer of 48 bytes that points to the index. (LevelDB, doc/table_format.md)
+ * A table is blocks, each followed by one byte of type and a masked CRC-32C; an index block that
+ * points to the data blocks; and a footer of 48 bytes that points to the index. (LevelDB,
+ * doc/table_format.md)
  */
 import { readdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
@@ -35,7 +37,9 @@ export async function setAside(location: string, names: readonly string[]): Prom
 export function isSafeTable(table: Uint8Array): boolean {
   try {
     const footer = table.subarray(Math.max(0, table.length - footerBytes));
-    if (footer.length < footerBytes || magic.some((byte, i) => footer[40 + i] !== byte)) return false;
+    if (footer.length < footerBytes || magic.some((byte, i) => footer[40 + i] !== byte)) {
+      return false;
+    }
     const handles = new Reader(footer);
     handles.handle();
     const index = handles.handle();
@@ -63,7 +67,10 @@ function blockAt(table: Uint8Array, { offset, size }: Handle): Uint8Array {
 
 function isIntact(table: Uint8Array, { offset, size }: Handle): boolean {
   const contents = blockAt(table, { offset, size });
-  const stored = new DataView(table.buffer, table.byteOffset + offset + size + 1).getUint32(0, true);
+  const stored = new DataView(table.buffer, table.byteOffset + offset + size + 1).getUint32(
+    0,
+    true,
+  );
   const crc = crc32c(table.subarray(offset, offset + size + 1));
   // LevelDB masks stored checksums: a checksum of checksums would otherwise be weak.
   return contents.length === size && ((((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0) === stored;
@@ -93,7 +100,9 @@ function* entries(block: Uint8Array): Iterable<Entry> {
   }
 }
 
-/** At the end of a block: where entries start that share nothing, in order, and how many these are. */
+/**
+ * At the end of a block: where entries start that share nothing, in order, and how many these are.
+ */
 function restartsOf(block: Uint8Array): number[] {
   if (block.length < 4) throw new Damage();
   const view = new DataView(block.buffer, block.byteOffset, block.length);
@@ -109,7 +118,9 @@ function checkBlock(block: Uint8Array): void {
   let [before, found]: [Uint8Array | undefined, number] = [undefined, 0];
   for (const { at, shared, key } of entries(block)) {
     const type = key[key.length - internalBytes];
-    if (type === undefined || type > 1 || (before !== undefined && compareKeys(before, key) >= 0)) throw new Damage();
+    if (type === undefined || type > 1 || (before !== undefined && compareKeys(before, key) >= 0)) {
+      throw new Damage();
+    }
     if (restarts[found] === at && shared === 0) found++;
     before = key;
   }
@@ -175,6 +186,8 @@ const crcTable: Uint32Array = Uint32Array.from({ length: 256 }, (_, byte) => {
 
 function crc32c(bytes: Uint8Array): number {
   let crc = ~0;
-  for (let i = 0; i < bytes.length; i++) crc = (crcTable[(crc ^ (bytes[i] ?? 0)) & 0xff] ?? 0) ^ (crc >>> 8);
+  for (let i = 0; i < bytes.length; i++) {
+    crc = (crcTable[(crc ^ (bytes[i] ?? 0)) & 0xff] ?? 0) ^ (crc >>> 8);
+  }
   return ~crc >>> 0;
 }

@@ -1,6 +1,7 @@
 /**
- * HTTP in Node, on `node:http` and `node:https`: its `fetch` takes no certificates, and follows `HTTP_PROXY` where Node is told to,
- * with a credential in clear. Without an agent these two connect directly, whatever the environment says.
+ * HTTP in Node, on `node:http` and `node:https`: its `fetch` takes no certificates, and follows
+ * `HTTP_PROXY` where Node is told to, with a credential in clear. Without an agent these two
+ * connect directly, whatever the environment says.
  */
 import { type IncomingMessage, request as requestPlain } from "node:http";
 import { request as requestTls, type RequestOptions } from "node:https";
@@ -55,6 +56,7 @@ function responseOf(answer: IncomingMessage): Response {
     answer.resume();
     return new Response(null, { status, headers });
   }
-  const body = Readable.toWeb(answer) as ReadableStream<Uint8Array>; // cast: Node's own type for the same stream
+  // cast: Node's own type for the same stream
+  const body = Readable.toWeb(answer) as ReadableStream<Uint8Array>;
   return new Response(body, { status, headers });
 }

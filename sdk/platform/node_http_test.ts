@@ -12,7 +12,11 @@ Deno.test("HTTP in Node is not left to fetch, which may follow HTTP_PROXY: bodie
   globalThis.fetch = () => Promise.reject(new Error("fetch was asked"));
   try {
     const http = openHttp({ caCerts: [], certificateHashes: [] });
-    const posted = await http.request(url, { method: "POST", body: "é", headers: { authorization: "Bearer key" } });
+    const posted = await http.request(url, {
+      method: "POST",
+      body: "é",
+      headers: { authorization: "Bearer key" },
+    });
     assertEquals(await posted.json(), { sent: "é", key: "Bearer key" });
     const deleted = await http.request(url, { method: "DELETE" });
     assertEquals([deleted.status, await deleted.text()], [204, ""]);

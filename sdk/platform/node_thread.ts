@@ -8,7 +8,8 @@ export function startThread(): StreamThread {
   return {
     post: (message) => worker.postMessage(message),
     listen: (receive) => void worker.on("message", receive),
-    onCrash: (run) => void worker.on("error", (error) => run(`the thread of the stream failed: ${error.message}`)),
+    onCrash: (run) =>
+      void worker.on("error", (error) => run(`the thread of the stream failed: ${error.message}`)),
     terminate: () => void worker.terminate(),
   };
 }

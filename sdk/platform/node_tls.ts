@@ -1,6 +1,6 @@
 /**
- * TLS 1.3 connections of Node, with the relay's certificate checked as the user asked. A connection has an owner for its errors from its
- * first moment to its last, also while it is handed on.
+ * TLS 1.3 connections of Node, with the relay's certificate checked as the user asked. A connection
+ * has an owner for its errors from its first moment to its last, also while it is handed on.
  */
 import { createHash } from "node:crypto";
 import { isIP, type Socket } from "node:net";
@@ -9,8 +9,15 @@ import { equalBytes } from "../../proto/mod.ts";
 import type { Target, Trust } from "../transport/transport.ts";
 import { openTunnel } from "./proxy_tunnel.ts";
 
-/** Resolves when the handshake is done and the certificate is believed. Goes through a proxy where the environment names one. */
-export async function connectTls(target: Target, protocol: string, signal: AbortSignal): Promise<TLSSocket> {
+/**
+ * Resolves when the handshake is done and the certificate is believed. Goes through a proxy where
+ * the environment names one.
+ */
+export async function connectTls(
+  target: Target,
+  protocol: string,
+  signal: AbortSignal,
+): Promise<TLSSocket> {
   return await shakeHands(target, { tunnel: await openTunnel(target, signal), protocol, signal });
 }
 
@@ -20,7 +27,10 @@ interface Handshake {
   readonly signal: AbortSignal;
 }
 
-function shakeHands({ host, port, trust }: Target, { tunnel, protocol, signal }: Handshake): Promise<TLSSocket> {
+function shakeHands(
+  { host, port, trust }: Target,
+  { tunnel, protocol, signal }: Handshake,
+): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
       tunnel?.destroy();
@@ -35,7 +45,8 @@ function shakeHands({ host, port, trust }: Target, { tunnel, protocol, signal }:
       ALPNProtocols: [protocol],
       minVersion: "TLSv1.3",
       ...(trust.caCerts.length > 0 && { ca: [...rootCertificates, ...trust.caCerts] }),
-      // With hashes the chain does not matter; the certificate itself is compared below, before a byte is sent.
+      // With hashes the chain does not matter; the certificate itself is compared below, before a
+      // byte is sent.
       rejectUnauthorized: !pinned,
     });
     const fail = (error: unknown): void => {
@@ -51,7 +62,9 @@ function shakeHands({ host, port, trust }: Target, { tunnel, protocol, signal }:
       if (pinned && !isPinned(socket, trust)) {
         return fail(new Error("the relay's certificate is none of tls.certificateHashes"));
       }
-      if (socket.alpnProtocol !== protocol) return fail(new Error(`the server does not speak ${protocol}`));
+      if (socket.alpnProtocol !== protocol) {
+        return fail(new Error(`the server does not speak ${protocol}`));
+      }
       signal.removeEventListener("abort", abort);
       resolve(socket);
     });

@@ -1,6 +1,7 @@
 /**
- * X25519 of `node:crypto`, in Node and Deno. Keys are imported as JWK: from DER, Node takes four times as long. Both read the
- * alphabet of plain base64 too, and Deno reads it a quarter faster: for the other one it makes an error and catches it.
+ * X25519 of `node:crypto`, in Node and Deno. Keys are imported as JWK: from DER, Node takes four
+ * times as long. Both read the alphabet of plain base64 too, and Deno reads it a quarter faster:
+ * for the other one it makes an error and catches it.
  */
 import { Buffer } from "node:buffer";
 import { createPrivateKey, createPublicKey, diffieHellman, type KeyObject } from "node:crypto";

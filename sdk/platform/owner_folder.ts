@@ -14,12 +14,17 @@ export async function makeOwnerFolder(path: string): Promise<void> {
   }
 }
 
-/** Of a read-only disk Node says that there is no such folder, when parents are made with it. Alone, the first of them says why. */
+/**
+ * Of a read-only disk Node says that there is no such folder, when parents are made with it. Alone,
+ * the first of them says why.
+ */
 async function whyNot(path: string): Promise<unknown> {
   try {
     await mkdir(path, { mode: ownerFolder });
     return undefined;
   } catch (error) {
-    return hasCode(error, "ENOENT") && dirname(path) !== path ? await whyNot(dirname(path)) ?? error : error;
+    return hasCode(error, "ENOENT") && dirname(path) !== path
+      ? await whyNot(dirname(path)) ?? error
+      : error;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Files for their owner alone, from the moment they exist. LevelDB creates its files at any time, with the process's
- * umask. So while any store is open, the umask gives no rights to others.
+ * Files for their owner alone, from the moment they exist. LevelDB creates its files at any time,
+ * with the process's umask. So while any store is open, the umask gives no rights to others.
  */
 import process from "node:process";
 
@@ -25,7 +25,9 @@ export function holdOwnerOnly(): () => void {
   };
 }
 
-/** A worker may not change it, and Windows has none: there the 0700 folder around the files must do. */
+/**
+ * A worker may not change it, and Windows has none: there the 0700 folder around the files must do.
+ */
 function setUmask(mask: number): number {
   try {
     return process.umask(mask);

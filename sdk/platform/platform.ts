@@ -1,7 +1,8 @@
 /**
- * Everything that the SDK needs from a runtime. Each runtime has one constant of it, exported as `platform` by `deno.ts`,
- * `node.ts` and `browser.ts`; the specifier `#platform` stands for the one that fits (import map here, package conditions in
- * the npm package). The rest of the SDK touches no socket, file, clock, timer, randomness or environment but through it.
+ * Everything that the SDK needs from a runtime. Each runtime has one constant of it, exported as
+ * `platform` by `deno.ts`, `node.ts` and `browser.ts`; the specifier `#platform` stands for the one
+ * that fits (import map here, package conditions in the npm package). The rest of the SDK touches
+ * no socket, file, clock, timer, randomness or environment but through it.
  */
 import type { Trust as KnownAgents } from "../../proto/mod.ts";
 import type { KeyAgreement } from "../mls/crypto/key_agreement.ts";
@@ -12,11 +13,17 @@ import type { Connector, HttpClient, Trust } from "../transport/transport.ts";
 
 export interface Platform {
   readonly runtime: "deno" | "node" | "browser";
-  /** Opens the encrypted store: in a folder, or, in a browser, under a name of this origin. Throws `StoreError`. */
+  /**
+   * Opens the encrypted store: in a folder, or, in a browser, under a name of this origin. Throws
+   * `StoreError`.
+   */
   openStore(dataDir: string, options?: StoreOptions): Promise<RecordStore>;
   /** Ways to a relay, the best first. */
   readonly connectors: readonly Connector[];
-  /** HTTP for the API. Of the trust only `caCerts` count: hashes are those of the relay's certificate. */
+  /**
+   * HTTP for the API. Of the trust only `caCerts` count: hashes are those of the relay's
+   * certificate.
+   */
   openHttp(trust: Trust): HttpClient;
   /** Milliseconds since 1970 by the local clock, which may be wrong. */
   nowMs(): number;
@@ -35,17 +42,23 @@ export interface Platform {
   /** The runtime's own SHA-256, if it is synchronous; checked in the same way. */
   readonly sha256: LongHash | undefined;
   /**
-   * Settings of the environment and the credentials file, where the runtime has them; the user's options take
-   * precedence.
+   * Settings of the environment and the credentials file, where the runtime has them; the user's
+   * options take precedence.
    */
   readSettings(options?: SettingsOptions): Promise<PlatformSettings>;
   /** A text file that the user named, as `tls.caFile`. Rejects in browsers. */
   readTextFile(path: string): Promise<string>;
-  /** The agents that this user knows, by `trust.json` of the user or by a file of that form; nobody in browsers. */
+  /**
+   * The agents that this user knows, by `trust.json` of the user or by a file of that form; nobody
+   * in browsers.
+   */
   openTrust(path: string | undefined): KnownAgents;
   /** Where that file is; undefined where there is no place for it. */
   findTrust(): string | undefined;
-  /** Runs at the first signal that asks the program to end; returns a function to stop listening. Never in browsers. */
+  /**
+   * Runs at the first signal that asks the program to end; returns a function to stop listening.
+   * Never in browsers.
+   */
   onSignal(run: () => void): () => void;
   /** Hosts of agents on this machine; undefined in browsers. */
   readonly hosts: HostPlatform | undefined;
@@ -53,13 +66,22 @@ export interface Platform {
 
 /** How programs of one user on one machine find the process that holds an agent. */
 export interface HostPlatform {
-  /** Where the host of this directory listens; the folder is made. Throws `StaticError` when others could reach it. */
+  /**
+   * Where the host of this directory listens; the folder is made. Throws `StaticError` when others
+   * could reach it.
+   */
   place(dataDir: string): Promise<HostPlace>;
   /** Undefined when nobody listens. */
   connect(place: HostPlace, ends: HostEnds): Promise<HostWire | undefined>;
-  /** Of several programs that would start a host, the first; returns how to let the next one. Undefined: another is at it. */
+  /**
+   * Of several programs that would start a host, the first; returns how to let the next one.
+   * Undefined: another is at it.
+   */
   takeTurn(place: HostPlace): Promise<(() => Promise<void>) | undefined>;
-  /** Starts a host and gives it its options; `ends` hears what it says first. Returns how to let go of it: it outlives this process. */
+  /**
+   * Starts a host and gives it its options; `ends` hears what it says first. Returns how to let go
+   * of it: it outlives this process.
+   */
   start(place: HostPlace, options: StartOptions, ends: HostEnds): () => void;
 }
 
@@ -89,11 +111,17 @@ export interface HostWire {
 
 export interface SettingsOptions {
   readonly withoutFile?: boolean;
-  /** Of the program. The relay and the authorities that a file has for another API are then left out. */
+  /**
+   * Of the program. The relay and the authorities that a file has for another API are then left
+   * out.
+   */
   readonly apiUrl?: string | undefined;
 }
 
-/** `STATIC_API_KEY`, `STATIC_API_URL`, `STATIC_RELAY_URL`, `STATIC_CA_FILE`, each before the file that the CLI wrote. */
+/**
+ * `STATIC_API_KEY`, `STATIC_API_URL`, `STATIC_RELAY_URL`, `STATIC_CA_FILE`, each before the file
+ * that the CLI wrote.
+ */
 export interface PlatformSettings {
   readonly apiKey?: string | undefined;
   readonly apiUrl?: string | undefined;

@@ -1,6 +1,7 @@
 /**
- * Tunnels through an HTTP proxy, for modules of Node, which know of none. The variables mean the same as in Deno's `fetch`: `ALL_PROXY`,
- * then `HTTPS_PROXY`, each also in lower case, but for the hosts of `NO_PROXY`. See docs/howto_proxy.md.
+ * Tunnels through an HTTP proxy, for modules of Node, which know of none. The variables mean the
+ * same as in Deno's `fetch`: `ALL_PROXY`, then `HTTPS_PROXY`, each also in lower case, but for the
+ * hosts of `NO_PROXY`. See docs/howto_proxy.md.
  */
 import { Buffer } from "node:buffer";
 import { request as requestPlain } from "node:http";
@@ -14,7 +15,10 @@ import type { Target } from "../transport/transport.ts";
 type Place = Pick<Target, "host" | "port">;
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The proxy on the way to this host; undefined when there is none. Throws for one that cannot be used. */
+/**
+ * The proxy on the way to this host; undefined when there is none. Throws for one that cannot be
+ * used.
+ */
 export function findProxy(host: string, variables: Variables = process.env): URL | undefined {
   const name = firstOf(variables, "ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy");
   const exempt = firstOf(variables, "NO_PROXY", "no_proxy");
@@ -26,7 +30,9 @@ export function findProxy(host: string, variables: Variables = process.env): URL
     throw new Error(`${name} is no address of an HTTP proxy; write http://host:port`);
   }
   if (isDecodable(proxy.username) && isDecodable(proxy.password)) return proxy;
-  throw new Error(`${name} has a "%" in its name or password that encodes nothing; write %25 for it`);
+  throw new Error(
+    `${name} has a "%" in its name or password that encodes nothing; write %25 for it`,
+  );
 }
 
 /** The name of the one that is set. An empty one counts as none. */
@@ -51,7 +57,10 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** By name, with everything below it; by address; by a range of addresses, as in `10.0.0.0/8`; or `*` for all. */
+/**
+ * By name, with everything below it; by address; by a range of addresses, as in `10.0.0.0/8`; or
+ * `*` for all.
+ */
 function isExempt(host: string, list: string): boolean {
   return list.split(",").map((entry) => entry.trim().toLowerCase()).some((entry) => {
     if (entry === "") return false;
@@ -65,14 +74,18 @@ function isExempt(host: string, list: string): boolean {
 function isInRange(host: string, entry: string): boolean {
   const [family, most] = isIP(host) === 6 ? ["ipv6", 128] as const : ["ipv4", 32] as const;
   const [address = "", bits = String(most), ...more] = entry.replace(/^\[|\]$/g, "").split("/");
-  const isRange = isIP(address) === isIP(host) && /^\d+$/.test(bits) && Number(bits) <= most && more.length === 0;
+  const isRange = isIP(address) === isIP(host) && /^\d+$/.test(bits) && Number(bits) <= most &&
+    more.length === 0;
   if (!isRange) return false;
   const range = new BlockList();
   range.addSubnet(address, Number(bits), family);
   return range.check(host, family);
 }
 
-/** A connection through the proxy that the environment names for this place; undefined when the way there is direct. */
+/**
+ * A connection through the proxy that the environment names for this place; undefined when the way
+ * there is direct.
+ */
 export async function openTunnel(place: Place, signal?: AbortSignal): Promise<Socket | undefined> {
   const proxy = findProxy(place.host);
   return proxy && await tunnelTo(place, proxy, signal);
@@ -88,7 +101,12 @@ export async function openTunnelAgent(
   const host = hostname.replace(/^\[|\]$/g, "");
   const socket = await openTunnel({ host, port: port === "" ? 443 : Number(port) }, signal);
   if (socket === undefined) return undefined;
-  const secured = connect({ ...trust, socket, host, ...(isIP(host) === 0 && { servername: host }) });
+  const secured = connect({
+    ...trust,
+    socket,
+    host,
+    ...(isIP(host) === 0 && { servername: host }),
+  });
   // It has an owner for its errors before the call has taken it.
   secured.on("error", () => {});
   return Object.assign(new Agent(), { createConnection: () => secured });
@@ -108,7 +126,10 @@ export function tunnelTo(place: Place, proxy: URL, signal?: AbortSignal): Promis
       port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port),
       method: "CONNECT",
       path: authority,
-      headers: { host: authority, ...(username !== "" && { "proxy-authorization": `Basic ${credential}` }) },
+      headers: {
+        host: authority,
+        ...(username !== "" && { "proxy-authorization": `Basic ${credential}` }),
+      },
       agent: false,
       ...(signal && { signal }),
     });
@@ -124,7 +145,10 @@ export function tunnelTo(place: Place, proxy: URL, signal?: AbortSignal): Promis
       call.destroy();
       refused(`HTTP status ${statusCode}`);
     });
-    call.on("error", (error) => signal?.aborted ? reject(signal.reason) : refused(error.message, error));
+    call.on(
+      "error",
+      (error) => signal?.aborted ? reject(signal.reason) : refused(error.message, error),
+    );
     call.end();
   });
 }

@@ -15,7 +15,11 @@ Deno.test("findProxy() takes the first variable that is set, upper case before l
       { HTTPS_PROXY: "proxy.example:3128" },
     ]
   ) {
-    assertEquals(findProxy("relay.example", variables)?.host, "proxy.example:3128", JSON.stringify(variables));
+    assertEquals(
+      findProxy("relay.example", variables)?.host,
+      "proxy.example:3128",
+      JSON.stringify(variables),
+    );
   }
   for (const variables of [{}, { HTTP_PROXY: one }, { HTTPS_PROXY: "" }]) {
     assertEquals(findProxy("relay.example", variables), undefined);
@@ -32,14 +36,20 @@ Deno.test("findProxy() says which variable is wrong, and never its value", () =>
         "http://ann%zz:secret@proxy",
       ]
     ) {
-      const { message } = assertThrows(() => findProxy("relay.example", { [name]: value }), Error, `${name} `);
+      const { message } = assertThrows(
+        () => findProxy("relay.example", { [name]: value }),
+        Error,
+        `${name} `,
+      );
       assertEquals([message.includes("secret"), message.includes("ann")], [false, false], message);
     }
   }
 });
 
 Deno.test("any 2xx of CONNECT is a tunnel", async () => {
-  for (const status of ["200 OK", "204 No Content", "299 Fine"]) assertEquals(await askProxy(status), "open", status);
+  for (const status of ["200 OK", "204 No Content", "299 Fine"]) {
+    assertEquals(await askProxy(status), "open", status);
+  }
   for (const status of ["199 Early", "302 Found", "403 Forbidden"]) {
     assertStringIncludes(await askProxy(status), "does not lead to relay.example:443", status);
   }
@@ -80,7 +90,11 @@ Deno.test("findProxy() exempts the names, addresses and ranges of NO_PROXY", () 
   ];
   for (const [host, list] of exempt) {
     for (const name of ["NO_PROXY", "no_proxy"]) {
-      assertEquals(findProxy(host, { HTTPS_PROXY: proxy, [name]: list }), undefined, `${host} by ${list}`);
+      assertEquals(
+        findProxy(host, { HTTPS_PROXY: proxy, [name]: list }),
+        undefined,
+        `${host} by ${list}`,
+      );
     }
   }
   const others: readonly [string, string][] = [
@@ -97,6 +111,10 @@ Deno.test("findProxy() exempts the names, addresses and ranges of NO_PROXY", () 
     ["10.1.2.3", "::/0"],
   ];
   for (const [host, NO_PROXY] of others) {
-    assertEquals(findProxy(host, { HTTPS_PROXY: proxy, NO_PROXY })?.href, `${proxy}/`, `${host} by ${NO_PROXY}`);
+    assertEquals(
+      findProxy(host, { HTTPS_PROXY: proxy, NO_PROXY })?.href,
+      `${proxy}/`,
+      `${host} by ${NO_PROXY}`,
+    );
   }
 });

@@ -1,6 +1,6 @@
 /**
- * Settings of Node and Deno: environment variables, then the file that `static signup` and `static login` write for their
- * user (0600). A runtime that may not read them has none.
+ * Settings of Node and Deno: environment variables, then the file that `static signup` and `static
+ * login` write for their user (0600). A runtime that may not read them has none.
  */
 import { readFile, stat } from "node:fs/promises";
 import { homedir, platform } from "node:os";
@@ -33,7 +33,8 @@ export async function readSettings(
   const isNamedFor = given === undefined || named === undefined || isSameApi(given, named);
   const relayUrl = isNamedFor ? variable("STATIC_RELAY_URL") : undefined;
   const settings = {
-    apiKey: variable("STATIC_API_KEY") ?? (apiUrl === undefined ? saved.api_key : savedKeyFor(apiUrl, saved)),
+    apiKey: variable("STATIC_API_KEY") ??
+      (apiUrl === undefined ? saved.api_key : savedKeyFor(apiUrl, saved)),
     apiUrl,
     relayUrl: relayUrl ?? relay_url,
     isRelaySaved: relayUrl === undefined && relay_url !== undefined ? true : undefined,
@@ -51,7 +52,10 @@ async function readCredentials(): Promise<Credentials> {
     return parseCredentials(text, path);
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
-    throw createError(error.code, `${error.message}; delete it and sign in again with: static login`);
+    throw createError(
+      error.code,
+      `${error.message}; delete it and sign in again with: static login`,
+    );
   }
 }
 

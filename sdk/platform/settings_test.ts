@@ -7,11 +7,19 @@ async function withSettings(
   { variables = {}, file }: { variables?: Record<string, string>; file?: string },
   act: (path: string) => Promise<void>,
 ): Promise<void> {
-  const names = ["STATIC_API_KEY", "STATIC_API_URL", "STATIC_RELAY_URL", "STATIC_CA_FILE", "XDG_CONFIG_HOME"];
+  const names = [
+    "STATIC_API_KEY",
+    "STATIC_API_URL",
+    "STATIC_RELAY_URL",
+    "STATIC_CA_FILE",
+    "XDG_CONFIG_HOME",
+  ];
   const before = names.map((name) => Deno.env.get(name));
   const folder = await Deno.makeTempDir({ prefix: "static-settings-" });
   for (const name of names) Deno.env.delete(name);
-  for (const [name, value] of Object.entries({ ...variables, XDG_CONFIG_HOME: folder })) Deno.env.set(name, value);
+  for (const [name, value] of Object.entries({ ...variables, XDG_CONFIG_HOME: folder })) {
+    Deno.env.set(name, value);
+  }
   try {
     const path = `${folder}/static/credentials.json`;
     if (file !== undefined) {
@@ -37,10 +45,23 @@ Deno.test("without variables and without a file there are no settings", async ()
 });
 
 Deno.test("variables come before the file, empty ones count as absent, and what the file holds besides is ignored", async () => {
-  const file = JSON.stringify({ api_key: "from file", api_url: "https://file", relay_url: 5, other: "x" });
-  const variables = { STATIC_API_KEY: "from variable", STATIC_API_URL: "", STATIC_CA_FILE: "ca.pem" };
+  const file = JSON.stringify({
+    api_key: "from file",
+    api_url: "https://file",
+    relay_url: 5,
+    other: "x",
+  });
+  const variables = {
+    STATIC_API_KEY: "from variable",
+    STATIC_API_URL: "",
+    STATIC_CA_FILE: "ca.pem",
+  };
   await withSettings({ file, variables }, async () => {
-    assertEquals(await readSettings(), { apiKey: "from variable", apiUrl: "https://file", caFile: "ca.pem" });
+    assertEquals(await readSettings(), {
+      apiKey: "from variable",
+      apiUrl: "https://file",
+      caFile: "ca.pem",
+    });
   });
 });
 
@@ -55,18 +76,34 @@ Deno.test("a saved key is not used at an address that a variable names, unless i
 });
 
 Deno.test("the saved relay and its authorities are used for the saved API alone", async () => {
-  const saved = { api_url: "https://file", relay_url: "quic://file", ca_file: "file.pem", relay_ca_file: "relay.pem" };
-  const ofFile = { relayUrl: "quic://file", isRelaySaved: true, caFile: "file.pem", relayCaFile: "relay.pem" };
+  const saved = {
+    api_url: "https://file",
+    relay_url: "quic://file",
+    ca_file: "file.pem",
+    relay_ca_file: "relay.pem",
+  };
+  const ofFile = {
+    relayUrl: "quic://file",
+    isRelaySaved: true,
+    caFile: "file.pem",
+    relayCaFile: "relay.pem",
+  };
   const file = JSON.stringify(saved);
   await withSettings({ file }, async () => {
     assertEquals(await readSettings(), { apiUrl: "https://file", ...ofFile });
-    assertEquals(await readSettings({ apiUrl: "https://file/" }), { apiUrl: "https://file", ...ofFile });
+    assertEquals(await readSettings({ apiUrl: "https://file/" }), {
+      apiUrl: "https://file",
+      ...ofFile,
+    });
     assertEquals(await readSettings({ apiUrl: "https://other" }), { apiUrl: "https://file" });
   });
   const other = { STATIC_API_URL: "https://other" };
-  await withSettings({ file, variables: { ...other, STATIC_RELAY_URL: "quic://other" } }, async () => {
-    assertEquals(await readSettings(), { apiUrl: "https://other", relayUrl: "quic://other" });
-  });
+  await withSettings(
+    { file, variables: { ...other, STATIC_RELAY_URL: "quic://other" } },
+    async () => {
+      assertEquals(await readSettings(), { apiUrl: "https://other", relayUrl: "quic://other" });
+    },
+  );
 });
 
 Deno.test("the relay and the authority of variables are not used by a program that names another API than the variables do", async () => {

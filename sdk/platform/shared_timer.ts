@@ -1,6 +1,7 @@
 /**
- * One timer for all long waits. Most of them guard an answer and are cancelled when it comes; a timer of its own for each costs ten
- * times as much, with every message. A wait ends late by up to a slot, never early.
+ * One timer for all long waits. Most of them guard an answer and are cancelled when it comes; a
+ * timer of its own for each costs ten times as much, with every message. A wait ends late by up to
+ * a slot, never early.
  */
 
 const slotMs = 250;
@@ -44,7 +45,10 @@ export class SharedTimer {
     return true;
   }
 
-  /** Decides whether the timer keeps the process alive. In browsers timers are numbers, and nothing keeps a page. */
+  /**
+   * Decides whether the timer keeps the process alive. In browsers timers are numbers, and nothing
+   * keeps a page.
+   */
   #hold(isHeld: boolean): void {
     if (typeof this.#timer !== "object") return;
     if (isHeld) this.#timer.ref();

@@ -56,6 +56,8 @@ Deno.test("waits that were cancelled do not keep a process alive, and waits that
   const cancelled = await run(`timer.after(120_000, () => {})(); console.log("over")`);
   assertEquals(cancelled.text, "over");
   assert(cancelled.ms < 100_000);
-  const kept = await run(`timer.after(120_000, () => {})(); timer.after(500, () => console.log("ran"))`);
+  const kept = await run(
+    `timer.after(120_000, () => {})(); timer.after(500, () => console.log("ran"))`,
+  );
   assertEquals(kept.text, "ran");
 });

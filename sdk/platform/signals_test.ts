@@ -13,7 +13,8 @@ const program = `
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   Deno.test(`onSignal() runs at the first ${signal}, and the next one ends the program`, async () => {
     const args = ["eval", "--no-config", program];
-    const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped", stderr: "inherit" }).spawn();
+    const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped", stderr: "inherit" })
+      .spawn();
     const said: string[] = [];
     const lines = child.stdout.pipeThrough(new TextDecoderStream());
     for await (const text of lines) {

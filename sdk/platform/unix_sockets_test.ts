@@ -24,6 +24,9 @@ Deno.test("errors of a socket in the file system, at either end, and of its serv
     socket.emit("error", reset());
   }
   await new Promise((resolve) => server.close(resolve));
-  assertEquals((await assertRejects(() => connectPath(path), Error) as { code?: string }).code, "ENOENT");
+  assertEquals(
+    (await assertRejects(() => connectPath(path), Error) as { code?: string }).code,
+    "ENOENT",
+  );
   await Deno.remove(folder, { recursive: true });
 });

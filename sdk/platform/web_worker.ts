@@ -1,4 +1,7 @@
-/** Threads as Deno and browsers have them: outside (`startWebWorker`) and inside (`serveInWebWorker`). */
+/**
+ * Threads as Deno and browsers have them: outside (`startWebWorker`) and inside
+ * (`serveInWebWorker`).
+ */
 import type { FromWorker, ToWorker } from "../transport/worker_messages.ts";
 import { serveStream } from "../transport/stream_worker.ts";
 import type { Connector } from "../transport/transport.ts";
@@ -20,10 +23,15 @@ interface WorkerScope {
   onmessage: ((event: { readonly data: ToWorker }) => void) | null;
 }
 
-/** `onLoaded` runs when the worker speaks for the first time or has failed: its address is not needed any more. */
+/**
+ * `onLoaded` runs when the worker speaks for the first time or has failed: its address is not
+ * needed any more.
+ */
 export function startWebWorker(url: string, onLoaded: () => void = () => {}): StreamThread {
   // cast: the part of it that is described above
-  const { Worker } = globalThis as unknown as { Worker: new (url: string, options: { type: "module" }) => WebWorker };
+  const { Worker } = globalThis as unknown as {
+    Worker: new (url: string, options: { type: "module" }) => WebWorker;
+  };
   const worker = new Worker(url, { type: "module" });
   let loaded = false;
   return {

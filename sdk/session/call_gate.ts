@@ -1,6 +1,6 @@
 /**
- * Bounds the work under way: so many requests at once, and so many more that wait for their turn, in order. Closed
- * while there is no connection.
+ * Bounds the work under way: so many requests at once, and so many more that wait for their turn,
+ * in order. Closed while there is no connection.
  */
 import { createError } from "../base/errors.ts";
 
@@ -29,15 +29,16 @@ export class CallGate {
   }
 
   /**
-   * Starts the call when it is its turn, and returns its result. Rejects with the signal's reason while it waits, and
-   * with `overloaded` when too many wait already.
+   * Starts the call when it is its turn, and returns its result. Rejects with the signal's reason
+   * while it waits, and with `overloaded` when too many wait already.
    */
   pass<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
     if (this.#end !== undefined) return Promise.reject(this.#end);
     if (signal.aborted) return Promise.reject(signal.reason);
     if (this.#waiting.size === 0 && this.#mayStart()) return this.#start(start);
     if (this.#waiting.size < this.#options.waiting) return this.#wait(start, signal);
-    const text = `${this.#options.waiting} calls are waiting for the relay already; wait for some before making more`;
+    const text =
+      `${this.#options.waiting} calls are waiting for the relay already; wait for some before making more`;
     return Promise.reject(createError("overloaded", text));
   }
 

@@ -1,6 +1,7 @@
 /**
- * One connection to the relay, from the first cell to the last: cells and envelopes, requests matched with their replies,
- * notices in order. It trusts nothing that arrives: whatever breaks the contract ends it, and the session opens another.
+ * One connection to the relay, from the first cell to the last: cells and envelopes, requests
+ * matched with their replies, notices in order. It trusts nothing that arrives: whatever breaks the
+ * contract ends it, and the session opens another.
  */
 import {
   type CallName,
@@ -38,9 +39,14 @@ export interface ConnectionDeps {
 }
 
 export interface RequestOptions<Name extends CallName> {
-  /** The caller has lost interest: its promise rejects with the signal's reason, a late reply is ignored. */
+  /**
+   * The caller has lost interest: its promise rejects with the signal's reason, a late reply is
+   * ignored.
+   */
   readonly signal?: AbortSignal | undefined;
-  /** Called before anything that arrived behind the reply is read. An exception ends the connection. */
+  /**
+   * Called before anything that arrived behind the reply is read. An exception ends the connection.
+   */
   readonly onReply?: (body: ReplyBody<Name>) => void;
 }
 
@@ -60,7 +66,10 @@ const maxEarlyNotices = 64;
 export class Connection {
   readonly #stream: CellStream;
   readonly #deps: ConnectionDeps;
-  readonly #reader = new CellReader({ cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.handshakeEnvelopeBytes });
+  readonly #reader = new CellReader({
+    cellBytes: limits.cellBytes,
+    maxEnvelopeBytes: limits.handshakeEnvelopeBytes,
+  });
   readonly #sender: Outlet;
   readonly #offer: (key: string, envelope: Uint8Array) => void;
   readonly #pending = new Map<number, Pending>();
@@ -108,7 +117,10 @@ export class Connection {
     return this.#lastReceivedMs;
   }
 
-  /** Rejects with the relay's error, `transport_error` when the connection is lost first, or the signal's reason. */
+  /**
+   * Rejects with the relay's error, `transport_error` when the connection is lost first, or the
+   * signal's reason.
+   */
   request<Name extends CallName>(
     operation: Name,
     body: RequestBody<Name>,
@@ -132,7 +144,8 @@ export class Connection {
       this.#pending.set(id, {
         operation,
         resolve: (envelope) => {
-          const reply = envelope.body as ReplyBody<Name>; // cast: the reply's operation was compared with the request's
+          // cast: the reply's operation was compared with the request's
+          const reply = envelope.body as ReplyBody<Name>;
           try {
             onReply?.(reply);
           } catch (error) {
@@ -157,7 +170,9 @@ export class Connection {
 
   /** Rides in a cell that leaves anyway: the newest of each channel. Never answered. */
   confirm(body: RequestBody<"Confirm">): void {
-    if (this.#end === undefined) this.#offer(body.channelId, encodeClientNotice(this.#nextId++, "Confirm", body));
+    if (this.#end === undefined) {
+      this.#offer(body.channelId, encodeClientNotice(this.#nextId++, "Confirm", body));
+    }
   }
 
   /** Cover traffic towards the relay. */
@@ -176,11 +191,16 @@ export class Connection {
     return this.#sender.counts.coverBytes + this.#reader.counts.coverBytes;
   }
 
-  /** An ordinary end, of our own will. With `constant` cover the goodbye takes its tick like everything else. */
+  /**
+   * An ordinary end, of our own will. With `constant` cover the goodbye takes its tick like
+   * everything else.
+   */
   async close(reason: StaticError): Promise<void> {
     if (this.#end !== undefined) return;
     this.#sender.push("control", encodeClientNotice(this.#nextId++, "EndSession", {}));
-    await this.#sender.flush(this.#cover.mode === "constant" ? ticksForGoodbye * this.#cover.intervalMs : flushMs);
+    await this.#sender.flush(
+      this.#cover.mode === "constant" ? ticksForGoodbye * this.#cover.intervalMs : flushMs,
+    );
     this.abandon(reason, 0);
   }
 
@@ -192,7 +212,9 @@ export class Connection {
     this.#cancelGoodbye?.();
     this.#acknowledgements.clear();
     this.#stream.close(closeCode);
-    for (const { operation, reject } of [...this.#pending.values()]) reject(lost(operation, reason));
+    for (const { operation, reject } of [...this.#pending.values()]) {
+      reject(lost(operation, reason));
+    }
     this.#settleEnded(reason);
   }
 
@@ -266,7 +288,10 @@ export class Connection {
   #receiveNotice(notice: NoticeEnvelope): void {
     if (notice.operation === "SessionEnding") {
       this.#ending = errorFromRelay(notice.body);
-      this.#cancelGoodbye ??= this.#deps.after(goodbyeMs, () => this.abandon(this.#ending ?? broken("never ended")));
+      this.#cancelGoodbye ??= this.#deps.after(
+        goodbyeMs,
+        () => this.abandon(this.#ending ?? broken("never ended")),
+      );
     } else if (!this.#authenticating) {
       throw broken(`sent ${notice.operation} before authentication`);
     }
@@ -299,7 +324,9 @@ export class Connection {
 
   /** From now on cells have this size, in both directions. */
   #useCellBytes(cellBytes: number): void {
-    if (this.#cellBytes !== undefined && this.#cellBytes !== cellBytes) throw broken("changed the cell size");
+    if (this.#cellBytes !== undefined && this.#cellBytes !== cellBytes) {
+      throw broken("changed the cell size");
+    }
     if (this.#cellBytes === cellBytes) return;
     this.#cellBytes = cellBytes;
     this.#reader.configure({ cellBytes, maxEnvelopeBytes: limits.handshakeEnvelopeBytes });
@@ -326,25 +353,42 @@ function openOutlet(
   }
   const riders = new RiderQueue();
   const rider = (room: number): Uint8Array | undefined => riders.take(room);
-  const write = (cells: Uint8Array<ArrayBuffer>, cellBytes: number): Promise<void> => stream.write(cells, cellBytes);
-  const outlet = new CellSender({ cellBytes: limits.cellBytes, write, after, nowMs, random, rider, ...events });
+  const write = (cells: Uint8Array<ArrayBuffer>, cellBytes: number): Promise<void> =>
+    stream.write(cells, cellBytes);
+  const outlet = new CellSender({
+    cellBytes: limits.cellBytes,
+    write,
+    after,
+    nowMs,
+    random,
+    rider,
+    ...events,
+  });
   return { outlet, offer: (key, envelope) => riders.offer(key, envelope) };
 }
 
 /** For calls under way. */
 function lost(operation: CallName, cause: StaticError): StaticError {
-  const text = `The connection to the relay was lost before ${operation} was answered; it may or may not have happened`;
+  const text =
+    `The connection to the relay was lost before ${operation} was answered; it may or may not have happened`;
   return createError("transport_error", text, { cause });
 }
 
 function broken(what: string): StaticError {
-  return createError("protocol_error", `The relay ${what}; it is not a relay of this protocol, or it is broken`);
+  return createError(
+    "protocol_error",
+    `The relay ${what}; it is not a relay of this protocol, or it is broken`,
+  );
 }
 
 function explain(cause: unknown): StaticError {
   const code: ErrorCode = cause instanceof WireError ? "protocol_error" : "internal";
   const text = cause instanceof Error ? cause.message : String(cause);
-  return createError(code, `The relay sent bytes that cannot be read (${text}); it is not a relay of this protocol`, {
-    cause,
-  });
+  return createError(
+    code,
+    `The relay sent bytes that cannot be read (${text}); it is not a relay of this protocol`,
+    {
+      cause,
+    },
+  );
 }

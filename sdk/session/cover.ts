@@ -1,5 +1,13 @@
-/** Cover traffic as the user may ask for it: a profile by its name, or mode and interval, and what it may cost. */
-import { type BudgetPeriod, type CoverBudgetOptions, type CoverMode, limits } from "../../proto/mod.ts";
+/**
+ * Cover traffic as the user may ask for it: a profile by its name, or mode and interval, and what
+ * it may cost.
+ */
+import {
+  type BudgetPeriod,
+  type CoverBudgetOptions,
+  type CoverMode,
+  limits,
+} from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 
 /** Cover traffic by name. `docs/traffic.md` has the measured costs, and the protection of each. */
@@ -19,10 +27,14 @@ export interface CoverOptions {
   readonly mode?: CoverMode | undefined;
   /** Mean (`poisson`, 10 s when not given) or tick (`constant`, 250 ms). */
   readonly intervalMs?: number | undefined;
-  /** For cover of both directions; when it is used up there is no cover until the period ends, and messages go on. */
+  /**
+   * For cover of both directions; when it is used up there is no cover until the period ends, and
+   * messages go on.
+   */
   readonly budget?: CoverBudgetOptions | undefined;
   /**
-   * Called when a budget, the client's or the relay's, is used up. An exception ends the session with `listener_died`.
+   * Called when a budget, the client's or the relay's, is used up. An exception ends the session
+   * with `listener_died`.
    */
   readonly onStopped?: ((stop: CoverStop) => void) | undefined;
 }
@@ -45,7 +57,11 @@ export interface ParsedCover extends Cover {
   readonly onStopped: ((stop: CoverStop) => void) | undefined;
 }
 
-const defaultIntervalMs: Readonly<Record<CoverMode, number>> = { off: 0, poisson: 10_000, constant: 250 };
+const defaultIntervalMs: Readonly<Record<CoverMode, number>> = {
+  off: 0,
+  poisson: 10_000,
+  constant: 250,
+};
 /** Authentication rides in ticks too, and a relay does not wait for it for long. */
 const maxTickMs = 4_000;
 const periods: readonly BudgetPeriod[] = ["day", "month"];
@@ -53,21 +69,32 @@ const periods: readonly BudgetPeriod[] = ["day", "month"];
 /** Throws `invalid_request`. */
 export function parseCover(choice: CoverProfile | CoverOptions = {}): ParsedCover {
   const options: CoverOptions = typeof choice === "string" ? { profile: choice } : choice;
-  return { ...parseChoice(options), budget: parseBudget(options.budget), onStopped: options.onStopped };
+  return {
+    ...parseChoice(options),
+    budget: parseBudget(options.budget),
+    onStopped: options.onStopped,
+  };
 }
 
 function parseChoice({ profile, mode, intervalMs }: CoverOptions): Cover {
   if (mode === undefined) {
     if (intervalMs !== undefined) throw refused("an interval needs a mode");
     const name = profile ?? "standard";
-    if (!Object.hasOwn(coverProfiles, name)) throw refused("the profile is off, standard or strong");
+    if (!Object.hasOwn(coverProfiles, name)) {
+      throw refused("the profile is off, standard or strong");
+    }
     return coverProfiles[name];
   }
   if (profile !== undefined) throw refused("give a profile or a mode, not both");
-  if (!Object.hasOwn(defaultIntervalMs, mode)) throw refused("the mode is off, poisson or constant");
+  if (!Object.hasOwn(defaultIntervalMs, mode)) {
+    throw refused("the mode is off, poisson or constant");
+  }
   if (mode === "off") return { mode, intervalMs: 0 };
   const chosenMs = intervalMs ?? defaultIntervalMs[mode];
-  const [minMs, maxMs] = [limits.minCoverIntervalMs, mode === "constant" ? maxTickMs : limits.maxCoverIntervalMs];
+  const [minMs, maxMs] = [
+    limits.minCoverIntervalMs,
+    mode === "constant" ? maxTickMs : limits.maxCoverIntervalMs,
+  ];
   if (!Number.isInteger(chosenMs) || chosenMs < minMs || chosenMs > maxMs) {
     throw refused(`the interval of ${mode} is a whole number of ${minMs} to ${maxMs} ms`);
   }
@@ -76,7 +103,9 @@ function parseChoice({ profile, mode, intervalMs }: CoverOptions): Cover {
 
 function parseBudget(budget: CoverBudgetOptions | undefined): CoverBudgetOptions | undefined {
   if (budget === undefined) return undefined;
-  if (!Number.isSafeInteger(budget.bytes) || budget.bytes < 0) throw refused("a budget is a whole number of bytes");
+  if (!Number.isSafeInteger(budget.bytes) || budget.bytes < 0) {
+    throw refused("a budget is a whole number of bytes");
+  }
   if (!periods.includes(budget.period)) throw refused("a budget's period is day or month");
   return budget;
 }

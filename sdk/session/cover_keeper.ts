@@ -1,7 +1,7 @@
 /**
- * Cover of one session over all its connections: the cover that is asked of the relay, and pauses when a budget, ours
- * or the relay's, is used up. A pause stops cover cells, never messages. Listeners are told of it, and it ends with the
- * budget's period.
+ * Cover of one session over all its connections: the cover that is asked of the relay, and pauses
+ * when a budget, ours or the relay's, is used up. A pause stops cover cells, never messages.
+ * Listeners are told of it, and it ends with the budget's period.
  */
 import { CoverBudget, type NoticeBody } from "../../proto/mod.ts";
 import type { Connection } from "./connection.ts";
@@ -62,21 +62,26 @@ export class CoverKeeper {
 
   /** Cells have passed. */
   count(): void {
-    if (this.#budget === undefined || this.#connection === undefined || this.#cancelOwn !== undefined) return;
+    if (
+      this.#budget === undefined || this.#connection === undefined || this.#cancelOwn !== undefined
+    ) return;
     const { coverBytes } = this.#connection;
     const untilMs = this.#budget.spend(ours, coverBytes - this.#spent, this.#deps.nowMs());
     this.#spent = coverBytes;
     if (untilMs === undefined) return;
     this.#pauseOwn(untilMs);
     this.#ask();
-    const message = "The client's own budget for cover traffic is used up; messages go on without it";
+    const message =
+      "The client's own budget for cover traffic is used up; messages go on without it";
     this.#deps.onStopped({ message, untilMs: Math.round(untilMs) });
   }
 
   /** The relay has stopped its cover; ours would be paid from the same budget. */
   relayStopped({ untilMs }: NoticeBody<"CoverStopped">, clockOffsetMs: number): void {
     this.#cancelRelays?.();
-    const waitMs = untilMs === undefined ? longestWaitMs : untilMs - clockOffsetMs - this.#deps.nowMs();
+    const waitMs = untilMs === undefined
+      ? longestWaitMs
+      : untilMs - clockOffsetMs - this.#deps.nowMs();
     this.#cancelRelays = this.#deps.after(Math.min(Math.max(0, waitMs), longestWaitMs), () => {
       this.#cancelRelays = undefined;
       this.#apply();
@@ -101,6 +106,8 @@ export class CoverKeeper {
   }
 
   #apply(): void {
-    this.#connection?.setCovering(this.#cancelOwn === undefined && this.#cancelRelays === undefined);
+    this.#connection?.setCovering(
+      this.#cancelOwn === undefined && this.#cancelRelays === undefined,
+    );
   }
 }

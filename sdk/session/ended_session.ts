@@ -1,4 +1,7 @@
-/** A session that never began: for an agent whose store is only looked at. Everything that needs the relay fails with its reason. */
+/**
+ * A session that never began: for an agent whose store is only looked at. Everything that needs the
+ * relay fails with its reason.
+ */
 import type { AgentId } from "../../proto/mod.ts";
 import type { StaticError } from "../base/errors.ts";
 import type { RelaySession } from "./relay_session.ts";

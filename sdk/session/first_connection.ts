@@ -4,7 +4,9 @@ import { pause, type Runtime, uniform } from "../base/runtime.ts";
 import type { RelaySession, SessionState } from "./relay_session.ts";
 import { afterFailure, attemptMs, refusalOf, startAttempts } from "./retrying.ts";
 
-/** A service that is busy or restarts is asked again for so long, and the caller sees nothing of it. */
+/**
+ * A service that is busy or restarts is asked again for so long, and the caller sees nothing of it.
+ */
 export const patienceMs = 60_000;
 
 const retryTimes = { minMs: 500, maxMs: 15_000 };
@@ -15,8 +17,8 @@ export interface Patience {
 }
 
 /**
- * Asks again while the service says that it is busy. Each time ends with the time there is. Throws what it said last, and the
- * signal's reason.
+ * Asks again while the service says that it is busy. Each time ends with the time there is. Throws
+ * what it said last, and the signal's reason.
  */
 export async function whileBusy<T>(
   ask: (signal: AbortSignal) => Promise<T>,
@@ -46,7 +48,9 @@ async function askWithin<T>(
   { after }: Pick<Runtime, "after">,
 ): Promise<T> {
   const late = new AbortController();
-  const text = `The API has not answered within the ${patienceMs / 1000} s of connect; try again later`;
+  const text = `The API has not answered within the ${
+    patienceMs / 1000
+  } s of connect; try again later`;
   const cancel = after(ms, () => late.abort(createError("connection_error", text)));
   try {
     return await ask(signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]));
@@ -55,7 +59,10 @@ async function askWithin<T>(
   }
 }
 
-/** Resolves with the first connection of a session. Rejects with why it has ended without one, and with the signal's reason. */
+/**
+ * Resolves with the first connection of a session. Rejects with why it has ended without one, and
+ * with the signal's reason.
+ */
 export async function firstConnection(session: RelaySession, signal?: AbortSignal): Promise<void> {
   let stop = (): void => {};
   try {

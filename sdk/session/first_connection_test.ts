@@ -25,14 +25,19 @@ function refusing(times: number, code: ErrorCode, retryAfterMs: number): Bench {
   });
 }
 
-/** Lets the time pass until the wait is over, and returns the result: the code of the error, or "online". */
+/**
+ * Lets the time pass until the wait is over, and returns the result: the code of the error, or
+ * "online".
+ */
 async function outcomeOf(bench: Bench, signal?: AbortSignal): Promise<string> {
   let outcome: string | undefined;
   void firstConnection(bench.session, signal).then(
     () => outcome = "online",
     (error) => outcome = error instanceof StaticError ? error.code : String(error),
   );
-  for (let passedMs = 0; passedMs < 90_000 && outcome === undefined; passedMs += 50) await bench.clock.advance(50);
+  for (let passedMs = 0; passedMs < 90_000 && outcome === undefined; passedMs += 50) {
+    await bench.clock.advance(50);
+  }
   return outcome ?? "still waiting";
 }
 
@@ -84,7 +89,10 @@ Deno.test("a relay that was busy and never answers then is told when the time is
   });
   const beganMs = bench.clock.nowMs();
   assertEquals(await outcomeOf(bench), "connection_error");
-  assert(bench.clock.nowMs() - beganMs <= patienceMs + 2_050, `${bench.clock.nowMs() - beganMs} ms`);
+  assert(
+    bench.clock.nowMs() - beganMs <= patienceMs + 2_050,
+    `${bench.clock.nowMs() - beganMs} ms`,
+  );
   await bench.close();
 });
 
@@ -108,7 +116,10 @@ Deno.test("a relay that cuts connections off in their opening is tried again; on
 });
 
 Deno.test("a relay that wants to be asked after that time, and every other refusal, are told at once", async () => {
-  const refusals = [["overloaded", patienceMs + 1], ["rate_limited", patienceMs + 1], ["quota_exceeded", 100]] as const;
+  const refusals = [["overloaded", patienceMs + 1], ["rate_limited", patienceMs + 1], [
+    "quota_exceeded",
+    100,
+  ]] as const;
   for (const [code, retryAfterMs] of refusals) {
     const bench = refusing(1, code, retryAfterMs);
     const beganMs = bench.clock.nowMs();
@@ -129,9 +140,14 @@ Deno.test("a signal ends the wait for a busy relay with its reason", async () =>
 });
 
 /** An API that answers so, one after the other, and asks how `connect` fares. */
-async function askingApi(...answers: readonly (StaticError | "token")[]): Promise<{ outcome: string; tookMs: number }> {
+async function askingApi(
+  ...answers: readonly (StaticError | "token")[]
+): Promise<{ outcome: string; tookMs: number }> {
   const clock = new SimulatedClock();
-  const runtime = { ...clock, randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) };
+  const runtime = {
+    ...clock,
+    randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
+  };
   let [asked, outcome] = [0, "waits"];
   const beganMs = clock.nowMs();
   const ask = (): Promise<string> => {
@@ -150,7 +166,13 @@ async function askingApi(...answers: readonly (StaticError | "token")[]): Promis
 Deno.test("an API that is busy or restarts is asked again when it wants to be", async () => {
   const limited = createError("rate_limited", "Too many requests", { retryAfterMs: 2_000 });
   const away = createError("connection_error", "nobody listens");
-  const { outcome, tookMs } = await askingApi(limited, createError("overloaded", "stopping"), away, limited, "token");
+  const { outcome, tookMs } = await askingApi(
+    limited,
+    createError("overloaded", "stopping"),
+    away,
+    limited,
+    "token",
+  );
   assertEquals(outcome, "token");
   assert(tookMs >= 4_000 && tookMs < 20_000, String(tookMs));
 });
@@ -160,13 +182,18 @@ Deno.test("an API that stays busy is told with its own words, and one that refus
   const late = await askingApi(busy);
   assertEquals(late.outcome, "no place in the queue");
   assert(late.tookMs > patienceMs / 2 && late.tookMs <= patienceMs + 50, String(late.tookMs));
-  for (const code of ["auth_key_invalid", "quota_exceeded", "connection_error", "not_allowed"] as const) {
+  for (
+    const code of ["auth_key_invalid", "quota_exceeded", "connection_error", "not_allowed"] as const
+  ) {
     assertEquals(await askingApi(createError(code, code)), { outcome: code, tookMs: 50 });
   }
-  assertEquals(await askingApi(createError("rate_limited", "in an hour", { retryAfterMs: 3_600_000 })), {
-    outcome: "in an hour",
-    tookMs: 50,
-  });
+  assertEquals(
+    await askingApi(createError("rate_limited", "in an hour", { retryAfterMs: 3_600_000 })),
+    {
+      outcome: "in an hour",
+      tookMs: 50,
+    },
+  );
 });
 
 Deno.test("an API that cuts connections off in their opening is asked again, as often as a relay", async () => {
@@ -197,8 +224,13 @@ Deno.test("a signal ends the wait for a busy API with its reason", async () => {
   const clock = new SimulatedClock();
   const stop = new AbortController();
   const runtime = { ...clock, randomBytes: (length: number) => new Uint8Array(length) };
-  const ask = (): Promise<never> => Promise.reject(createError("overloaded", "busy", { retryAfterMs: 5_000 }));
-  const waiting = whileBusy(ask, { untilMs: clock.nowMs() + patienceMs, signal: stop.signal }, runtime);
+  const ask = (): Promise<never> =>
+    Promise.reject(createError("overloaded", "busy", { retryAfterMs: 5_000 }));
+  const waiting = whileBusy(
+    ask,
+    { untilMs: clock.nowMs() + patienceMs, signal: stop.signal },
+    runtime,
+  );
   await clock.advance(1_000);
   stop.abort(new Error("enough"));
   await assertRejects(() => waiting, Error, "enough");

@@ -1,8 +1,14 @@
 /**
- * From a fresh connection to an authenticated one: GetChallenge, then Authenticate with the signed statement. From there on
- * everything travels under the session's cover.
+ * From a fresh connection to an authenticated one: GetChallenge, then Authenticate with the signed
+ * statement. From there on everything travels under the session's cover.
  */
-import { agentIdOf, authenticationStatement, knownFeatures, protocolVersion, type ReplyBody } from "../../proto/mod.ts";
+import {
+  agentIdOf,
+  authenticationStatement,
+  knownFeatures,
+  protocolVersion,
+  type ReplyBody,
+} from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import type { Connection } from "./connection.ts";
 import type { Cover } from "./cover.ts";
@@ -31,12 +37,16 @@ export async function authenticate(
   nowMs: () => number,
   onAuthenticated: (authenticated: Authenticated) => void,
 ): Promise<void> {
-  const { version, nonce: relayNonce, cellBytes, features } = await connection.request("GetChallenge", {
-    versions: [protocolVersion],
-    features: knownFeatures,
-  });
+  const { version, nonce: relayNonce, cellBytes, features } = await connection.request(
+    "GetChallenge",
+    {
+      versions: [protocolVersion],
+      features: knownFeatures,
+    },
+  );
   if (version !== protocolVersion) {
-    const text = `The relay speaks protocol version ${version}, this SDK ${protocolVersion}: update the older one`;
+    const text =
+      `The relay speaks protocol version ${version}, this SDK ${protocolVersion}: update the older one`;
     throw createError("unsupported_version", text);
   }
   const agentId = agentIdOf(publicKey, identity);

@@ -1,7 +1,7 @@
 /**
- * Keeps an idle session alive and notices a dead one. A Ping goes out well within the relay's idle timeout, at times that
- * show no rhythm, and whatever arrives counts as a sign of life. A relay that says nothing after a request is asked at once: somebody
- * waits for it.
+ * Keeps an idle session alive and notices a dead one. A Ping goes out well within the relay's idle
+ * timeout, at times that show no rhythm, and whatever arrives counts as a sign of life. A relay
+ * that says nothing after a request is asked at once: somebody waits for it.
  */
 export interface HeartbeatOptions {
   /** Without a byte for this long the relay ends the session. */

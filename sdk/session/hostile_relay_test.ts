@@ -1,4 +1,5 @@
-// A relay that breaks the contract in every way we could think of: the session refuses, says why, and comes back to an honest one.
+// A relay that breaks the contract in every way we could think of: the session refuses, says why,
+// and comes back to an honest one.
 import { assert, assertEquals } from "@std/assert";
 import {
   type CborValue,
@@ -36,7 +37,10 @@ function cell(header: readonly number[], content: Uint8Array = new Uint8Array(0)
 }
 
 /** Makes the relay answer one operation with a chosen act. */
-function on(operation: ClientEnvelope["operation"], act: (link: RelayLink, id: number) => void): Attack["script"] {
+function on(
+  operation: ClientEnvelope["operation"],
+  act: (link: RelayLink, id: number) => void,
+): Attack["script"] {
   return (link, request) => {
     if (request.operation !== operation) return false;
     act(link, request.id);
@@ -81,17 +85,26 @@ const attacks: readonly Attack[] = [
   },
   {
     what: "an envelope above the limit of the handshake",
-    script: on("GetChallenge", (link) => link.sendBytes(cell([0, 0x0f, 0xfd], Uint8Array.of(0, 1, 0, 0)))),
+    script: on(
+      "GetChallenge",
+      (link) => link.sendBytes(cell([0, 0x0f, 0xfd], Uint8Array.of(0, 1, 0, 0))),
+    ),
     code: "protocol_error",
   },
   {
     what: "an envelope that is not our CBOR",
-    script: on("GetChallenge", (link) => link.sendBytes(...link.cells("control", Uint8Array.of(0xa1, 0x01, 0xfb)))),
+    script: on(
+      "GetChallenge",
+      (link) => link.sendBytes(...link.cells("control", Uint8Array.of(0xa1, 0x01, 0xfb))),
+    ),
     code: "protocol_error",
   },
   {
     what: "an envelope of another version",
-    script: on("GetChallenge", (link) => link.sendBytes(...link.cells("control", encodeCbor(new Map([[1, 2]]))))),
+    script: on(
+      "GetChallenge",
+      (link) => link.sendBytes(...link.cells("control", encodeCbor(new Map([[1, 2]])))),
+    ),
     code: "protocol_error",
   },
   {
@@ -104,7 +117,10 @@ const attacks: readonly Attack[] = [
   },
   {
     what: "a cell size out of bounds",
-    script: on("GetChallenge", (link, id) => link.reply(id, "GetChallenge", { ...challenge, cellBytes: 100_000 })),
+    script: on(
+      "GetChallenge",
+      (link, id) => link.reply(id, "GetChallenge", { ...challenge, cellBytes: 100_000 }),
+    ),
     code: "protocol_error",
   },
   {
@@ -177,13 +193,19 @@ const attacks: readonly Attack[] = [
   },
   {
     what: "an envelope above every limit",
-    script: on("Unsubscribe", (link) => link.sendBytes(cell([1, 0x0f, 0xfd], Uint8Array.of(0xff, 0, 0, 0)))),
+    script: on(
+      "Unsubscribe",
+      (link) => link.sendBytes(cell([1, 0x0f, 0xfd], Uint8Array.of(0xff, 0, 0, 0))),
+    ),
     code: "protocol_error",
     online: true,
   },
   {
     what: "a second answer of another size to GetChallenge",
-    script: on("Unsubscribe", (link, id) => link.reply(id, "GetChallenge", { ...challenge, cellBytes: 2048 })),
+    script: on(
+      "Unsubscribe",
+      (link, id) => link.reply(id, "GetChallenge", { ...challenge, cellBytes: 2048 }),
+    ),
     code: "protocol_error",
     online: true,
   },
@@ -203,18 +225,29 @@ const attacks: readonly Attack[] = [
 for (const { what, script, code, online = false } of attacks) {
   Deno.test(`the session refuses ${what}, and comes back when the relay is honest`, async () => {
     let hostile = true;
-    const bench = new Bench({ relay: { script: (link, request) => hostile && script(link, request) } });
+    const bench = new Bench({
+      relay: { script: (link, request) => hostile && script(link, request) },
+    });
     if (online) {
       await bench.online();
-      bench.session.call("Unsubscribe", { channelId: "AAAAAAAAAAAAAAAAAAAAAA" as never }).catch(() => {});
+      bench.session.call("Unsubscribe", { channelId: "AAAAAAAAAAAAAAAAAAAAAA" as never }).catch(
+        () => {},
+      );
     }
-    for (let waitedMs = 0; bench.session.state.kind !== "offline" && waitedMs < 20_000; waitedMs += 100) {
+    for (
+      let waitedMs = 0;
+      bench.session.state.kind !== "offline" && waitedMs < 20_000;
+      waitedMs += 100
+    ) {
       await bench.clock.advance(100);
     }
     const { state } = bench.session;
     assert(state.kind === "offline", `the session is ${state.kind}`);
     const { cause } = state.error;
-    const codes = [state.error.code, cause instanceof Error && "code" in cause ? cause.code : undefined];
+    const codes = [
+      state.error.code,
+      cause instanceof Error && "code" in cause ? cause.code : undefined,
+    ];
     assert(codes.includes(code), `${codes}: ${state.error.message}`);
     assert(bench.relay.links.every(({ isOpen }) => !isOpen), "a link is left open");
     hostile = false;
@@ -234,7 +267,9 @@ Deno.test("whatever bytes arrive, the session neither throws nor hangs", async (
           const stream = await connector.connect(target, signal);
           const read = async (): Promise<Uint8Array | undefined> => {
             const chunk = (await stream.read())?.slice();
-            if (chunk !== undefined && random.chance(0.5)) chunk[random.below(200)] = random.below(256);
+            if (chunk !== undefined && random.chance(0.5)) {
+              chunk[random.below(200)] = random.below(256);
+            }
             return chunk;
           };
           return { ...stream, read };
@@ -242,30 +277,42 @@ Deno.test("whatever bytes arrive, the session neither throws nor hangs", async (
         return [{ ...connector, connect }];
       },
     });
-    const call = bench.session.call("Ping", {}, { timeoutMs: 30_000 }).then(() => "answered", () => "refused");
+    const call = bench.session.call("Ping", {}, { timeoutMs: 30_000 }).then(
+      () => "answered",
+      () => "refused",
+    );
     await bench.clock.advance(31_000);
     assert(["answered", "refused"].includes(await call), `seed ${random.seed}`);
-    assertEquals(bench.session.state.kind === "connecting" && bench.relay.links.length === 0, false);
+    assertEquals(
+      bench.session.state.kind === "connecting" && bench.relay.links.length === 0,
+      false,
+    );
     await bench.close();
   }
 });
 
 Deno.test("limits above those of the protocol are not believed", async () => {
-  const bench = new Bench({ relay: { limits: { payloadBytes: 2 ** 32 - 1, queueAgeMs: Number.MAX_SAFE_INTEGER } } });
+  const bench = new Bench({
+    relay: { limits: { payloadBytes: 2 ** 32 - 1, queueAgeMs: Number.MAX_SAFE_INTEGER } },
+  });
   const { payloadBytes, queueAgeMs } = (await bench.online()).limits;
   assertEquals([payloadBytes, queueAgeMs], [limits.payloadBytes, limits.queueAgeMs]);
   await bench.close();
 });
 
 Deno.test("replies of the session that the SDK does not read may say anything", async () => {
-  const [odd, ids] = [{ ...challenge, expiresInMs: 0, relayTimeMs: 0, features: [7, 8] }, new Set<string>()];
+  const [odd, ids] = [
+    { ...challenge, expiresInMs: 0, relayTimeMs: 0, features: [7, 8] },
+    new Set<string>(),
+  ];
   const bench = new Bench({
     relay: {
       script: (link, { operation, id }) => {
         ids.add(operation);
         if (operation === "GetChallenge") link.reply(id, operation, odd);
-        else if (operation === "ConfigureCover") link.reply(id, operation, { mode: "constant", intervalMs: 0 });
-        else if (operation === "Ping") link.reply(id, operation, { relayTimeMs: 0 });
+        else if (operation === "ConfigureCover") {
+          link.reply(id, operation, { mode: "constant", intervalMs: 0 });
+        } else if (operation === "Ping") link.reply(id, operation, { relayTimeMs: 0 });
         else return false;
         return true;
       },
@@ -274,6 +321,9 @@ Deno.test("replies of the session that the SDK does not read may say anything", 
   const { clockOffsetMs } = await bench.online();
   await bench.clock.advance(120_000);
   assertEquals([bench.session.state.kind, Math.abs(clockOffsetMs) < 1_000], ["online", true]);
-  assertEquals(["GetChallenge", "ConfigureCover", "Ping"].filter((operation) => !ids.has(operation)), []);
+  assertEquals(
+    ["GetChallenge", "ConfigureCover", "Ping"].filter((operation) => !ids.has(operation)),
+    [],
+  );
   await bench.close();
 });

@@ -1,7 +1,8 @@
 /**
- * Opens one authenticated connection: takes the ways to the relays in turn until one works, with a token that the relay takes.
- * Each way is tried once, and on a slow network the best one again; the caller waits before it asks again. Remembers which way
- * failed, where the relay was busy, which relay was lost and which token was refused, for the next time.
+ * Opens one authenticated connection: takes the ways to the relays in turn until one works, with a
+ * token that the relay takes. Each way is tried once, and on a slow network the best one again; the
+ * caller waits before it asks again. Remembers which way failed, where the relay was busy, which
+ * relay was lost and which token was refused, for the next time.
  */
 import type { NoticeEnvelope } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
@@ -51,22 +52,50 @@ interface Failure {
   readonly tookMs?: number;
 }
 
-/** A network that loses a third and takes a second there and back needs half a minute; a good one must not wait that long. */
+/**
+ * A network that loses a third and takes a second there and back needs half a minute; a good one
+ * must not wait that long.
+ */
 const maxPatience = 4;
 /**
- * For the handshake of a way that another one follows: packets that nobody answers (a firewall that drops UDP, a relay whose
- * QUIC port is flooded) must not hold up an agent that TCP serves at once. It is more than two round trips to a satellite.
+ * For the handshake of a way that another one follows: packets that nobody answers (a firewall that
+ * drops UDP, a relay whose QUIC port is flooded) must not hold up an agent that TCP serves at once.
+ * It is more than two round trips to a satellite.
  */
 const handshakeMs = 1_500;
-/** A network on which a refusal takes longer than this is slow: a handshake takes several times as long. */
+/**
+ * A network on which a refusal takes longer than this is slow: a handshake takes several times as
+ * long.
+ */
 const slowMs = 300;
-/** One tick for the request and one for the reply, each of which may wait up to 1.5 slots, and one for a long token. */
+/**
+ * One tick for the request and one for the reply, each of which may wait up to 1.5 slots, and one
+ * for a long token.
+ */
 const ticksToAuthenticate = 4;
-/** Codes that may be the transport's fault. An answer of the relay itself is the same over every transport. */
-const waysFault: ReadonlySet<string> = new Set(["transport_error", "connection_error", "protocol_error", "internal"]);
-/** Codes that hold for one relay of several: it goes away, has too much to do, or is of another version in an upgrade. */
-const relaysFault: ReadonlySet<string> = new Set(["relay_draining", "overloaded", "unsupported_version"]);
-/** Codes after which the next round begins with another way: a port's places may be taken while the other's are free. */
+/**
+ * Codes that may be the transport's fault. An answer of the relay itself is the same over every
+ * transport.
+ */
+const waysFault: ReadonlySet<string> = new Set([
+  "transport_error",
+  "connection_error",
+  "protocol_error",
+  "internal",
+]);
+/**
+ * Codes that hold for one relay of several: it goes away, has too much to do, or is of another
+ * version in an upgrade.
+ */
+const relaysFault: ReadonlySet<string> = new Set([
+  "relay_draining",
+  "overloaded",
+  "unsupported_version",
+]);
+/**
+ * Codes after which the next round begins with another way: a port's places may be taken while the
+ * other's are free.
+ */
 const portsFault: ReadonlySet<string> = new Set(["overloaded", "rate_limited"]);
 
 export class Opening {
@@ -93,7 +122,10 @@ export class Opening {
     this.#refused = token;
   }
 
-  /** The connection has ended so: of several relays, another one is tried first. True when it may be tried at once. */
+  /**
+   * The connection has ended so: of several relays, another one is tried first. True when it may be
+   * tried at once.
+   */
   leave({ code, retryAfterMs }: StaticError): boolean {
     if (this.#last === undefined) return false;
     this.#choice.rest(this.#last, retryAfterMs);
@@ -101,19 +133,28 @@ export class Opening {
     return this.#choice.hasFresh && (waysFault.has(code) || relaysFault.has(code));
   }
 
-  /** Returns a connection, for which `onOnline` was called, or why there is none within this time. */
+  /**
+   * Returns a connection, for which `onOnline` was called, or why there is none within this time.
+   */
   async open(signal: AbortSignal, withinMs = Infinity): Promise<Connection | StaticError> {
     const endMs = this.#deps.nowMs() + withinMs;
     const failed = new Map<Way, Failure>();
     const ways = this.#choice.round();
     for (const [index, way] of ways.entries()) {
-      if ([...failed].some(([other, failure]) => other.relay === way.relay && failure.of === "relay")) continue;
+      if (
+        [...failed].some(([other, failure]) => other.relay === way.relay && failure.of === "relay")
+      ) continue;
       if (this.#deps.nowMs() >= endMs) break;
-      const done = await this.#attempt(way, { signal, endMs, isPatient: index === ways.length - 1 }, failed);
+      const done = await this.#attempt(
+        way,
+        { signal, endMs, isPatient: index === ways.length - 1 },
+        failed,
+      );
       if (done !== undefined) return done;
     }
     const hurried = this.#deps.nowMs() < endMs ? this.#hurriedWay(ways, failed) : undefined;
-    const done = hurried && await this.#attempt(hurried, { signal, endMs, isPatient: true }, failed);
+    const done = hurried &&
+      await this.#attempt(hurried, { signal, endMs, isPatient: true }, failed);
     if (done !== undefined) return done;
     this.#restAll(failed);
     this.#patience = Math.min(this.#patience * 2, maxPatience);
@@ -138,14 +179,19 @@ export class Opening {
   }
 
   /**
-   * The best way that got less than its whole time, if a refusal on another way took so long that the network must be slow.
-   * Only in the first round: later ones are more patient by themselves, and a relay that restarts must be met as soon as it is
-   * back. Not where a relay has answered: it said when to come again.
+   * The best way that got less than its whole time, if a refusal on another way took so long that
+   * the network must be slow. Only in the first round: later ones are more patient by themselves,
+   * and a relay that restarts must be met as soon as it is back. Not where a relay has answered: it
+   * said when to come again.
    */
   #hurriedWay(ways: readonly Way[], failed: ReadonlyMap<Way, Failure>): Way | undefined {
     const failures = [...failed.values()];
-    if (this.#hasWorked || this.#patience > 1 || failures.some((failure) => failure.of === "relay")) return undefined;
-    const isSlow = failures.some(({ silent, tookMs = 0 }) => silent === undefined && tookMs >= slowMs);
+    if (
+      this.#hasWorked || this.#patience > 1 || failures.some((failure) => failure.of === "relay")
+    ) return undefined;
+    const isSlow = failures.some(({ silent, tookMs = 0 }) =>
+      silent === undefined && tookMs >= slowMs
+    );
     return isSlow ? ways.find((way) => failed.get(way)?.silent === "so_far") : undefined;
   }
 
@@ -196,8 +242,10 @@ export class Opening {
       (cover.mode === "constant" ? ticksToAuthenticate * cover.intervalMs : 0);
     const connectMs = Math.max(0, Math.min(usualMs, endMs - startedMs));
     const attempt = new AbortController();
-    const abort = (): void => attempt.abort(createError("transport_error", "The session was closed by its client"));
-    const giveUp = (ms: number): void => attempt.abort(createError("connection_error", `no answer within ${ms} ms`));
+    const abort = (): void =>
+      attempt.abort(createError("transport_error", "The session was closed by its client"));
+    const giveUp = (ms: number): void =>
+      attempt.abort(createError("connection_error", `no answer within ${ms} ms`));
     let silent: Failure["silent"];
     const cancel = after(connectMs, () => {
       silent = "all_along";
@@ -213,15 +261,31 @@ export class Opening {
     try {
       if (signal.aborted) abort();
       // Ticks must not wait for what this thread computes.
-      const connect = cover.mode === "constant" ? connector.connectInThread ?? connector.connect : connector.connect;
+      const connect = cover.mode === "constant"
+        ? connector.connectInThread ?? connector.connect
+        : connector.connect;
       const stream = await connect(target, attempt.signal);
       cancelHandshake();
-      const opened = connection = new Connection(stream, { nowMs, after, random, onNotice, onRoom });
+      const opened = connection = new Connection(stream, {
+        nowMs,
+        after,
+        random,
+        onNotice,
+        onRoom,
+      });
       const abandon = (): void => opened.abandon(toError(attempt.signal.reason));
       if (attempt.signal.aborted) abandon();
       attempt.signal.addEventListener("abort", abandon);
       const { identity, publicKey, sign } = this.#options;
-      const credentials = { token, origin, identity, publicKey, sign, clientNonce: randomBytes(32), cover };
+      const credentials = {
+        token,
+        origin,
+        identity,
+        publicKey,
+        sign,
+        clientNonce: randomBytes(32),
+        cover,
+      };
       await authenticate(opened, credentials, nowMs, (authenticated) => {
         cancel();
         onOnline({ ...authenticated, connection: opened, transport: connector.transport, token });
@@ -241,7 +305,10 @@ async function failure(error: StaticError, connection: Connection | undefined): 
   if (connection === undefined) return { error, of: relaysFault.has(error.code) ? "relay" : "way" };
   connection.abandon(error, 0);
   const reason = await connection.ended;
-  return { error: reason, of: waysFault.has(reason.code) ? "way" : relaysFault.has(reason.code) ? "relay" : "all" };
+  return {
+    error: reason,
+    of: waysFault.has(reason.code) ? "way" : relaysFault.has(reason.code) ? "relay" : "all",
+  };
 }
 
 function isTokenRefusal({ code }: StaticError): boolean {
@@ -250,7 +317,9 @@ function isTokenRefusal({ code }: StaticError): boolean {
 
 /** Of relays that answered and refused, the one that may be asked again first. */
 function refusal(failed: ReadonlyMap<Way, Failure>): StaticError | undefined {
-  const errors = [...failed.values()].filter((failure) => failure.of === "relay").map(({ error }) => error);
+  const errors = [...failed.values()].filter((failure) => failure.of === "relay").map(({ error }) =>
+    error
+  );
   return errors.sort((a, b) => (a.retryAfterMs ?? 0) - (b.retryAfterMs ?? 0))[0];
 }
 

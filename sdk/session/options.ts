@@ -1,4 +1,6 @@
-/** The options of a session: from the user (`SessionOptions`) and from the runtime (`SessionDeps`). */
+/**
+ * The options of a session: from the user (`SessionOptions`) and from the runtime (`SessionDeps`).
+ */
 import type { Usage } from "../../proto/mod.ts";
 import type { Endpoint, TransportChoice } from "../transport/endpoint.ts";
 import type { Connector } from "../transport/transport.ts";
@@ -20,7 +22,10 @@ export interface SessionOptions {
   /** Cover traffic, both ways; the profile `standard` when not given. */
   readonly cover?: CoverProfile | CoverOptions | undefined;
   readonly timing?: Partial<SessionTiming>;
-  /** `connect` waits for the first connection, for a busy service until then; not given: nobody does, and it is tried for ever. */
+  /**
+   * `connect` waits for the first connection, for a busy service until then; not given: nobody
+   * does, and it is tried for ever.
+   */
   readonly untilMs?: number;
 }
 

@@ -1,7 +1,8 @@
 /**
- * Which of several relays is tried first. Relays of one service share one log, so any of them will do: the order is drawn by
- * chance, so that agents spread, and a relay that was lost or refused comes after all others for a while. The ways to one relay
- * have the order in which they serve best; one on which it was too busy comes last, because each port has places of its own.
+ * Which of several relays is tried first. Relays of one service share one log, so any of them will
+ * do: the order is drawn by chance, so that agents spread, and a relay that was lost or refused
+ * comes after all others for a while. The ways to one relay have the order in which they serve
+ * best; one on which it was too busy comes last, because each port has places of its own.
  */
 import type { Way } from "../transport/endpoint.ts";
 
@@ -13,7 +14,10 @@ export interface RelayChoiceDeps {
 
 /** A way that failed while another one to the same relay worked is tried last for this long. */
 const demotionMs = 10 * 60 * 1000;
-/** A relay that was lost or cannot be reached comes last for this long: about as long as its machine takes to be back. */
+/**
+ * A relay that was lost or cannot be reached comes last for this long: about as long as its machine
+ * takes to be back.
+ */
 const restMs = 30_000;
 /** A relay that refuses may name a longer time, up to this. */
 const maxRestMs = 10 * 60 * 1000;
@@ -33,14 +37,18 @@ export class RelayChoice {
     this.#relays = [...new Set(ways.map(({ relay }) => relay))];
   }
 
-  /** Whether a relay is left that was neither lost nor refused of late: it can be tried without waiting. */
+  /**
+   * Whether a relay is left that was neither lost nor refused of late: it can be tried without
+   * waiting.
+   */
   get hasFresh(): boolean {
     return this.#relays.length > 1 && this.#relays.some((relay) => !this.#rests(relay));
   }
 
   /** Every way once, those of one relay side by side. */
   round(): readonly Way[] {
-    const isDemoted = (way: Way): number => Number((this.#demotedUntilMs.get(way) ?? 0) > this.#deps.nowMs());
+    const isDemoted = (way: Way): number =>
+      Number((this.#demotedUntilMs.get(way) ?? 0) > this.#deps.nowMs());
     const busy = [...this.#busy];
     const rank = (way: Way): number => isDemoted(way) * (busy.length + 1) + busy.indexOf(way);
     return this.#order().flatMap((relay) =>
@@ -53,7 +61,9 @@ export class RelayChoice {
     this.#restsUntilMs.delete(way.relay);
     for (const other of this.#busy) if (other.relay === way.relay) this.#busy.delete(other);
     for (const other of failed) {
-      if (other.relay === way.relay) this.#demotedUntilMs.set(other, this.#deps.nowMs() + demotionMs);
+      if (other.relay === way.relay) {
+        this.#demotedUntilMs.set(other, this.#deps.nowMs() + demotionMs);
+      }
     }
   }
 
@@ -66,7 +76,10 @@ export class RelayChoice {
   /** It was lost, cannot be reached, or asks for this time. */
   rest({ relay }: Way, namedMs = 0): void {
     if (this.#relays.length === 1) return;
-    this.#restsUntilMs.set(relay, this.#deps.nowMs() + Math.min(Math.max(restMs, namedMs), maxRestMs));
+    this.#restsUntilMs.set(
+      relay,
+      this.#deps.nowMs() + Math.min(Math.max(restMs, namedMs), maxRestMs),
+    );
   }
 
   #rests(relay: number): boolean {

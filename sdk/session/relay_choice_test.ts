@@ -23,7 +23,9 @@ class Stage {
   }
 
   get round(): string[] {
-    return this.choice.round().map(({ connector, target }) => `${connector.transport} ${target.host}`);
+    return this.choice.round().map(({ connector, target }) =>
+      `${connector.transport} ${target.host}`
+    );
   }
 
   way(number: number): Way {
@@ -48,7 +50,9 @@ Deno.test("a relay that was lost comes last for half a minute, and for longer wh
   for (let round = 0; round < 20; round++) assertEquals(stage.round[2], "cells b");
   stage.nowMs = 10_000;
   stage.choice.rest(stage.way(0), 60_000);
-  for (let round = 0; round < 20; round++) assertEquals(stage.round, ["cells c", "cells b", "cells a"]);
+  for (let round = 0; round < 20; round++) {
+    assertEquals(stage.round, ["cells c", "cells b", "cells a"]);
+  }
   assert(stage.choice.hasFresh);
   stage.nowMs = 30_001;
   for (let round = 0; round < 20; round++) assertEquals(stage.round[2], "cells a");

@@ -1,6 +1,7 @@
 /**
- * Where the relay is and whom to trust there: what the user says, and what the API tells. An authority that the API tells of
- * vouches for the relays that it names, and for no other: an endpoint that it does not name is used as it was given.
+ * Where the relay is and whom to trust there: what the user says, and what the API tells. An
+ * authority that the API tells of vouches for the relays that it names, and for no other: an
+ * endpoint that it does not name is used as it was given.
  */
 import { parseApiUrl, readDiscovery, relaysOf, type ServiceDiscovery } from "../../proto/mod.ts";
 import { codeOfHttp, createError } from "../base/errors.ts";
@@ -23,7 +24,10 @@ export interface PlaceOptions {
   readonly endpoint: string | undefined;
   readonly apiUrl: string | undefined;
   readonly trust: ServiceParts["trust"];
-  /** Whether somebody has said whom to trust as the relay at the endpoint: the API then says nothing about that. */
+  /**
+   * Whether somebody has said whom to trust as the relay at the endpoint: the API then says nothing
+   * about that.
+   */
   readonly isTrustGiven: boolean;
   readonly signal: AbortSignal | undefined;
 }
@@ -37,20 +41,26 @@ export async function findRelay(options: PlaceOptions, platform: Platform): Prom
   if (apiUrl === undefined || (isTrustGiven && haveTcp(given.endpoints))) return given;
   const answer = await askApi({ ...platform, apiUrl, trust }, readDiscovery, signal);
   signal?.throwIfAborted();
-  if (answer.outcome !== "done") return { ...given, note: `the API at ${apiUrl} could not be asked for its relays` };
-  const authority = isTrustGiven ? trust.relay : await authorityOf(answer.value, trust.relay, platform);
+  if (answer.outcome !== "done") {
+    return { ...given, note: `the API at ${apiUrl} could not be asked for its relays` };
+  }
+  const authority = isTrustGiven
+    ? trust.relay
+    : await authorityOf(answer.value, trust.relay, platform);
   return nameRelays(given, { apiUrl, told: parseTold(answer.value, authority), trust: authority });
 }
 
 /** Whether each relay has a TCP address. */
 function haveTcp(endpoints: readonly Endpoint[]): boolean {
   const relays = relaysOf(endpoints.map(({ origin }) => origin));
-  return relays.every((relay) => endpoints.some((each, index) => relays[index] === relay && isTcp(each)));
+  return relays.every((relay) =>
+    endpoints.some((each, index) => relays[index] === relay && isTcp(each))
+  );
 }
 
 /**
- * Finds each endpoint among the relays that the API names. One that is found has that relay's TCP address, unless the user
- * named one, and its authority.
+ * Finds each endpoint among the relays that the API names. One that is found has that relay's TCP
+ * address, unless the user named one, and its authority.
  */
 export function nameRelays(
   { endpoints, trust }: RelayPlace,
@@ -59,14 +69,20 @@ export function nameRelays(
   const { apiUrl, told } = api;
   const relays = relaysOf(told.map(({ origin }) => origin));
   const isUnnamed = (one: Endpoint): boolean => !told.some((other) => isSamePort(one, other));
-  // A browser's `fetch` can check no hash of a certificate: it trusts whom the browser trusts, as without the API.
+  // A browser's `fetch` can check no hash of a certificate: it trusts whom the browser trusts, as
+  // without the API.
   const named = (one: Endpoint): Endpoint =>
-    isTcp(one) && api.trust.certificateHashes.length > 0 ? { ...one, trust } : { ...one, trust: api.trust };
+    isTcp(one) && api.trust.certificateHashes.length > 0
+      ? { ...one, trust }
+      : { ...one, trust: api.trust };
   const found = endpoints.flatMap((one, index) => {
     if (isUnnamed(one)) return [one];
     const relay = relays[told.findIndex((other) => isSamePort(one, other))];
-    // On the host that the user named: the API says which port, and never where else the agent goes with its token.
-    const tcp = told.filter((other, place) => relays[place] === relay && isTcp(other) && other.host === one.host);
+    // On the host that the user named: the API says which port, and never where else the agent goes
+    // with its token.
+    const tcp = told.filter((other, place) =>
+      relays[place] === relay && isTcp(other) && other.host === one.host
+    );
     if (isTcp(one)) return (tcp.length > 0 ? tcp : [one]).map(named);
     const next = endpoints[index + 1];
     return [one, ...(next !== undefined && isTcp(next) ? [] : tcp)].map(named);
@@ -81,25 +97,37 @@ export function nameRelays(
   return { ...place, note };
 }
 
-/** Asks the API where its relay is, and, where nobody else has said it, whom to trust. Throws `StaticError`. */
+/**
+ * Asks the API where its relay is, and, where nobody else has said it, whom to trust. Throws
+ * `StaticError`.
+ */
 async function discover(
   apiUrl: string | undefined,
   { trust, isTrustGiven, signal }: PlaceOptions,
   platform: Platform,
 ): Promise<RelayPlace> {
-  if (apiUrl === undefined) throw createError("invalid_request", "Cannot find the relay: give endpoint, or apiUrl");
+  if (apiUrl === undefined) {
+    throw createError("invalid_request", "Cannot find the relay: give endpoint, or apiUrl");
+  }
   const answer = await askApi({ ...platform, apiUrl, trust }, readDiscovery, signal);
   signal?.throwIfAborted();
   if (answer.outcome === "unreachable") {
-    throw createError("connection_error", `Cannot reach the API at ${apiUrl}`, { cause: answer.cause });
+    throw createError("connection_error", `Cannot reach the API at ${apiUrl}`, {
+      cause: answer.cause,
+    });
   }
   if (answer.outcome === "refused" && codeOfHttp(answer.status) !== undefined) {
     done(answer, "Cannot find the relay", apiUrl);
   }
   if (answer.outcome !== "done" || answer.value.relayUrl === undefined) {
-    throw createError("invalid_request", `Cannot find the relay: the API at ${apiUrl} does not tell; give endpoint`);
+    throw createError(
+      "invalid_request",
+      `Cannot find the relay: the API at ${apiUrl} does not tell; give endpoint`,
+    );
   }
-  const authority = isTrustGiven ? trust.relay : await authorityOf(answer.value, trust.relay, platform);
+  const authority = isTrustGiven
+    ? trust.relay
+    : await authorityOf(answer.value, trust.relay, platform);
   return { endpoints: parseEndpoints(answer.value.relayUrl, authority), trust: authority };
 }
 
@@ -111,7 +139,10 @@ async function authorityOf(
 ): Promise<Trust> {
   if (ca === undefined || trust.caCerts.length + trust.certificateHashes.length > 0) return trust;
   // A browser takes no authority from a page; it takes the hash of the relay's own certificate.
-  return await readTlsOptions(runtime === "browser" ? { certificateHashes } : { caCerts: [ca.pem] }, readTextFile);
+  return await readTlsOptions(
+    runtime === "browser" ? { certificateHashes } : { caCerts: [ca.pem] },
+    readTextFile,
+  );
 }
 
 /** Without addresses that this version cannot read: none of them is the one that was given. */

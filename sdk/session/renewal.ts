@@ -1,6 +1,7 @@
 /**
- * A fresh token for the open session, well before the old one expires: without it the relay ends the session at that moment.
- * Times are the relay's own (`expiresAtMs` against `relayTimeMs`), so the local clock plays no part.
+ * A fresh token for the open session, well before the old one expires: without it the relay ends
+ * the session at that moment. Times are the relay's own (`expiresAtMs` against `relayTimeMs`), so
+ * the local clock plays no part.
  */
 import type { StaticError } from "../base/errors.ts";
 import { waitMs } from "./retrying.ts";
@@ -50,7 +51,8 @@ export function startRenewal(options: RenewalOptions): () => void {
       token = fresh;
       if (!stop.signal.aborted) schedule(leftMs);
     } catch (error) {
-      // The session goes on with the old token; when that expires, opening the next session tells what is wrong.
+      // The session goes on with the old token; when that expires, opening the next session tells
+      // what is wrong.
       if (stop.signal.aborted) return;
       const ms = waitMs(toError(error), failures, retry, random());
       cancel = after(ms, () => void attempt(failures + 1));

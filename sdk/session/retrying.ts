@@ -1,9 +1,10 @@
 /**
- * The step after an attempt to connect has failed: another attempt after so long, or the error is told. One rule for `connect`,
- * on its way over the API to the relay, and for sessions that reconnect. It decides; waiting is its caller's.
+ * The step after an attempt to connect has failed: another attempt after so long, or the error is
+ * told. One rule for `connect`, on its way over the API to the relay, and for sessions that
+ * reconnect. It decides; waiting is its caller's.
  *
- * A service that is busy names a time. Nobody comes back before it, and everybody within as much again, by chance: a fleet that
- * was refused together must not come back together.
+ * A service that is busy names a time. Nobody comes back before it, and everybody within as much
+ * again, by chance: a fleet that was refused together must not come back together.
  */
 import type { ErrorCode } from "../../proto/mod.ts";
 import type { StaticError } from "../base/errors.ts";
@@ -12,7 +13,12 @@ import { wasCutOff } from "../transport/reason.ts";
 /** How far an agent is with connecting. */
 export type Attempts =
   /** `connect` waits, until a time. `isBusy`: the service has said so. */
-  | { readonly kind: "first"; readonly failures: number; readonly untilMs: number; readonly isBusy: boolean }
+  | {
+    readonly kind: "first";
+    readonly failures: number;
+    readonly untilMs: number;
+    readonly isBusy: boolean;
+  }
   /** It was connected, or nobody waits: tried for as long as it makes sense. */
   | { readonly kind: "again"; readonly failures: number };
 
@@ -37,7 +43,10 @@ export interface Moment {
 export interface Refusal {
   readonly code: ErrorCode;
   readonly retryAfterMs?: number | undefined;
-  /** It was there and closed the connection before it was open, as a service does that has no room for more of one address. */
+  /**
+   * It was there and closed the connection before it was open, as a service does that has no room
+   * for more of one address.
+   */
   readonly isCutOff?: boolean | undefined;
 }
 
@@ -46,13 +55,19 @@ const maxNamedMs = 5 * 60 * 1000;
 /** While somebody waits, nobody is slower by itself. */
 const maxFirstMs = 4_000;
 /**
- * A balancer in front of a service that is down cuts connections off too, so this is told sooner than the service's own word: after
- * about twenty seconds. By then a fleet over TCP is in that is twice as large as its address has room for at once.
+ * A balancer in front of a service that is down cuts connections off too, so this is told sooner
+ * than the service's own word: after about twenty seconds. By then a fleet over TCP is in that is
+ * twice as large as its address has room for at once.
  */
 const maxCutOffs = 8;
 const cutOffTimes: RetryTimes = { minMs: 1_000, maxMs: maxFirstMs };
 const minAttemptMs = 2_000;
-const final: ReadonlySet<string> = new Set(["auth_failed", "auth_key_invalid", "session_replaced", "listener_died"]);
+const final: ReadonlySet<string> = new Set([
+  "auth_failed",
+  "auth_key_invalid",
+  "session_replaced",
+  "listener_died",
+]);
 const busy: ReadonlySet<string> = new Set(["overloaded", "rate_limited", "relay_draining"]);
 
 export function refusalOf(error: StaticError): Refusal {
@@ -71,7 +86,12 @@ export function afterConnection({ failures }: Attempts, hasLasted: boolean): Att
   return { kind: "again", failures: hasLasted ? 0 : failures };
 }
 
-export function afterFailure(attempts: Attempts, error: Refusal, times: RetryTimes, moment: Moment): Verdict {
+export function afterFailure(
+  attempts: Attempts,
+  error: Refusal,
+  times: RetryTimes,
+  moment: Moment,
+): Verdict {
   if (final.has(error.code)) return { kind: "tell" };
   const failures = attempts.failures + 1;
   if (attempts.kind === "again") {
@@ -95,7 +115,12 @@ export function attemptMs(attempts: Attempts, nowMs: number): number {
 }
 
 /** For work that is always tried again. */
-export function waitMs(error: Refusal, failures: number, times: RetryTimes, random: number): number {
+export function waitMs(
+  error: Refusal,
+  failures: number,
+  times: RetryTimes,
+  random: number,
+): number {
   return within(windowOf(error, failures, times), random);
 }
 
@@ -104,10 +129,15 @@ interface Window {
   readonly toMs: number;
 }
 
-function windowOf({ code, retryAfterMs = 0 }: Refusal, failures: number, { minMs, maxMs }: RetryTimes): Window {
+function windowOf(
+  { code, retryAfterMs = 0 }: Refusal,
+  failures: number,
+  { minMs, maxMs }: RetryTimes,
+): Window {
   const ownMs = Math.min(maxMs, minMs * 2 ** failures);
   const namedMs = Math.min(retryAfterMs, maxNamedMs);
-  // A relay that goes away spreads its clients over the time it names; any other asks to be left alone until then.
+  // A relay that goes away spreads its clients over the time it names; any other asks to be left
+  // alone until then.
   const isFree = namedMs === 0 || code === "relay_draining";
   return isFree
     ? { fromMs: ownMs / 2, toMs: Math.max(ownMs, namedMs) }

@@ -22,7 +22,9 @@ const busyAnswers: readonly Refusal[] = [
   { code: "relay_draining", retryAfterMs: 5_000 },
 ];
 const finalAnswers: readonly Refusal[] = [{ code: "auth_failed" }, { code: "auth_key_invalid" }];
-const otherAnswers: readonly Refusal[] = [{ code: "quota_exceeded" }, { code: "unsupported_version" }];
+const otherAnswers: readonly Refusal[] = [{ code: "quota_exceeded" }, {
+  code: "unsupported_version",
+}];
 const away: Refusal = { code: "connection_error" };
 const cutOff: Refusal = { code: "connection_error", isCutOff: true };
 const answers = [...busyAnswers, ...finalAnswers, ...otherAnswers, away, cutOff];
@@ -44,17 +46,29 @@ Deno.test("connect, whatever a service answers in whatever order: a busy one is 
         const verdict = afterFailure(attempts, answer, times, { nowMs, random });
         const fits = code === "relay_draining" || retryAfterMs <= limitMs - nowMs;
         const mayRestart = wasBusy && code === "connection_error";
-        const ownMs = Math.min(4_000, (isBusy || mayRestart ? 250 : 1_000) * 2 ** attempts.failures);
-        const isLate = (retryAfterMs === 0 || code === "relay_draining") && ownMs / 2 > limitMs - nowMs;
+        const ownMs = Math.min(
+          4_000,
+          (isBusy || mayRestart ? 250 : 1_000) * 2 ** attempts.failures,
+        );
+        const isLate = (retryAfterMs === 0 || code === "relay_draining") &&
+          ownMs / 2 > limitMs - nowMs;
         const waits = (isBusy || mayRestart || answer === cutOff) && fits && !isLate;
         assertEquals(verdict.kind, waits ? "wait" : "tell", `${JSON.stringify(order)} at ${nowMs}`);
         if (verdict.kind === "tell") {
           told++;
           break;
         }
-        if (code !== "relay_draining") assert(verdict.ms >= retryAfterMs, "before the time that was named");
-        assert(verdict.ms <= retryAfterMs + Math.max(retryAfterMs, ownMs), "more than as much again");
-        assert(verdict.ms > 0 && nowMs + verdict.ms <= limitMs, "an attempt after the caller's time");
+        if (code !== "relay_draining") {
+          assert(verdict.ms >= retryAfterMs, "before the time that was named");
+        }
+        assert(
+          verdict.ms <= retryAfterMs + Math.max(retryAfterMs, ownMs),
+          "more than as much again",
+        );
+        assert(
+          verdict.ms > 0 && nowMs + verdict.ms <= limitMs,
+          "an attempt after the caller's time",
+        );
         [attempts, nowMs, wasBusy] = [verdict.attempts, nowMs + verdict.ms, wasBusy || isBusy];
       }
     }
@@ -94,14 +108,23 @@ Deno.test("an error says whether the connection was cut off in its opening, in i
   for (const [text, isCutOff] of texts) {
     const cause = new TypeError("fetch failed", { cause: new Error(text) });
     assertEquals(refusalOf(createError("connection_error", text)).isCutOff, isCutOff, text);
-    assertEquals(refusalOf(createError("connection_error", "Cannot reach it", { cause })).isCutOff, isCutOff, text);
+    assertEquals(
+      refusalOf(createError("connection_error", "Cannot reach it", { cause })).isCutOff,
+      isCutOff,
+      text,
+    );
     assertEquals(refusalOf(createError("auth_failed", text)).isCutOff, false);
   }
 });
 
 Deno.test("an attempt has no more than the time of connect, and never less than two seconds", () => {
   const first = startAttempts(limitMs);
-  assertEquals([0, 50_000, 59_000, 70_000].map((nowMs) => attemptMs(first, nowMs)), [60_000, 10_000, 2_000, 2_000]);
+  assertEquals([0, 50_000, 59_000, 70_000].map((nowMs) => attemptMs(first, nowMs)), [
+    60_000,
+    10_000,
+    2_000,
+    2_000,
+  ]);
   assertEquals(attemptMs(startAttempts(undefined), 0), Infinity);
 });
 
@@ -115,7 +138,10 @@ Deno.test("a service that stays busy is told to connect once its time is over, w
         [attempts, nowMs] = [verdict.attempts, nowMs + verdict.ms];
         assert(tries < 100, "it is tried for ever");
       }
-      assert(nowMs <= limitMs && (tries > 1 || (answer.retryAfterMs ?? 0) > 10_000), `${tries} tries in ${nowMs} ms`);
+      assert(
+        nowMs <= limitMs && (tries > 1 || (answer.retryAfterMs ?? 0) > 10_000),
+        `${tries} tries in ${nowMs} ms`,
+      );
     }
   }
 });
@@ -125,7 +151,11 @@ Deno.test("a session that was connected is tried for ever, whatever is answered 
     let attempts: Attempts = afterConnection(startAttempts(0), true);
     for (const answer of order) {
       const verdict = afterFailure(attempts, answer, times, { nowMs: 1e12, random: 0.5 });
-      assertEquals(verdict.kind, finalAnswers.includes(answer) ? "tell" : "wait", JSON.stringify(order));
+      assertEquals(
+        verdict.kind,
+        finalAnswers.includes(answer) ? "tell" : "wait",
+        JSON.stringify(order),
+      );
       if (verdict.kind === "tell") break;
       attempts = verdict.attempts;
     }
@@ -135,7 +165,12 @@ Deno.test("a session that was connected is tried for ever, whatever is answered 
 Deno.test("a fleet that was refused together comes back spread over as much time as was named", () => {
   const fleet = Array.from({ length: 1_000 }, (_, agent) => {
     const moment = { nowMs: 0, random: agent / 1_000 };
-    const verdict = afterFailure(startAttempts(limitMs), { code: "overloaded", retryAfterMs: 5_000 }, times, moment);
+    const verdict = afterFailure(
+      startAttempts(limitMs),
+      { code: "overloaded", retryAfterMs: 5_000 },
+      times,
+      moment,
+    );
     return verdict.kind === "wait" ? verdict.ms : 0;
   });
   for (let second = 5; second < 10; second++) {
@@ -160,9 +195,14 @@ Deno.test("waits without a named time double, and begin anew after a connection 
 });
 
 Deno.test("nobody is sent away for more than ten minutes", () => {
-  const verdict = afterFailure(startAttempts(undefined), { code: "overloaded", retryAfterMs: 1e15 }, times, {
-    nowMs: 0,
-    random: 1 - 2 ** -32,
-  });
+  const verdict = afterFailure(
+    startAttempts(undefined),
+    { code: "overloaded", retryAfterMs: 1e15 },
+    times,
+    {
+      nowMs: 0,
+      random: 1 - 2 ** -32,
+    },
+  );
   assert(verdict.kind === "wait" && verdict.ms <= 600_000 && verdict.ms > 300_000);
 });

@@ -1,4 +1,7 @@
-/** The API that an agent uses, for what is none of the relay's business: where everything is, and passes for guests. */
+/**
+ * The API that an agent uses, for what is none of the relay's business: where everything is, and
+ * passes for guests.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
@@ -24,8 +27,8 @@ export interface AgentService {
   /** As `parseApiUrl` returns it. */
   readonly apiUrl: string;
   /**
-   * SHA-256, in hexadecimal, of the authorities by which this agent knows API and relay; `noAuthority` for the public ones alone.
-   * None when it knows the relay by its own certificate.
+   * SHA-256, in hexadecimal, of the authorities by which this agent knows API and relay;
+   * `noAuthority` for the public ones alone. None when it knows the relay by its own certificate.
    */
   readonly authorities: readonly string[];
   /** Returns the description of the service that a link carries. Throws `StaticError`. */
@@ -65,7 +68,10 @@ export function createService(parts: ServiceParts & Pick<Platform, "randomBytes"
     call: (api: ApiAccess, key: string) => Promise<ApiOutcome<T>>,
   ): Promise<T> => {
     if (apiKey === undefined) {
-      throw createError("auth_failed", `${action}: this agent has a token and no API key; connect it with apiKey`);
+      throw createError(
+        "auth_failed",
+        `${action}: this agent has a token and no API key; connect it with apiKey`,
+      );
     }
     return done(await askApi(parts, (api) => call(api, apiKey)), action, apiUrl);
   };
@@ -83,7 +89,10 @@ export function createService(parts: ServiceParts & Pick<Platform, "randomBytes"
       }
       const authority = authorityOf(apiUrl, found, trust);
       // A link has room for some of them; by chance, so that guests spread too.
-      const some = someRelays(relayUrls, { max: maxLinkRelays, random: () => uniform({ randomBytes }) });
+      const some = someRelays(relayUrls, {
+        max: maxLinkRelays,
+        random: () => uniform({ randomBytes }),
+      });
       return { apiUrl, relayUrls: some, authority };
     },
     createPass: ({ name, channelId, expiresAtMs, messages }) => {
@@ -93,13 +102,19 @@ export function createService(parts: ServiceParts & Pick<Platform, "randomBytes"
         expires_at: new Date(Math.floor(expiresAtMs)).toISOString(),
         message_limit: messages,
       };
-      return keyed("Cannot make a guest pass", (api, key) => createApiKey(api, { apiKey: key, name, traits }));
+      return keyed(
+        "Cannot make a guest pass",
+        (api, key) => createApiKey(api, { apiKey: key, name, traits }),
+      );
     },
     revokePass: async (id) => {
-      const revoke = (api: ApiAccess, key: string): Promise<ApiOutcome<void>> => revokeApiKey(api, { apiKey: key, id });
+      const revoke = (api: ApiAccess, key: string): Promise<ApiOutcome<void>> =>
+        revokeApiKey(api, { apiKey: key, id });
       await keyed("Cannot revoke the guest pass", async (api, key) => {
         const answer = await revoke(api, key);
-        return answer.outcome === "refused" && answer.status === 404 ? { outcome: "done", value: undefined } : answer;
+        return answer.outcome === "refused" && answer.status === 404
+          ? { outcome: "done", value: undefined }
+          : answer;
       });
     },
   };
@@ -112,10 +127,17 @@ export async function askApi<T>(
   signal?: AbortSignal,
 ): Promise<ApiOutcome<T>> {
   const [http, late] = [openHttp(trust.api), new AbortController()];
-  const cancel = after(timeoutMs, () => late.abort(new Error(`No answer within ${timeoutMs / 1000} s`)));
+  const cancel = after(
+    timeoutMs,
+    () => late.abort(new Error(`No answer within ${timeoutMs / 1000} s`)),
+  );
   try {
     const signals = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
-    return await call({ url, fetch: (address, init) => http.request(address, init), signal: signals });
+    return await call({
+      url,
+      fetch: (address, init) => http.request(address, init),
+      signal: signals,
+    });
   } finally {
     cancel();
     http.close();
@@ -123,12 +145,15 @@ export async function askApi<T>(
 }
 
 export function relayUrlsOf({ relayUrl }: ServiceDiscovery): string[] {
-  return (relayUrl ?? "").split(",").map((each) => each.trim().replace(/\/$/, "")).filter((each) => each !== "");
+  return (relayUrl ?? "").split(",").map((each) => each.trim().replace(/\/$/, "")).filter((each) =>
+    each !== ""
+  );
 }
 
 /**
- * An API whose own certificate is of a private authority cannot be asked without it, so that the link has it whole. Elsewhere the
- * API tells of the relay's authority, and the link says which one it has to be.
+ * An API whose own certificate is of a private authority cannot be asked without it, so that the
+ * link has it whole. Elsewhere the API tells of the relay's authority, and the link says which one
+ * it has to be.
  */
 function authorityOf(
   apiUrl: string,
@@ -172,8 +197,12 @@ function faultOf(
   apiUrl: string,
 ): StaticError {
   if (answer.outcome === "unreachable") {
-    const text = `${action}: cannot reach the API at ${apiUrl}; check the network, and that the API is running`;
-    return createError("connection_error", text, { cause: answer.cause, unreachable: { service: "api", url: apiUrl } });
+    const text =
+      `${action}: cannot reach the API at ${apiUrl}; check the network, and that the API is running`;
+    return createError("connection_error", text, {
+      cause: answer.cause,
+      unreachable: { service: "api", url: apiUrl },
+    });
   }
   if (answer.outcome === "unusable") {
     return createError(

@@ -1,7 +1,8 @@
 /**
- * The session that channels hold: it outlives its connections. One loop connects, serves until the connection is lost, waits
- * and connects again; it stops only when trying again is useless: the credential is not accepted, another session of this
- * agent has taken its place, or the client is closed.
+ * The session that channels hold: it outlives its connections. One loop connects, serves until the
+ * connection is lost, waits and connects again; it stops only when trying again is useless: the
+ * credential is not accepted, another session of this agent has taken its place, or the client is
+ * closed.
  */
 import {
   type AgentId,
@@ -35,7 +36,12 @@ import {
 } from "./retrying.ts";
 import { startUpkeep } from "./upkeep.ts";
 
-const defaultTiming: SessionTiming = { connectMs: 8_000, callMs: 30_000, minRetryMs: 250, maxRetryMs: 15_000 };
+const defaultTiming: SessionTiming = {
+  connectMs: 8_000,
+  callMs: 30_000,
+  minRetryMs: 250,
+  maxRetryMs: 15_000,
+};
 const maxCallsUnderWay = 64;
 const maxCallsWaiting = 1_024;
 /** Above this, requests wait for the network instead of in its queue. */
@@ -78,7 +84,10 @@ class ReconnectingSession implements RelaySession {
     this.service = deps.service;
     this.#timing = { ...defaultTiming, ...options.timing };
     const cover = parseCover(options.cover);
-    this.#cover = new CoverKeeper(cover, { ...deps, onStopped: (body) => this.#coverStopped(body) });
+    this.#cover = new CoverKeeper(cover, {
+      ...deps,
+      onStopped: (body) => this.#coverStopped(body),
+    });
     this.#noticeListeners.add((notice) => {
       if (notice.operation !== "CoverStopped") return;
       const { message, untilMs } = notice.body;
@@ -97,7 +106,9 @@ class ReconnectingSession implements RelaySession {
       connectMs: this.#timing.connectMs,
       cover: () => this.#cover.wanted,
       onNotice: (notice) => {
-        if (notice.operation === "CoverStopped") this.#cover.relayStopped(notice.body, this.#clockOffsetMs);
+        if (notice.operation === "CoverStopped") {
+          this.#cover.relayStopped(notice.body, this.#clockOffsetMs);
+        }
         this.#notice(notice);
       },
       onRoom: () => {
@@ -130,7 +141,9 @@ class ReconnectingSession implements RelaySession {
     const controller = new AbortController();
     let sent = false;
     const cancel = this.#deps.after(timeoutMs, () => {
-      controller.abort(sent ? noAnswer(operation, timeoutMs) : this.#unreachable(operation, timeoutMs));
+      controller.abort(
+        sent ? noAnswer(operation, timeoutMs) : this.#unreachable(operation, timeoutMs),
+      );
     });
     const abort = (): void => controller.abort(signal?.reason);
     signal?.addEventListener("abort", abort);
@@ -205,7 +218,10 @@ class ReconnectingSession implements RelaySession {
 
   /** Returns the reason why it is not, or no longer, connected. */
   async #connectAndServe(): Promise<StaticError> {
-    const connection = await this.#opening.open(this.#closing.signal, attemptMs(this.#attempts, this.#deps.nowMs()));
+    const connection = await this.#opening.open(
+      this.#closing.signal,
+      attemptMs(this.#attempts, this.#deps.nowMs()),
+    );
     if (connection instanceof StaticError) return connection;
     const sinceMs = this.#deps.nowMs();
     const error = await connection.ended;
@@ -231,7 +247,15 @@ class ReconnectingSession implements RelaySession {
       random: this.#random,
       onRenewed: (token) => this.#token = token,
     });
-    const connection = { limits, features, cellBytes, keyPackages, hasLastResort, clockOffsetMs, transport };
+    const connection = {
+      limits,
+      features,
+      cellBytes,
+      keyPackages,
+      hasLastResort,
+      clockOffsetMs,
+      transport,
+    };
     this.#state = { kind: "online", connection };
     const fault = this.#tell(connection);
     if (fault !== undefined) throw fault;
@@ -275,8 +299,11 @@ class ReconnectingSession implements RelaySession {
 
   #finish(error: StaticError | undefined): void {
     this.#state = { kind: "ended", error };
-    this.#gate.end(error ?? createError("transport_error", "The session is closed; open a new client"));
-    // Also when it was offline before: callers that wait for the connection must learn that the session is over.
+    this.#gate.end(
+      error ?? createError("transport_error", "The session is closed; open a new client"),
+    );
+    // Also when it was offline before: callers that wait for the connection must learn that the
+    // session is over.
     if (this.#connection === undefined) this.#tell(undefined);
     else this.#goOffline();
     this.#cover.close();
@@ -298,7 +325,8 @@ class ReconnectingSession implements RelaySession {
 
   #unreachable(operation: CallName, timeoutMs: number): StaticError {
     const why = this.#lastError === undefined ? "it has not answered yet" : this.#lastError.message;
-    const text = `Cannot send ${operation}: no session with the relay within ${timeoutMs} ms: ${why}`;
+    const text =
+      `Cannot send ${operation}: no session with the relay within ${timeoutMs} ms: ${why}`;
     return createError("connection_error", text, this.#lastError && { cause: this.#lastError });
   }
 
@@ -307,7 +335,8 @@ class ReconnectingSession implements RelaySession {
 }
 
 function noAnswer(operation: CallName, timeoutMs: number): StaticError {
-  const text = `The relay has not answered ${operation} within ${timeoutMs} ms; it may or may not have happened`;
+  const text =
+    `The relay has not answered ${operation} within ${timeoutMs} ms; it may or may not have happened`;
   return createError("transport_error", text);
 }
 

@@ -1,5 +1,17 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import { type ChannelId, errorCodes, type MessageId, parseBinaryId, parseChannelId } from "../../proto/mod.ts";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import {
+  type ChannelId,
+  errorCodes,
+  type MessageId,
+  parseBinaryId,
+  parseChannelId,
+} from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
 import type { Connector } from "../transport/transport.ts";
 import { type CoverProfile, type CoverStop, parseCover } from "./cover.ts";
@@ -33,7 +45,9 @@ Deno.test("replies reach their requests, whatever their order", async () => {
       script: (link, request) => {
         if (request.operation !== "Unsubscribe") return false;
         ids.push(request.id);
-        if (ids.length === 3) { for (const id of [...ids].reverse()) link.reply(id, "Unsubscribe", {}); }
+        if (ids.length === 3) {
+          for (const id of [...ids].reverse()) link.reply(id, "Unsubscribe", {});
+        }
         return true;
       },
     },
@@ -56,7 +70,11 @@ Deno.test("the relay's error is thrown with its class, code and times", async ()
     },
   });
   const error = await rejectsWith("rate_limited", bench.session.call("ListMembers", { channelId }));
-  assertEquals([error.name, error.retryable, error.retryAfterMs], ["UnavailableError", true, 1_500]);
+  assertEquals([error.name, error.retryable, error.retryAfterMs], [
+    "UnavailableError",
+    true,
+    1_500,
+  ]);
   await bench.close();
 });
 
@@ -86,7 +104,10 @@ Deno.test("a call that is never answered ends after its own timeout, and its lat
     },
   });
   await bench.online();
-  const call = rejectsWith("transport_error", bench.session.call("Unsubscribe", { channelId }, { timeoutMs: 700 }));
+  const call = rejectsWith(
+    "transport_error",
+    bench.session.call("Unsubscribe", { channelId }, { timeoutMs: 700 }),
+  );
   await bench.clock.advance(699);
   bench.relay.last.notice("KeyPackagesLow", { remaining: 0, wanted: 1, hasLastResort: false });
   await bench.clock.advance(1);
@@ -98,21 +119,30 @@ Deno.test("a call that is never answered ends after its own timeout, and its lat
 });
 
 Deno.test("a call ends at once when its signal says so", async () => {
-  const bench = new Bench({ relay: { script: (_link, { operation }) => operation === "Unsubscribe" } });
+  const bench = new Bench({
+    relay: { script: (_link, { operation }) => operation === "Unsubscribe" },
+  });
   await bench.online();
   const controller = new AbortController();
   const call = bench.session.call("Unsubscribe", { channelId }, { signal: controller.signal });
   await bench.clock.settle();
   controller.abort(new Error("changed my mind"));
   await assertRejects(() => call, Error, "changed my mind");
-  await assertRejects(() => bench.session.call("Ping", {}, { signal: controller.signal }), Error, "changed my mind");
+  await assertRejects(
+    () => bench.session.call("Ping", {}, { signal: controller.signal }),
+    Error,
+    "changed my mind",
+  );
   await bench.close();
 });
 
 Deno.test("a call waits for the session; without one it fails with connection_error and the reason", async () => {
   const bench = new Bench();
   bench.relay.unreachable = new Error("nobody listens there");
-  const call = rejectsWith("connection_error", bench.session.call("Ping", {}, { timeoutMs: 3_000 }));
+  const call = rejectsWith(
+    "connection_error",
+    bench.session.call("Ping", {}, { timeoutMs: 3_000 }),
+  );
   await bench.clock.advance(3_000);
   const error = await call;
   assert(error.message.includes("nobody listens there"), error.message);
@@ -124,7 +154,9 @@ Deno.test("a call waits for the session; without one it fails with connection_er
 });
 
 Deno.test("calls in flight reject with transport_error when the connection is lost, and the session comes back by itself", async () => {
-  const bench = new Bench({ relay: { script: (_link, { operation }) => operation === "Unsubscribe" } });
+  const bench = new Bench({
+    relay: { script: (_link, { operation }) => operation === "Unsubscribe" },
+  });
   await bench.online();
   const call = rejectsWith("transport_error", bench.session.call("Unsubscribe", { channelId }));
   await bench.clock.settle();
@@ -163,7 +195,9 @@ Deno.test("the last acknowledgement of a channel leaves before the next request,
   const bench = new Bench();
   bench.session.acknowledge({ channelId, consumed: 1, received: 1 });
   await bench.online();
-  for (let at = 1; at <= 100; at++) bench.session.acknowledge({ channelId, consumed: at, received: at });
+  for (let at = 1; at <= 100; at++) {
+    bench.session.acknowledge({ channelId, consumed: at, received: at });
+  }
   await bench.session.call("Ping", {});
   const sent = bench.relay.last.requests.map(({ operation }) => operation);
   assertEquals(sent.slice(-2), ["Acknowledge", "Ping"]);
@@ -173,7 +207,9 @@ Deno.test("the last acknowledgement of a channel leaves before the next request,
 
 for (const code of ["session_replaced", "auth_failed", "auth_key_invalid"] as const) {
   Deno.test(`a session that the relay ends with ${code} is over for good`, async () => {
-    const bench = new Bench({ relay: { script: (_link, { operation }) => operation === "Unsubscribe" } });
+    const bench = new Bench({
+      relay: { script: (_link, { operation }) => operation === "Unsubscribe" },
+    });
     await bench.online();
     const call = rejectsWith("transport_error", bench.session.call("Unsubscribe", { channelId }));
     await bench.clock.settle();
@@ -194,7 +230,11 @@ Deno.test("a draining relay's clients come back spread over the time that it nam
   for (let i = 0; i < 40; i++) {
     const bench = new Bench();
     await bench.online();
-    bench.relay.last.notice("SessionEnding", { code: "relay_draining", message: "", retryAfterMs: 10_000 });
+    bench.relay.last.notice("SessionEnding", {
+      code: "relay_draining",
+      message: "",
+      retryAfterMs: 10_000,
+    });
     bench.relay.last.hangUp();
     await bench.clock.settle();
     const { state } = bench.session;
@@ -208,7 +248,13 @@ Deno.test("a draining relay's clients come back spread over the time that it nam
 });
 
 Deno.test("a relay that asks to be left alone is, and one that names a year is not believed", async () => {
-  for (const [retryAfterMs, atLeastMs, atMostMs] of [[5_000, 5_000, 10_000], [1e15, 60_000, 600_000]] as const) {
+  for (
+    const [retryAfterMs, atLeastMs, atMostMs] of [[5_000, 5_000, 10_000], [
+      1e15,
+      60_000,
+      600_000,
+    ]] as const
+  ) {
     const bench = new Bench();
     await bench.online();
     bench.relay.last.notice("SessionEnding", { code: "overloaded", message: "", retryAfterMs });
@@ -312,7 +358,9 @@ Deno.test("an API that is down delays a renewal and does not end the session", a
     tokens: {
       renewable: true,
       get: () =>
-        down ? Promise.reject(new StaticError("connection_error", "API down")) : Promise.resolve(`t${given++}`),
+        down
+          ? Promise.reject(new StaticError("connection_error", "API down"))
+          : Promise.resolve(`t${given++}`),
     },
   });
   await bench.online();
@@ -359,7 +407,10 @@ Deno.test("a session that expired opens again with another token; a refused toke
 
 Deno.test("without a credential the session ends at once with auth_failed", async () => {
   const bench = new Bench({
-    tokens: { renewable: false, get: () => Promise.reject(new StaticError("auth_failed", "no credential")) },
+    tokens: {
+      renewable: false,
+      get: () => Promise.reject(new StaticError("auth_failed", "no credential")),
+    },
   });
   await rejectsWith("auth_failed", bench.session.call("Ping", {}));
   await bench.close();
@@ -383,7 +434,9 @@ Deno.test("a way whose packets nobody answers holds up the next one for less tha
   const silent = (connector: Connector): Connector => ({
     ...connector,
     connect: (_target, signal) =>
-      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+      new Promise((_resolve, reject) =>
+        signal.addEventListener("abort", () => reject(signal.reason))
+      ),
   });
   const bench = new Bench({
     connectors: (relay) => [silent(relay.connector("quic")), relay.connector("cells")],
@@ -406,7 +459,10 @@ function slowConnect(connector: Connector, bench: () => Bench, ms: number): Conn
   };
 }
 
-/** QUIC takes 5 s to connect, and a TCP port that nobody serves so long to refuse. Each token takes its time too. */
+/**
+ * QUIC takes 5 s to connect, and a TCP port that nobody serves so long to refuse. Each token takes
+ * its time too.
+ */
 function slowQuic(refusalMs: number, tokenMs = 0): { bench: Bench; blocked: ScriptedRelay } {
   const blocked = new ScriptedRelay({ nowMs: () => 0 });
   blocked.unreachable = new Error("no TCP here");
@@ -540,7 +596,8 @@ Deno.test("ways take turns while a relay is busy on each, one a round, and an AP
   const bench = new Bench({
     tokens: {
       renewable: true,
-      get: () => apiIsBusy ? Promise.reject(createError("overloaded", "busy")) : Promise.resolve("token"),
+      get: () =>
+        apiIsBusy ? Promise.reject(createError("overloaded", "busy")) : Promise.resolve("token"),
     },
     connectors: () => [refusing("quic"), refusing("cells")],
   });
@@ -555,7 +612,9 @@ Deno.test("ways take turns while a relay is busy on each, one a round, and an AP
 });
 
 Deno.test("calls under way and calls that wait are bounded", async () => {
-  const bench = new Bench({ relay: { script: (_link, { operation }) => operation === "Unsubscribe" } });
+  const bench = new Bench({
+    relay: { script: (_link, { operation }) => operation === "Unsubscribe" },
+  });
   await bench.online();
   const calls = Array.from(
     { length: 64 + 1_024 },
@@ -576,7 +635,12 @@ Deno.test("what a slow network has not taken is bounded, and calls that gave up 
   let flow = (): void => {};
   bench.relay.last.stalled = new Promise((resolve) => flow = resolve);
   const ciphertext = new Uint8Array(1_000_000);
-  const body = { channelId, epoch: 0, messageId: parseBinaryId<MessageId>("AAAAAAAAAAAAAAAAAAAAAA"), ciphertext };
+  const body = {
+    channelId,
+    epoch: 0,
+    messageId: parseBinaryId<MessageId>("AAAAAAAAAAAAAAAAAAAAAA"),
+    ciphertext,
+  };
   for (let round = 0; round < 5; round++) {
     const calls = Array.from(
       { length: 20 },
@@ -596,7 +660,9 @@ async function rejectsAny(promise: Promise<unknown>): Promise<void> {
 }
 
 Deno.test("close() says goodbye, rejects what is under way, and is safe at any time", async () => {
-  const bench = new Bench({ relay: { script: (_link, { operation }) => operation === "Unsubscribe" } });
+  const bench = new Bench({
+    relay: { script: (_link, { operation }) => operation === "Unsubscribe" },
+  });
   await bench.online();
   const call = rejectsWith("transport_error", bench.session.call("Unsubscribe", { channelId }));
   await bench.clock.settle();
@@ -675,14 +741,20 @@ Deno.test("the client's own budget stops cover both ways, says so, and cover com
   const budget = { bytes: 50 * 4096, period: "day" } as const;
   const told: CoverStop[] = [];
   const onStopped = (stop: CoverStop): void => void told.push(stop);
-  const bench = new Bench({ session: { cover: { mode: "constant", intervalMs: 1_000, budget, onStopped } } });
+  const bench = new Bench({
+    session: { cover: { mode: "constant", intervalMs: 1_000, budget, onStopped } },
+  });
   await bench.online();
   await bench.clock.advance(60_000);
   assertEquals(bench.relay.last.counts.coverCells, 50);
   assertEquals(told.map(({ until }) => until), [new Date(86_400_000)]);
-  assertStringIncludes(told[0]?.message ?? "", "The client's own budget for cover traffic is used up");
+  assertStringIncludes(
+    told[0]?.message ?? "",
+    "The client's own budget for cover traffic is used up",
+  );
   assertEquals(bench.heard, ["online", "CoverStopped"]);
-  const modes = (): unknown[] => bench.relay.last.requestsFor("ConfigureCover").map(({ body }) => body);
+  const modes = (): unknown[] =>
+    bench.relay.last.requestsFor("ConfigureCover").map(({ body }) => body);
   assertEquals(modes(), [{ mode: "constant", intervalMs: 1_000 }, { mode: "off", intervalMs: 0 }]);
   const call = bench.session.call("Ping", {});
   await bench.clock.advance(2_000);
@@ -717,8 +789,18 @@ Deno.test("when the relay's budget is used up the client stops its own cover unt
 });
 
 Deno.test("cover options: profiles by name, or a mode; what cannot work is refused", () => {
-  assertEquals(parseCover(), { mode: "poisson", intervalMs: 10_000, budget: undefined, onStopped: undefined });
-  assertEquals(parseCover("strong"), { mode: "constant", intervalMs: 250, budget: undefined, onStopped: undefined });
+  assertEquals(parseCover(), {
+    mode: "poisson",
+    intervalMs: 10_000,
+    budget: undefined,
+    onStopped: undefined,
+  });
+  assertEquals(parseCover("strong"), {
+    mode: "constant",
+    intervalMs: 250,
+    budget: undefined,
+    onStopped: undefined,
+  });
   assertEquals(parseCover({ mode: "constant" }), parseCover({ profile: "strong" }));
   const wrong = [
     "loud",
@@ -732,10 +814,16 @@ Deno.test("cover options: profiles by name, or a mode; what cannot work is refus
     { budget: { bytes: 1, period: "week" } },
   ];
   for (const choice of wrong) {
-    const error = assertThrows(() => parseCover(choice as Parameters<typeof parseCover>[0]), StaticError);
+    const error = assertThrows(
+      () => parseCover(choice as Parameters<typeof parseCover>[0]),
+      StaticError,
+    );
     assertEquals(error.code, "invalid_request");
   }
   // An option that a program kept from before.
   const kept = assertThrows(() => parseCover("swift" as CoverProfile), StaticError);
-  assertEquals(kept.message, "Cannot use these cover options: the profile is off, standard or strong");
+  assertEquals(
+    kept.message,
+    "Cannot use these cover options: the profile is off, standard or strong",
+  );
 });

@@ -85,7 +85,11 @@ Deno.test("an agent that its relay sends away does not wait for that relay's tim
   const service = new Service(2);
   const relay = await service.online();
   const { last } = service.relay(relay);
-  last.notice("SessionEnding", { code: "relay_draining", message: "going away", retryAfterMs: 5_000 });
+  last.notice("SessionEnding", {
+    code: "relay_draining",
+    message: "going away",
+    retryAfterMs: 5_000,
+  });
   last.hangUp();
   assertEquals(await service.online(300), 1 - relay);
   await service.bench.close();
@@ -114,7 +118,10 @@ Deno.test("when every relay refuses, each is asked once a round, and the next ro
   await service.bench.clock.advance(100);
   assertEquals(service.asked, [1, 1]);
   const { state } = service.bench.session;
-  assert(state.kind === "offline" && state.error.code === "overloaded" && state.error.retryAfterMs === 4_000);
+  assert(
+    state.kind === "offline" && state.error.code === "overloaded" &&
+      state.error.retryAfterMs === 4_000,
+  );
   await service.bench.clock.advance(3_800);
   assertEquals(service.asked, [1, 1]);
   await service.bench.clock.advance(state.retryAtMs - service.bench.clock.nowMs() + 10);

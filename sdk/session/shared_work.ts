@@ -1,5 +1,6 @@
 /**
- * Work that several callers wait for at once. A caller may leave; when the last has left, the work itself is given up.
+ * Work that several callers wait for at once. A caller may leave; when the last has left, the work
+ * itself is given up.
  */
 import { createDeferred } from "../base/deferred.ts";
 
@@ -17,7 +18,10 @@ export class SharedWork<T> {
     this.#work = work;
   }
 
-  /** The result of the work under way, or of work that begins now. Rejects with the signal's reason when that is first. */
+  /**
+   * The result of the work under way, or of work that begins now. Rejects with the signal's reason
+   * when that is first.
+   */
   async join(signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     const round = this.#round ??= this.#begin();

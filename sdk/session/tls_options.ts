@@ -10,7 +10,10 @@ export interface TlsOptions {
   readonly caCerts?: readonly string[] | undefined;
   /** Certificates in PEM form that are good for the relay alone, and not for the API. */
   readonly relayCaCerts?: readonly string[] | undefined;
-  /** SHA-256 of the relay's own certificate: 32 bytes, or 64 hexadecimal digits with or without colons. */
+  /**
+   * SHA-256 of the relay's own certificate: 32 bytes, or 64 hexadecimal digits with or without
+   * colons.
+   */
   readonly certificateHashes?: readonly (string | Uint8Array)[] | undefined;
 }
 
@@ -20,7 +23,10 @@ export async function readTlsOptions(
   readTextFile: (path: string) => Promise<string>,
 ): Promise<Trust> {
   const fromFile = caFile === undefined ? [] : [await readCaFile(caFile, readTextFile)];
-  return { caCerts: [...fromFile, ...caCerts].map(checkPem), certificateHashes: certificateHashes.map(parseHash) };
+  return {
+    caCerts: [...fromFile, ...caCerts].map(checkPem),
+    certificateHashes: certificateHashes.map(parseHash),
+  };
 }
 
 /** Whom to trust as the relay: the same, and what is good for the relay alone. */
@@ -28,7 +34,10 @@ export function withRelayAuthorities(trust: Trust, certificates: readonly string
   return { ...trust, caCerts: [...trust.caCerts, ...certificates.map(checkPem)] };
 }
 
-export async function readCaFile(path: string, readTextFile: (path: string) => Promise<string>): Promise<string> {
+export async function readCaFile(
+  path: string,
+  readTextFile: (path: string) => Promise<string>,
+): Promise<string> {
   try {
     return await readTextFile(path);
   } catch (cause) {
@@ -47,7 +56,9 @@ function parseHash(hash: string | Uint8Array): Uint8Array<ArrayBuffer> {
     throw refused("a certificate hash has 32 bytes");
   }
   const digits = hash.replaceAll(":", "");
-  if (!/^[\da-fA-F]{64}$/.test(digits)) throw refused("a certificate hash has 64 hexadecimal digits (SHA-256)");
+  if (!/^[\da-fA-F]{64}$/.test(digits)) {
+    throw refused("a certificate hash has 64 hexadecimal digits (SHA-256)");
+  }
   return Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 }
 

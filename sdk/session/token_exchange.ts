@@ -1,5 +1,14 @@
-/** `POST {apiUrl}/v1/tokens`: an API key for a JWT. The key goes into one header of one request and nowhere else. */
-import { type ApiOutcome, type ApiRefusal, createToken, type HttpFetch, parseApiKey } from "../../proto/mod.ts";
+/**
+ * `POST {apiUrl}/v1/tokens`: an API key for a JWT. The key goes into one header of one request and
+ * nowhere else.
+ */
+import {
+  type ApiOutcome,
+  type ApiRefusal,
+  createToken,
+  type HttpFetch,
+  parseApiKey,
+} from "../../proto/mod.ts";
 import { codeOfHttp, createError, type StaticError } from "../base/errors.ts";
 import type { HttpClient } from "../transport/transport.ts";
 
@@ -13,7 +22,10 @@ export interface ExchangeDeps {
 const timeoutMs = 15_000;
 const maxQuoteLength = 200;
 
-/** `apiUrl` as `parseApiUrl` returns it. Rejects with the signal's reason when that is aborted first. */
+/**
+ * `apiUrl` as `parseApiUrl` returns it. Rejects with the signal's reason when that is aborted
+ * first.
+ */
 export async function exchangeKey(
   apiKey: string,
   apiUrl: string,
@@ -21,7 +33,8 @@ export async function exchangeKey(
   signal: AbortSignal,
 ): Promise<string> {
   if (parseApiKey(apiKey) === undefined) {
-    const text = "The API key is incomplete or mistyped: a key begins with sk_live_ or sk_test_ and ends in a checksum";
+    const text =
+      "The API key is incomplete or mistyped: a key begins with sk_live_ or sk_test_ and ends in a checksum";
     throw createError("auth_key_invalid", text);
   }
   const answer = await askInTime(apiKey, apiUrl, deps, signal);
@@ -37,7 +50,8 @@ export async function exchangeKey(
     }
     case "unreachable": {
       signal.throwIfAborted();
-      const text = `Cannot reach the API at ${origin}: check apiUrl, the network, and that the API is running`;
+      const text =
+        `Cannot reach the API at ${origin}: check apiUrl, the network, and that the API is running`;
       throw createError("connection_error", text, {
         cause: answer.cause,
         unreachable: { service: "api", url: origin },
@@ -57,7 +71,10 @@ async function askInTime(
   const abort = (): void => controller.abort(signal.reason);
   signal.addEventListener("abort", abort);
   const http = deps.openHttp();
-  const cancel = deps.after(timeoutMs, () => controller.abort(new Error(`No answer within ${timeoutMs / 1000} s`)));
+  const cancel = deps.after(
+    timeoutMs,
+    () => controller.abort(new Error(`No answer within ${timeoutMs / 1000} s`)),
+  );
   try {
     const send: HttpFetch = (url, init) => http.request(url, init);
     return await createToken({ url, fetch: send, signal: controller.signal }, apiKey);
@@ -79,7 +96,11 @@ function refusal({ status, code, text, retryAfterMs }: ApiRefusal, origin: strin
   }
   const busy = status === 429 || status === 503 ? codeOfHttp(status, code) : undefined;
   if (busy !== undefined) {
-    return createError(busy, `The API at ${origin} gives no token now${said}; try again later`, options);
+    return createError(
+      busy,
+      `The API at ${origin} gives no token now${said}; try again later`,
+      options,
+    );
   }
   return createError(
     "connection_error",

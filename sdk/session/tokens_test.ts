@@ -45,7 +45,10 @@ class TestApi {
 async function rejectsWith(code: string, promise: Promise<unknown>): Promise<StaticError> {
   const error = await assertRejects(() => promise, StaticError);
   assertEquals(error.code, code, error.message);
-  assert(!error.message.includes(apiKey) && !String(error.cause).includes(apiKey), "an error names the key");
+  assert(
+    !error.message.includes(apiKey) && !String(error.cause).includes(apiKey),
+    "an error names the key",
+  );
   return error;
 }
 
@@ -101,17 +104,37 @@ Deno.test("a token that was refused is not handed out again", async () => {
 });
 
 const refusals: readonly [what: string, response: () => Response, code: string][] = [
-  ["a revoked key", () => Response.json({ error: "x", code: "auth_key_invalid" }, { status: 401 }), "auth_key_invalid"],
-  ["a missing header", () => Response.json({ error: "x", code: "auth_failed" }, { status: 401 }), "auth_failed"],
+  [
+    "a revoked key",
+    () => Response.json({ error: "x", code: "auth_key_invalid" }, { status: 401 }),
+    "auth_key_invalid",
+  ],
+  [
+    "a missing header",
+    () => Response.json({ error: "x", code: "auth_failed" }, { status: 401 }),
+    "auth_failed",
+  ],
   ["a 401 of somebody else", () => new Response("no", { status: 401 }), "auth_key_invalid"],
-  ["too many requests", () => new Response("", { status: 429, headers: { "retry-after": "7" } }), "rate_limited"],
-  ["a month that is used up", () => Response.json({ code: "quota_exceeded" }, { status: 429 }), "quota_exceeded"],
+  [
+    "too many requests",
+    () => new Response("", { status: 429, headers: { "retry-after": "7" } }),
+    "rate_limited",
+  ],
+  [
+    "a month that is used up",
+    () => Response.json({ code: "quota_exceeded" }, { status: 429 }),
+    "quota_exceeded",
+  ],
   ["an overloaded API", () => new Response("", { status: 503 }), "overloaded"],
   ["a fault of the API", () => new Response("", { status: 500 }), "connection_error"],
   ["a page instead of an API", () => new Response("<html>", { status: 200 }), "connection_error"],
   ["an answer without a token", () => Response.json({}), "connection_error"],
   ["a token that is no text", () => Response.json({ token: 5 }), "connection_error"],
-  ["a token of a megabyte", () => Response.json({ token: "x".repeat(1_000_000) }), "connection_error"],
+  [
+    "a token of a megabyte",
+    () => Response.json({ token: "x".repeat(1_000_000) }),
+    "connection_error",
+  ],
   ["a token longer than any", () => Response.json({ token: "x".repeat(9_000) }), "auth_failed"],
 ];
 
@@ -150,7 +173,10 @@ Deno.test("an answer is read only as far as a token needs", async () => {
 
 Deno.test("a mistyped key is refused before it is sent anywhere", async () => {
   const api = new TestApi();
-  await rejectsWith("auth_key_invalid", api.source({ apiKey: `${apiKey.slice(0, -1)}0`, apiUrl }).get());
+  await rejectsWith(
+    "auth_key_invalid",
+    api.source({ apiKey: `${apiKey.slice(0, -1)}0`, apiUrl }).get(),
+  );
   await rejectsWith("auth_key_invalid", api.source({ apiKey: "sk_live_\r\nx", apiUrl }).get());
   assertEquals(api.requests, []);
 });
@@ -158,10 +184,19 @@ Deno.test("a mistyped key is refused before it is sent anywhere", async () => {
 Deno.test("a key needs an address, and does not travel in clear", () => {
   const api = new TestApi();
   assertThrows(() => api.source({ apiKey }), StaticError, "apiUrl");
-  for (const url of ["http://api.test", "ftp://api.test", "api.test", "http://localhost.evil.test", ""]) {
+  for (
+    const url of ["http://api.test", "ftp://api.test", "api.test", "http://localhost.evil.test", ""]
+  ) {
     assertThrows(() => api.source({ apiKey, apiUrl: url }), StaticError, "https");
   }
-  for (const url of ["http://127.0.0.1:8080", "http://localhost:1", "http://[::1]:8080", "https://api.test/static/"]) {
+  for (
+    const url of [
+      "http://127.0.0.1:8080",
+      "http://localhost:1",
+      "http://[::1]:8080",
+      "https://api.test/static/",
+    ]
+  ) {
     api.source({ apiKey, apiUrl: url });
   }
 });
@@ -202,7 +237,9 @@ Deno.test("without any credential every token is refused with what to do", async
 Deno.test("a function that never answers is given up after a while, and asked anew the next time", async () => {
   const api = new TestApi();
   let asked = 0;
-  const source = api.source({ token: () => ++asked === 1 ? new Promise<string>(() => {}) : "opaque" });
+  const source = api.source({
+    token: () => ++asked === 1 ? new Promise<string>(() => {}) : "opaque",
+  });
   const call = rejectsWith("connection_error", source.get());
   await api.clock.advance(30_000);
   assert((await call).message.includes("token"));
@@ -221,7 +258,9 @@ Deno.test("who loses interest in a token does not wait for it; when nobody is le
     );
   const source = api.source();
   const [first, second] = [new AbortController(), new AbortController()];
-  const calls = [first, second].map(({ signal }) => assertRejects(() => source.get({ signal }), Error, "enough"));
+  const calls = [first, second].map(({ signal }) =>
+    assertRejects(() => source.get({ signal }), Error, "enough")
+  );
   first.abort(new Error("enough"));
   await calls[0];
   assertEquals([given, api.opened], [false, 1]);

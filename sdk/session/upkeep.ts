@@ -18,14 +18,16 @@ export interface UpkeepOptions {
 
 /** Returns a function to stop it. */
 export function startUpkeep(options: UpkeepOptions): () => void {
-  const { online: { connection, token, reply }, limits, clockOffsetMs, random, onRenewed } = options;
+  const { online: { connection, token, reply }, limits, clockOffsetMs, random, onRenewed } =
+    options;
   const { tokens, nowMs, after } = options.deps;
   const heartbeat = startHeartbeat({
     idleTimeoutMs: limits.idleTimeoutMs,
     lastReceivedMs: () => connection.lastReceivedMs,
     isWaiting: () => connection.isWaiting,
     ping: () => void connection.request("Ping", {}).catch(() => {}),
-    onDead: () => connection.abandon(createError("transport_error", "The relay has stopped answering")),
+    onDead: () =>
+      connection.abandon(createError("transport_error", "The relay has stopped answering")),
     nowMs,
     after,
     random,

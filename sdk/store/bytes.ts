@@ -1,4 +1,7 @@
-/** Bytes in order: joining, comparing, numbers of fixed width. Big-endian throughout, so that keys sort as numbers do. */
+/**
+ * Bytes in order: joining, comparing, numbers of fixed width. Big-endian throughout, so that keys
+ * sort as numbers do.
+ */
 
 const text = new TextEncoder();
 
@@ -34,7 +37,10 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length;
 }
 
-/** The first key after all keys with this prefix; undefined when there is none (no prefix, or only 0xff). */
+/**
+ * The first key after all keys with this prefix; undefined when there is none (no prefix, or only
+ * 0xff).
+ */
 export function afterPrefix(prefix: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
   let end = prefix.length;
   while (end > 0 && prefix[end - 1] === 0xff) end--;
@@ -44,11 +50,16 @@ export function afterPrefix(prefix: Uint8Array): Uint8Array<ArrayBuffer> | undef
   return after;
 }
 
-/** A whole number in a fixed width of up to 8 bytes, which must be wide enough. In halves: remainders of doubles are slow. */
+/**
+ * A whole number in a fixed width of up to 8 bytes, which must be wide enough. In halves:
+ * remainders of doubles are slow.
+ */
 export function encodeUint(value: number, width: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(width);
   const [low, high] = [value >>> 0, Math.floor(value / 2 ** 32)];
-  for (let i = 0; i < width; i++) bytes[width - 1 - i] = i < 4 ? low >>> (8 * i) : high >>> (8 * (i - 4));
+  for (let i = 0; i < width; i++) {
+    bytes[width - 1 - i] = i < 4 ? low >>> (8 * i) : high >>> (8 * (i - 4));
+  }
   return bytes;
 }
 
@@ -59,9 +70,9 @@ export function decodeUint(bytes: Uint8Array): number | undefined {
 }
 
 /**
- * Joins parts like `concat`, in a buffer that it uses again: allocating and zeroing a few kilobytes takes longer than
- * encrypting them. The result is valid until the next call, and the caller
- * zeros it when it was secret.
+ * Joins parts like `concat`, in a buffer that it uses again: allocating and zeroing a few kilobytes
+ * takes longer than encrypting them. The result is valid until the next call, and the caller zeros
+ * it when it was secret.
  */
 export class Scratch {
   readonly #bytes: Uint8Array<ArrayBuffer>;

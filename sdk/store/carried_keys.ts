@@ -1,6 +1,7 @@
 /**
- * Keys of live records, which go on from period to period. They lie in rows behind one another, as a key list has them: so a list is
- * sealed without making it anew, and a key that is dropped is wiped.
+ * Keys of live records, which go on from period to period. They lie in rows behind one another, as
+ * a key list has them: so a list is sealed without making it anew, and a key that is dropped is
+ * wiped.
  *
  *   row   tag (16) | key (32)
  *
@@ -22,7 +23,9 @@ export class CarriedKeys {
   /** Valid until the next change. */
   get(text: string): Uint8Array | undefined {
     const place = this.#places.get(text);
-    return place === undefined ? undefined : this.#rows.subarray(place * rowBytes + tagBytes, (place + 1) * rowBytes);
+    return place === undefined
+      ? undefined
+      : this.#rows.subarray(place * rowBytes + tagBytes, (place + 1) * rowBytes);
   }
 
   /** Of a record that has none here. */

@@ -34,12 +34,22 @@ Deno.test("carried keys are those of a map, whatever came and went, and nothing 
       keys.delete(text);
     }
     if (step % 100 > 0) continue;
-    for (const name of names) assertEquals(keys.get(name)?.toHex(), expected.get(name)?.toHex(), `seed ${random.seed}`);
+    for (const name of names) {
+      assertEquals(keys.get(name)?.toHex(), expected.get(name)?.toHex(), `seed ${random.seed}`);
+    }
     const rows = new Map(Array.from(expected, ([name, key]) => [tagOf(name), key.toHex()]));
-    assertEquals(new Map([...rowsOf(keys, 7)].sort()), new Map([...rows].sort()), `seed ${random.seed}`);
+    assertEquals(
+      new Map([...rowsOf(keys, 7)].sort()),
+      new Map([...rows].sort()),
+      `seed ${random.seed}`,
+    );
     const [all = new Uint8Array(0)] = keys.parts(1000);
     const behind = new Uint8Array(all.buffer).subarray(all.length);
-    assertEquals(behind.every((byte) => byte === 0), true, `seed ${random.seed}: dropped keys are wiped`);
+    assertEquals(
+      behind.every((byte) => byte === 0),
+      true,
+      `seed ${random.seed}: dropped keys are wiped`,
+    );
   }
 });
 
@@ -50,5 +60,9 @@ Deno.test("none are one part without rows, and wiped are none", () => {
   keys.add(text, random.bytes(32));
   const [row = new Uint8Array(0)] = keys.parts(10);
   keys.wipe();
-  assertEquals([keys.get(text), row.every((byte) => byte === 0), rowsOf(keys).size], [undefined, true, 0]);
+  assertEquals([keys.get(text), row.every((byte) => byte === 0), rowsOf(keys).size], [
+    undefined,
+    true,
+    0,
+  ]);
 });

@@ -1,13 +1,14 @@
 /**
- * The data key and the file it lies in. Everything in a store is encrypted under keys derived from one random data key, so
- * a change of passphrase wraps that key anew and touches no record.
+ * The data key and the file it lies in. Everything in a store is encrypted under keys derived from
+ * one random data key, so a change of passphrase wraps that key anew and touches no record.
  *
  *   "STK" | draft | version 1 | protection 1 (owner) | key (32) | checksum
  *   "STK" | draft | version 1 | protection 2 (passphrase) | memory KiB u32 | iterations u32 | parallelism u8 | salt (16)
  *          | nonce (12) | AES-256-GCM of the key, with all before it as associated data (48) | checksum
  *
- * The draft (`proto/base/draft.ts`) is that of the whole store: the key file is the first thing that is read. Checkouts without drafts
- * had "Y" in its place. The checksum (8 bytes of SHA-256) tells a damaged file from a wrong passphrase; it protects nothing.
+ * The draft (`proto/base/draft.ts`) is that of the whole store: the key file is the first thing
+ * that is read. Checkouts without drafts had "Y" in its place. The checksum (8 bytes of SHA-256)
+ * tells a damaged file from a wrong passphrase; it protects nothing.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { Aes256Gcm, CipherError, keyBytes, nonceBytes, tagBytes } from "../../wasm/mod.ts";
@@ -22,10 +23,16 @@ export interface PassphraseCost {
   readonly parallelism: number;
 }
 
-/** RFC 9106, section 4, second recommendation, without its parallelism, which a single thread cannot use. */
+/**
+ * RFC 9106, section 4, second recommendation, without its parallelism, which a single thread cannot
+ * use.
+ */
 export const defaultCost: PassphraseCost = { memoryKiB: 64 * 1024, iterations: 3, parallelism: 1 };
 
-/** Read before they are used: a prepared file must not make a reader allocate gigabytes or compute for hours. */
+/**
+ * Read before they are used: a prepared file must not make a reader allocate gigabytes or compute
+ * for hours.
+ */
 const maxCost: PassphraseCost = { memoryKiB: 1024 * 1024, iterations: 64, parallelism: 16 };
 const maxPassphraseCharacters = 1024;
 
@@ -39,7 +46,8 @@ const saltBytes = 16;
 const wrappedBytes = keyBytes + tagBytes;
 const checksumBytes = 8;
 const ownerFileBytes = headerBytes + keyBytes + checksumBytes;
-const passphraseFileBytes = headerBytes + costBytes + saltBytes + nonceBytes + wrappedBytes + checksumBytes;
+const passphraseFileBytes = headerBytes + costBytes + saltBytes + nonceBytes + wrappedBytes +
+  checksumBytes;
 
 /** A key file whose protection is that only its owner can read it. */
 export function encodeOwnerKey(key: Uint8Array): Uint8Array<ArrayBuffer> {
@@ -69,7 +77,10 @@ export async function encodeWrappedKey(
   }
 }
 
-/** The data key, or a typed error: damaged file, newer version, or a passphrase that is missing, not needed, or wrong. */
+/**
+ * The data key, or a typed error: damaged file, newer version, or a passphrase that is missing, not
+ * needed, or wrong.
+ */
 export async function decodeKeyFile(
   file: Uint8Array,
   passphrase: string | undefined,
@@ -89,13 +100,21 @@ export async function decodeKeyFile(
       "Cannot open the store with a passphrase: it has none; open it without, then set one",
     );
   }
-  if (kind === protection.passphrase && file.length === passphraseFileBytes) return await unwrap(content, passphrase);
+  if (kind === protection.passphrase && file.length === passphraseFileBytes) {
+    return await unwrap(content, passphrase);
+  }
   throw damaged();
 }
 
-async function unwrap(content: Uint8Array, passphrase: string | undefined): Promise<Uint8Array<ArrayBuffer>> {
+async function unwrap(
+  content: Uint8Array,
+  passphrase: string | undefined,
+): Promise<Uint8Array<ArrayBuffer>> {
   if (passphrase === undefined) {
-    throw new StoreError("passphrase_wrong", "Cannot open the store: it is protected by a passphrase; give it");
+    throw new StoreError(
+      "passphrase_wrong",
+      "Cannot open the store: it is protected by a passphrase; give it",
+    );
   }
   const cost = {
     memoryKiB: decodeUint(content.subarray(headerBytes, headerBytes + 4)) ?? 0,
@@ -115,7 +134,9 @@ async function unwrap(content: Uint8Array, passphrase: string | undefined): Prom
     });
   } catch (cause) {
     if (!(cause instanceof CipherError)) throw cause;
-    throw new StoreError("passphrase_wrong", "Cannot open the store: the passphrase is wrong", { cause });
+    throw new StoreError("passphrase_wrong", "Cannot open the store: the passphrase is wrong", {
+      cause,
+    });
   } finally {
     gcm.destroy();
   }
@@ -136,7 +157,10 @@ async function createCipher(stretching: Stretching): Promise<Aes256Gcm> {
 
 async function stretch({ passphrase, salt, cost }: Stretching): Promise<Uint8Array> {
   if (passphrase.length === 0 || passphrase.length > maxPassphraseCharacters) {
-    throw new StoreError("invalid_request", `A passphrase has 1 to ${maxPassphraseCharacters} characters`);
+    throw new StoreError(
+      "invalid_request",
+      `A passphrase has 1 to ${maxPassphraseCharacters} characters`,
+    );
   }
   checkCost(cost);
   const { argon2id } = await import("./argon2.ts");
@@ -157,7 +181,12 @@ function checkCost({ memoryKiB, iterations, parallelism }: PassphraseCost): void
   if (
     !within(parallelism, 1, maxCost.parallelism) || !within(iterations, 1, maxCost.iterations) ||
     !within(memoryKiB, 8 * parallelism, maxCost.memoryKiB)
-  ) throw new StoreError("invalid_request", "Cannot stretch the passphrase: the cost is outside the limits");
+  ) {
+    throw new StoreError(
+      "invalid_request",
+      "Cannot stretch the passphrase: the cost is outside the limits",
+    );
+  }
 }
 
 function header(kind: number): Uint8Array<ArrayBuffer> {
@@ -168,7 +197,9 @@ function withChecksum(content: Uint8Array): Uint8Array<ArrayBuffer> {
   return concat(content, sha256(content).subarray(0, checksumBytes));
 }
 
-/** Throws `unsupported_version` for the key file of another draft. Says nothing about a damaged one. */
+/**
+ * Throws `unsupported_version` for the key file of another draft. Says nothing about a damaged one.
+ */
 export function checkDraft(file: Uint8Array): void {
   const content = intactContent(file);
   if (content === undefined || equalBytes(content.subarray(0, mark.length), mark)) return;
@@ -185,14 +216,23 @@ function checkedContent(file: Uint8Array): Uint8Array {
 
 /** Undefined for a file that is damaged, or none of a key. */
 function intactContent(file: Uint8Array): Uint8Array | undefined {
-  if (file.length < headerBytes + checksumBytes || file.length > passphraseFileBytes) return undefined;
+  if (file.length < headerBytes + checksumBytes || file.length > passphraseFileBytes) {
+    return undefined;
+  }
   const content = file.subarray(0, file.length - checksumBytes);
-  const isIntact = equalBytes(sha256(content).subarray(0, checksumBytes), file.subarray(content.length));
+  const isIntact = equalBytes(
+    sha256(content).subarray(0, checksumBytes),
+    file.subarray(content.length),
+  );
   return isIntact && equalBytes(content.subarray(0, magic.length), magic) ? content : undefined;
 }
 
 function damaged(): StoreError {
-  return new StoreError("store_corrupt", "Cannot read the key file: it is damaged; restore it from a backup", {
-    kind: "key file",
-  });
+  return new StoreError(
+    "store_corrupt",
+    "Cannot read the key file: it is damaged; restore it from a backup",
+    {
+      kind: "key file",
+    },
+  );
 }

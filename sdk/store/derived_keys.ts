@@ -1,4 +1,7 @@
-/** The keys of a store, all derived from its data key (HKDF-SHA-256), so that no key serves two purposes. */
+/**
+ * The keys of a store, all derived from its data key (HKDF-SHA-256), so that no key serves two
+ * purposes.
+ */
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { hmacSha256 } from "../../wasm/mod.ts";
@@ -40,7 +43,10 @@ export function wipeKeys(keys: DerivedKeys): void {
 
 export type Mac = (message: Uint8Array) => Uint8Array;
 
-/** HMAC-SHA-256 with one key for many messages. The key is copied: the derived ones are wiped when the store is open. */
+/**
+ * HMAC-SHA-256 with one key for many messages. The key is copied: the derived ones are wiped when
+ * the store is open.
+ */
 export function createMac(key: Uint8Array): Mac {
   const own = key.slice();
   return (message) => hmacSha256(own, message);

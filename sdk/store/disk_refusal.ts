@@ -1,6 +1,7 @@
 /**
- * Why a disk refused, as a `StoreError`. The same reason has a name of its own in each layer: an errno of the runtime's files, a
- * text of LevelDB, a `DOMException` of IndexedDB. This is the one place that knows them.
+ * Why a disk refused, as a `StoreError`. The same reason has a name of its own in each layer: an
+ * errno of the runtime's files, a text of LevelDB, a `DOMException` of IndexedDB. This is the one
+ * place that knows them.
  */
 import { StoreError, type StoreErrorCode } from "./errors.ts";
 
@@ -61,11 +62,17 @@ export function findReason(errno: string): Pick<Reason, "code" | "why"> | undefi
   return reasons.find(({ signs }) => signs.test(errno));
 }
 
-/** Undefined when the cause is none of the known refusals: a database may say then that it is damaged. */
+/**
+ * Undefined when the cause is none of the known refusals: a database may say then that it is
+ * damaged.
+ */
 export function findRefusal(action: string, cause: unknown): StoreError | undefined {
-  const words = chainOf(cause).map(({ code, name, message }) => `${code} ${name} ${message}`).join(" ");
+  const words = chainOf(cause).map(({ code, name, message }) => `${code} ${name} ${message}`).join(
+    " ",
+  );
   const reason = reasons.find(({ signs }) => signs.test(words));
-  return reason && new StoreError(reason.code, `${action}: ${reason.why}. ${reason.wayOut}`, { cause });
+  return reason &&
+    new StoreError(reason.code, `${action}: ${reason.why}. ${reason.wayOut}`, { cause });
 }
 
 /** For whatever a disk threw. */

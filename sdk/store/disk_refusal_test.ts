@@ -13,13 +13,21 @@ function levelError(message: string): Error {
 }
 
 const cases: readonly [Error, string, string][] = [
-  [systemError("ENOSPC", "ENOSPC: no space left on device, write"), "store_full", "the disk is full"],
+  [
+    systemError("ENOSPC", "ENOSPC: no space left on device, write"),
+    "store_full",
+    "the disk is full",
+  ],
   [new Error("No space left on device (os error 28)"), "store_full", "the disk is full"],
   [levelError("No space left on device"), "store_full", "the disk is full"],
   [levelError("Disk quota exceeded"), "store_full", "the disk is full"],
   [new DOMException("", "QuotaExceededError"), "store_full", "no more room for this site"],
   [levelError("Read-only file system"), "store_failed", "mounted read-only"],
-  [systemError("EROFS", "EROFS: read-only file system, mkdir"), "store_failed", "mounted read-only"],
+  [
+    systemError("EROFS", "EROFS: read-only file system, mkdir"),
+    "store_failed",
+    "mounted read-only",
+  ],
   [systemError("EACCES", "EACCES: permission denied, open"), "store_failed", "has no right to it"],
   [levelError("Too many open files"), "store_failed", "too many files are open"],
   [levelError("Input/output error"), "store_failed", "the disk fails"],

@@ -1,9 +1,15 @@
-/** The one error of the store. Codes are those of the wire contract's list; texts name kinds, never ids, keys or values. */
+/**
+ * The one error of the store. Codes are those of the wire contract's list; texts name kinds, never
+ * ids, keys or values.
+ */
 
 export type StoreErrorCode =
   /** Another process or tab has the store open. */
   | "store_locked"
-  /** Something on disk is not what was written: damaged, exchanged, cut off, or older than what was acknowledged. */
+  /**
+   * Something on disk is not what was written: damaged, exchanged, cut off, or older than what was
+   * acknowledged.
+   */
   | "store_corrupt"
   /** The passphrase, or the key file, is not the one of this store. */
   | "passphrase_wrong"
@@ -15,7 +21,10 @@ export type StoreErrorCode =
   | "transport_error"
   /** There is no room for a write. */
   | "store_full"
-  /** The disk refused for another reason: it is read-only, this user may not write there, it is broken. */
+  /**
+   * The disk refused for another reason: it is read-only, this user may not write there, it is
+   * broken.
+   */
   | "store_failed";
 
 export class StoreError extends Error {
@@ -24,7 +33,11 @@ export class StoreError extends Error {
   /** The kind of the record that is damaged, when one is. */
   readonly kind: string | undefined;
 
-  constructor(code: StoreErrorCode, message: string, options: { cause?: unknown; kind?: string } = {}) {
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    options: { cause?: unknown; kind?: string } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.kind = options.kind;

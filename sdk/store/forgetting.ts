@@ -1,6 +1,7 @@
 /**
- * When a period ends: some time or some changes after the first change of a secret kind, and when the store is closed. One end at a
- * time; changes behind its turning point belong to the next period.
+ * When a period ends: some time or some changes after the first change of a secret kind, and when
+ * the store is closed. One end at a time; changes behind its turning point belong to the next
+ * period.
  */
 
 /** A minute at most is promised; the rest is for a timer that is late and for the disk. */

@@ -12,7 +12,10 @@ import { RecordStore } from "./record_store.ts";
 
 const random: Random = createRandom(seedFromEnvironment());
 
-/** A store whose timer runs when the test says so, over a disk that keeps everything that was ever written to its database. */
+/**
+ * A store whose timer runs when the test says so, over a disk that keeps everything that was ever
+ * written to its database.
+ */
 class Scene {
   readonly disk: MemoryDisk = createMemoryDisk();
   readonly #versions: Version[] = [];
@@ -43,7 +46,9 @@ class Scene {
         write: (changes) =>
           this.#write(() => {
             for (const change of changes) {
-              if (change.type === "put") this.#versions.push({ name: change.key, value: change.value });
+              if (change.type === "put") {
+                this.#versions.push({ name: change.key, value: change.value });
+              }
             }
             return blobs.write(changes);
           }),
@@ -54,7 +59,10 @@ class Scene {
           this.#write(
             () => periods.overwrite(place, bytes),
             () => {
-              const before = this.disk.period?.subarray(place * bytes.length, (place + 1) * bytes.length);
+              const before = this.disk.period?.subarray(
+                place * bytes.length,
+                (place + 1) * bytes.length,
+              );
               bytes.subarray(0, 40).forEach((byte, at) => before?.fill(byte, at, at + 1));
             },
           ),
@@ -76,7 +84,9 @@ class Scene {
   /** Values that the thief can read, of records of secret kinds. */
   readable(): string[] {
     const { opened } = openAll(this.steal());
-    return opened.filter(({ isSecret }) => isSecret).map(({ value }) => new TextDecoder().decode(value)).sort();
+    return opened.filter(({ isSecret }) => isSecret).map(({ value }) =>
+      new TextDecoder().decode(value)
+    ).sort();
   }
 
   #write(act: () => Promise<void>, half: () => void = () => {}): Promise<void> {
@@ -87,7 +97,8 @@ class Scene {
   }
 }
 
-const put = (id: string, value: string) => ({ type: "put", kind: "mls-a", id, value: utf8(value) }) as const;
+const put = (id: string, value: string) =>
+  ({ type: "put", kind: "mls-a", id, value: utf8(value) }) as const;
 
 /** Work that waits for no timer is done: memory answers in a few turns. */
 async function untilStill(): Promise<void> {
@@ -118,10 +129,13 @@ Deno.test("when its period has ended, nothing opens what was overwritten or dele
       store = await scene.open();
     }
   }
-  assertEquals((await store.list("mls-a")).map(({ value }) => new TextDecoder().decode(value)).sort(), [
-    "newer",
-    "stays",
-  ]);
+  assertEquals(
+    (await store.list("mls-a")).map(({ value }) => new TextDecoder().decode(value)).sort(),
+    [
+      "newer",
+      "stays",
+    ],
+  );
   assertEquals(await store.get("channels", "a"), utf8("plain"));
   assertEquals(await store.verify(), { records: 3, damaged: [] });
   await store.close();
@@ -179,13 +193,17 @@ Deno.test("a crash at or in the middle of any write of a period's end loses noth
       Object.assign(scene, { writesLeft: writes, isTorn });
       scene.timers[0]?.run();
       // Under way at the same time: it is whole, or it is not there.
-      const written = crashed.batch([put("chain", "newest"), put("idle", "went on")]).then(() => true);
+      const written = crashed.batch([put("chain", "newest"), put("idle", "went on")]).then(() =>
+        true
+      );
       await untilStill();
       const isWritten = await Promise.race([written, Promise.resolve().then(() => false)]);
       scene.restart();
       for (let opening = 0; opening < 3; opening++) {
         const store = await scene.open();
-        const texts = (await store.list("mls-a")).map(({ value }) => new TextDecoder().decode(value)).sort();
+        const texts = (await store.list("mls-a")).map(({ value }) =>
+          new TextDecoder().decode(value)
+        ).sort();
         const where = `torn ${isTorn}, ${writes} writes, opening ${opening}`;
         if (isWritten || texts[0] === "newest") assertEquals(texts, ["newest", "went on"], where);
         else assertEquals(texts, ["new", "stays"], where);
@@ -206,7 +224,9 @@ Deno.test("a random history of batches, ends, crashes and openings ends as a pla
       if (random.chance(0.2)) expected.delete(id);
       else expected.set(id, `${run} ${step}`);
       const value = expected.get(id);
-      await store.batch([value === undefined ? { type: "delete", kind: "mls-a", id } : put(id, value)]);
+      await store.batch([
+        value === undefined ? { type: "delete", kind: "mls-a", id } : put(id, value),
+      ]);
       if (random.chance(0.2)) scene.timers[0]?.run();
       if (random.chance(0.3)) await untilStill();
       if (random.chance(0.1)) {
@@ -216,8 +236,14 @@ Deno.test("a random history of batches, ends, crashes and openings ends as a pla
         scene.restart();
         store = await scene.open();
       }
-      const found = new Map((await store.list("mls-a")).map(({ id, value }) => [id, new TextDecoder().decode(value)]));
-      assertEquals(new Map([...found].sort()), new Map([...expected].sort()), `seed ${random.seed}`);
+      const found = new Map(
+        (await store.list("mls-a")).map(({ id, value }) => [id, new TextDecoder().decode(value)]),
+      );
+      assertEquals(
+        new Map([...found].sort()),
+        new Map([...expected].sort()),
+        `seed ${random.seed}`,
+      );
     }
     await store.close();
     assertEquals(scene.readable(), [...expected.values()].sort(), `seed ${random.seed}`);
@@ -228,7 +254,12 @@ Deno.test("a random history of batches, ends, crashes and openings ends as a pla
 async function written(): Promise<Scene> {
   const scene = new Scene();
   let store = await scene.open();
-  await store.batch([put("early", "1"), { type: "put", kind: "identity", id: "self", value: utf8("me") }]);
+  await store.batch([put("early", "1"), {
+    type: "put",
+    kind: "identity",
+    id: "self",
+    value: utf8("me"),
+  }]);
   await store.close();
   store = await scene.open();
   await store.batch([put("late", "2")]);
@@ -240,7 +271,9 @@ const damages: Readonly<Record<string, (disk: MemoryDisk) => void>> = {
   "an empty period file": (disk) => disk.period = new Uint8Array(0),
   "a damaged secret": (disk) => [20, 4116].forEach((at) => disk.period?.set([7, 7, 7], at)),
   "no key list": (disk) =>
-    [...disk.blobs.keys()].filter((name) => name.startsWith("6b")).forEach((name) => disk.blobs.delete(name)),
+    [...disk.blobs.keys()].filter((name) => name.startsWith("6b")).forEach((name) =>
+      disk.blobs.delete(name)
+    ),
   "a damaged key list": (disk) =>
     [...disk.blobs].forEach(([name, { value }]) => name.startsWith("6b") && value.set([7, 7], 40)),
 };
@@ -271,7 +304,9 @@ for (const [what, damage] of Object.entries(damages)) {
 
 Deno.test("records that no key opens leave none behind in the memory of the cipher", async () => {
   const scene = new Scene();
-  await (await scene.open()).batch(Array.from({ length: 500 }, (_, i) => put(`id ${i}`, String(i))));
+  await (await scene.open()).batch(
+    Array.from({ length: 500 }, (_, i) => put(`id ${i}`, String(i))),
+  );
   scene.disk.period = undefined;
   const store = await scene.open({ damaged: "read" });
   const { grow } = WebAssembly.Memory.prototype;
@@ -351,7 +386,10 @@ if (inCampaign) {
     assertEquals((await store.list("mls-a")).length, count);
     for (let at = 0; at < count; at += 10_000) {
       await store.batch(
-        Array.from({ length: 9_999 }, (_, i) => ({ type: "delete", kind: "mls-a", id: `id ${at + i}` }) as const),
+        Array.from(
+          { length: 9_999 },
+          (_, i) => ({ type: "delete", kind: "mls-a", id: `id ${at + i}` }) as const,
+        ),
       );
     }
     await store.close();

@@ -1,7 +1,7 @@
 /**
- * One write at a time, in order. Batches that arrive while the disk is busy are encrypted meanwhile and go to it together,
- * so many small batches share one flush. After a failed write nothing more is written: whether it reached the disk cannot be
- * known until the store is opened again.
+ * One write at a time, in order. Batches that arrive while the disk is busy are encrypted meanwhile
+ * and go to it together, so many small batches share one flush. After a failed write nothing more
+ * is written: whether it reached the disk cannot be known until the store is opened again.
  */
 import { refusalOf } from "./disk_refusal.ts";
 import type { StoreError } from "./errors.ts";

@@ -1,13 +1,14 @@
 /**
- * The head: a record under a fixed name, rewritten in every batch, that has the store's format, counts batches (the
- * generation) and sealed messages and holds the digest of the index. And the witness, which repeats the generation
- * outside the database: a database that is older than its witness was restored, cut off or rolled back.
+ * The head: a record under a fixed name, rewritten in every batch, that has the store's format,
+ * counts batches (the generation) and sealed messages and holds the digest of the index. And the
+ * witness, which repeats the generation outside the database: a database that is older than its
+ * witness was restored, cut off or rolled back.
  *
  *   head     format u8 | key id (8) | nonce (12) | AES-256-GCM of: generation u64 | seals u64 | digest (16)
  *   witness  version u8 | generation u64 | HMAC of both (32)
  *
- * Every version of this library must be able to tell a newer store from a damaged one. So the head's layout stays, whatever
- * the format; a newer format may add to the end of what is encrypted.
+ * Every version of this library must be able to tell a newer store from a damaged one. So the
+ * head's layout stays, whatever the format; a newer format may add to the end of what is encrypted.
  */
 import { type Aes256Gcm, CipherError, nonceBytes, tagBytes } from "../../wasm/mod.ts";
 import { equalBytes } from "../../proto/mod.ts";
@@ -20,7 +21,9 @@ export interface Head {
   /** Of the whole store, see `migrations.ts`. */
   readonly format: number;
   readonly generation: number;
-  /** Messages sealed under this data key so far: the limit of random nonces holds across restarts. */
+  /**
+   * Messages sealed under this data key so far: the limit of random nonces holds across restarts.
+   */
   readonly seals: number;
   /** Of all records, see `record_index.ts`. */
   readonly digest: Uint8Array;
@@ -40,7 +43,10 @@ export function encodeHead(
   return gcm.seal({ nonce, plaintext, aad: concat(label, header), prefix: concat(header, nonce) });
 }
 
-export function decodeHead(bytes: Uint8Array, { gcm, keyId }: { gcm: Aes256Gcm; keyId: Uint8Array }): Head {
+export function decodeHead(
+  bytes: Uint8Array,
+  { gcm, keyId }: { gcm: Aes256Gcm; keyId: Uint8Array },
+): Head {
   const [format] = bytes;
   if (bytes.length < headBytes || format === undefined || format === 0) throw damagedHead();
   const header = bytes.subarray(0, 1 + keyIdBytes);
@@ -50,13 +56,20 @@ export function decodeHead(bytes: Uint8Array, { gcm, keyId }: { gcm: Aes256Gcm; 
       ciphertext: bytes.subarray(header.length + nonceBytes),
       aad: concat(label, header),
     });
-    const [generation, seals] = [decodeUint(plaintext.subarray(0, 8)), decodeUint(plaintext.subarray(8, 16))];
+    const [generation, seals] = [
+      decodeUint(plaintext.subarray(0, 8)),
+      decodeUint(plaintext.subarray(8, 16)),
+    ];
     if (generation === undefined || seals === undefined) throw damagedHead();
     return { format, generation, seals, digest: plaintext.subarray(16, 16 + digestBytes) };
   } catch (cause) {
     if (!(cause instanceof CipherError)) throw cause;
     if (equalBytes(header.subarray(1), keyId)) throw damagedHead(cause);
-    throw new StoreError("passphrase_wrong", "Cannot open the store: the key file belongs to another store", { cause });
+    throw new StoreError(
+      "passphrase_wrong",
+      "Cannot open the store: the key file belongs to another store",
+      { cause },
+    );
   }
 }
 
@@ -78,5 +91,8 @@ export function decodeWitness(bytes: Uint8Array, mac: Mac): number {
 }
 
 export function damagedHead(cause?: unknown): StoreError {
-  return new StoreError("store_corrupt", "Cannot open the store: its head record is damaged", { cause, kind: "head" });
+  return new StoreError("store_corrupt", "Cannot open the store: its head record is damaged", {
+    cause,
+    kind: "head",
+  });
 }

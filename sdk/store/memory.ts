@@ -1,8 +1,18 @@
-/** Everything in memory: for tests, and for agents that keep nothing. Two stores may share one `MemoryDisk`, one after the other. */
+/**
+ * Everything in memory: for tests, and for agents that keep nothing. Two stores may share one
+ * `MemoryDisk`, one after the other.
+ */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterPrefix, compareBytes } from "./bytes.ts";
 import { StoreError } from "./errors.ts";
-import type { Blob, BlobChange, BlobStore, PeriodStorage, RandomBytes, StoreParts } from "./parts.ts";
+import type {
+  Blob,
+  BlobChange,
+  BlobStore,
+  PeriodStorage,
+  RandomBytes,
+  StoreParts,
+} from "./parts.ts";
 
 /** The data that outlives a store: the "files" of a memory store. */
 export interface MemoryDisk {
@@ -18,7 +28,11 @@ export function createMemoryDisk(): MemoryDisk {
 }
 
 /** With a timer, what is overwritten is forgotten as on a disk; see `periods.ts`. */
-export function openMemory(disk: MemoryDisk, random: RandomBytes, after?: PeriodStorage["after"]): StoreParts {
+export function openMemory(
+  disk: MemoryDisk,
+  random: RandomBytes,
+  after?: PeriodStorage["after"],
+): StoreParts {
   return {
     blobs: openMemoryBlobs(disk),
     keys: {
@@ -56,7 +70,12 @@ function memoryPeriods(disk: MemoryDisk, after: PeriodStorage["after"]): PeriodS
 }
 
 function openMemoryBlobs(disk: MemoryDisk): BlobStore {
-  if (disk.locked) throw new StoreError("store_locked", "Cannot open the store: it is open already; close it first");
+  if (disk.locked) {
+    throw new StoreError(
+      "store_locked",
+      "Cannot open the store: it is open already; close it first",
+    );
+  }
   disk.locked = true;
   return {
     get: (key) => Promise.resolve(disk.blobs.get(nameOf(key))?.value.slice()),
@@ -81,8 +100,12 @@ async function* list(disk: MemoryDisk, prefix: Uint8Array): AsyncIterable<Blob> 
   const end = afterPrefix(prefix);
   const isInside = ({ key }: Blob): boolean =>
     compareBytes(key, prefix) >= 0 && (end === undefined || compareBytes(key, end) < 0);
-  const blobs = [...disk.blobs.values()].filter(isInside).sort((a, b) => compareBytes(a.key, b.key));
-  for (const { key, value } of blobs) yield await Promise.resolve({ key: key.slice(), value: value.slice() });
+  const blobs = [...disk.blobs.values()].filter(isInside).sort((a, b) =>
+    compareBytes(a.key, b.key)
+  );
+  for (const { key, value } of blobs) {
+    yield await Promise.resolve({ key: key.slice(), value: value.slice() });
+  }
 }
 
 function nameOf(key: Uint8Array): string {

@@ -1,7 +1,8 @@
 /**
- * How the content of a store changes. Its format is a number: 1 for the first, and one more for each migration of the list
- * that it is opened with. The head holds the number of the store, and each record the number of the format that it was written
- * in. A store of an older format is brought up to date when it is opened; a newer one is refused.
+ * How the content of a store changes. Its format is a number: 1 for the first, and one more for
+ * each migration of the list that it is opened with. The head holds the number of the store, and
+ * each record the number of the format that it was written in. A store of an older format is
+ * brought up to date when it is opened; a newer one is refused.
  */
 import { StoreError } from "./errors.ts";
 import { familyOf } from "./plain_kinds.ts";
@@ -12,13 +13,15 @@ export interface StoreMigration {
   /** The difference that it makes, in words. */
   readonly name: string;
   /**
-   * By family of kinds, which is the part of a kind before its first "-": a value of the format before, as one of this. Applied
-   * when such a record is read, however old it is; it is written anew when it is next put.
+   * By family of kinds, which is the part of a kind before its first "-": a value of the format
+   * before, as one of this. Applied when such a record is read, however old it is; it is written
+   * anew when it is next put.
    */
   readonly values?: Readonly<Record<string, UpgradeValue>>;
   /**
-   * Whatever is more than a change of single values. Reads the store in the format before. Its changes are written with the new
-   * number in one batch, so they take effect once or not at all; there are at most as many as one batch may hold.
+   * Whatever is more than a change of single values. Reads the store in the format before. Its
+   * changes are written with the new number in one batch, so they take effect once or not at all;
+   * there are at most as many as one batch may hold.
    */
   readonly changes?: (before: StoreReader) => Promise<readonly RecordChange[]>;
 }
@@ -60,6 +63,8 @@ export function upgradeValue(
   to: number,
 ): Uint8Array<ArrayBuffer> {
   const family = familyOf(kind);
-  const steps = migrations.slice(from - firstFormat, to - firstFormat).flatMap(({ values }) => values?.[family] ?? []);
+  const steps = migrations.slice(from - firstFormat, to - firstFormat).flatMap(({ values }) =>
+    values?.[family] ?? []
+  );
   return new Uint8Array(steps.reduce<Uint8Array>((older, step) => step(older, id), value));
 }

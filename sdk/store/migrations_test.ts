@@ -64,7 +64,9 @@ Deno.test("a value of an older format is read as one of the newest, by the famil
   await store.put("k", "a", utf8("new"));
   assertEquals(text(await store.get("k", "a")), "new");
   await store.close();
-  const again = await openOn(disk, { migrations: [named, { ...moved, changes: () => Promise.resolve([]) }] });
+  const again = await openOn(disk, {
+    migrations: [named, { ...moved, changes: () => Promise.resolve([]) }],
+  });
   assertEquals(text(await again.get("k", "a")), "new three");
   assertEquals(text(await again.get("k-1x", "a")), "one two three");
   await again.close();
@@ -74,7 +76,9 @@ Deno.test("a store of a newer format is refused with what to do, whatever its op
   const disk = await firstDisk();
   await (await openOn(disk, { migrations: [named] })).close();
   assertEquals(formatOf(disk), 2);
-  for (const damaged of ["refuse", "read", "accept"] as const) await refusedAsNewer(disk, { damaged });
+  for (const damaged of ["refuse", "read", "accept"] as const) {
+    await refusedAsNewer(disk, { damaged });
+  }
 });
 
 Deno.test("a store of another draft is refused with what to do, whatever its opener accepts, and is not changed", async () => {
@@ -111,7 +115,10 @@ Deno.test("a newer store is told from a damaged one by a head that has grown", a
   });
   disk.blobs.set("68", { key: head.key, value: concat(header, nonce, sealed) });
   await refusedAsNewer(disk, {});
-  disk.blobs.set("68", { key: head.key, value: concat(header, nonce, sealed.map((byte) => byte ^ 1)) });
+  disk.blobs.set("68", {
+    key: head.key,
+    value: concat(header, nonce, sealed.map((byte) => byte ^ 1)),
+  });
   const error = await assertRejects(() => openOn(disk), StoreError);
   assertEquals(error.code, "store_corrupt");
 });
@@ -119,10 +126,16 @@ Deno.test("a newer store is told from a damaged one by a head that has grown", a
 Deno.test("changes of a migration are made once, in order, and see values of the format before", async () => {
   const disk = await firstDisk();
   let runs = 0;
-  const counted: StoreMigration = { ...moved, changes: (before) => (runs++, moved.changes?.(before) ?? fail()) };
+  const counted: StoreMigration = {
+    ...moved,
+    changes: (before) => (runs++, moved.changes?.(before) ?? fail()),
+  };
   for (let opening = 0; opening < 3; opening++) {
     const store = await openOn(disk, { migrations: [named, counted] });
-    assertEquals([await store.get("k", "a"), text(await store.get("l", "a"))], [undefined, "one two"]);
+    assertEquals([await store.get("k", "a"), text(await store.get("l", "a"))], [
+      undefined,
+      "one two",
+    ]);
     await store.close();
   }
   assertEquals([runs, formatOf(disk)], [1, 3]);
@@ -145,7 +158,10 @@ Deno.test("a migration that fails at any of its writes leaves the format before,
     );
     assertEquals(formatOf(disk), 1 + surviving);
     const store = await openOn(disk, { migrations });
-    assertEquals([await store.get("k", "a"), text(await store.get("l", "a"))], [undefined, "one two"]);
+    assertEquals([await store.get("k", "a"), text(await store.get("l", "a"))], [
+      undefined,
+      "one two",
+    ]);
     await store.close();
     assertEquals(formatOf(disk), 3);
   }
@@ -159,7 +175,10 @@ Deno.test("without a head the newest record says the format: what was accepted i
   disk.blobs.delete("68");
   await refusedAsNewer(disk, { damaged: "accept" });
   const accepted = await openOn(disk, { damaged: "accept", migrations: [named, moved] });
-  assertEquals([text(await accepted.get("k", "b")), text(await accepted.get("l", "a"))], ["new three", "one two"]);
+  assertEquals([text(await accepted.get("k", "b")), text(await accepted.get("l", "a"))], [
+    "new three",
+    "one two",
+  ]);
   await accepted.close();
 });
 

@@ -1,7 +1,7 @@
 /**
- * Names on disk. A record of kind K and id I lies under `r` | HMAC(K), 16 bytes | HMAC(K, I), 32 bytes. A reader of the
- * disk learns how many kinds there are and how many records each has, and nothing else. One kind can be listed by its
- * prefix.
+ * Names on disk. A record of kind K and id I lies under `r` | HMAC(K), 16 bytes | HMAC(K, I), 32
+ * bytes. A reader of the disk learns how many kinds there are and how many records each has, and
+ * nothing else. One kind can be listed by its prefix.
  */
 import { concat, encodeUint, utf8 } from "./bytes.ts";
 import type { Mac } from "./derived_keys.ts";
@@ -18,7 +18,9 @@ export const kindPrefixBytes = 1 + kindTagBytes;
 /** Keeps the hashed bytes of kinds and of records apart, so that they are never equal. */
 const purpose = { kind: encodeUint(0, 1), record: encodeUint(1, 1) };
 
-/** An agent writes the same few records again and again, so the names of this many are remembered. */
+/**
+ * An agent writes the same few records again and again, so the names of this many are remembered.
+ */
 const rememberedNames = 4096;
 
 interface Kind {
@@ -82,7 +84,10 @@ export class Names {
 function encodeId(id: string): Uint8Array<ArrayBuffer> {
   const bytes = utf8(id);
   if (bytes.length === 0 || bytes.length > maxIdBytes) {
-    throw new StoreError("invalid_request", `A record's id has 1 to ${maxIdBytes} bytes, got ${bytes.length}`);
+    throw new StoreError(
+      "invalid_request",
+      `A record's id has 1 to ${maxIdBytes} bytes, got ${bytes.length}`,
+    );
   }
   return bytes;
 }

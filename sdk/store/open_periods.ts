@@ -1,6 +1,6 @@
 /**
- * The current period of a store that is opened: the one that its key list names. A crash may have left the secret of another one
- * beside it, which lies where the next one goes.
+ * The current period of a store that is opened: the one that its key list names. A crash may have
+ * left the secret of another one beside it, which lies where the next one goes.
  */
 import { type Aes256Gcm, keyBytes } from "../../wasm/mod.ts";
 import { concat } from "./bytes.ts";
@@ -38,12 +38,19 @@ interface Found {
 }
 
 /** With a fault, the period is what is left of it: what it does not open is damaged. */
-export async function openPeriods(parts: StoreParts, { tools, index, isNew }: Around): Promise<Found> {
+export async function openPeriods(
+  parts: StoreParts,
+  { tools, index, isNew }: Around,
+): Promise<Found> {
   const storage = parts.periods;
   if (storage === undefined) return { periods: undefined, fault: undefined };
-  if (isNew) return { periods: await createPeriods(parts, storage, tools.periodGcm), fault: undefined };
+  if (isNew) {
+    return { periods: await createPeriods(parts, storage, tools.periodGcm), fault: undefined };
+  }
   const file = await storage.read();
-  const places = [0, placeBytes].map((at) => file && decodePlace(file.subarray(at, at + placeBytes), tools.periodGcm));
+  const places = [0, placeBytes].map((at) =>
+    file && decodePlace(file.subarray(at, at + placeBytes), tools.periodGcm)
+  );
   const list = await readKeyList(parts.blobs.list(keyListPrefix));
   const named = places.find((place) => place !== undefined && place.number === list.number);
   const period = new Period(named ?? substitute(parts, places, list));
@@ -51,16 +58,27 @@ export async function openPeriods(parts: StoreParts, { tools, index, isNew }: Ar
   return { periods: { storage, period, parts: list.parts.length }, fault };
 }
 
-async function createPeriods({ random }: StoreParts, storage: PeriodStorage, gcm: Aes256Gcm): Promise<OpenPeriods> {
+async function createPeriods(
+  { random }: StoreParts,
+  storage: PeriodStorage,
+  gcm: Aes256Gcm,
+): Promise<OpenPeriods> {
   const first: Place = { number: 1, secret: random(keyBytes) };
   await storage.create(concat(emptyPlace, encodePlace(first, { gcm, random })));
   return { storage, period: new Period(first), parts: 0 };
 }
 
-/** In place of the period that is lost: one that comes after all that there were, or was the last. */
-function substitute({ random }: StoreParts, places: readonly (Place | undefined)[], list: KeyList): Place {
+/**
+ * In place of the period that is lost: one that comes after all that there were, or was the last.
+ */
+function substitute(
+  { random }: StoreParts,
+  places: readonly (Place | undefined)[],
+  list: KeyList,
+): Place {
   const newest = Math.max(list.number, ...places.map((place) => place?.number ?? 0));
-  return places.find((place) => place?.number === newest) ?? { number: newest, secret: random(keyBytes) };
+  return places.find((place) => place?.number === newest) ??
+    { number: newest, secret: random(keyBytes) };
 }
 
 function lost(file: Uint8Array | undefined, named: Place | undefined): StoreError {

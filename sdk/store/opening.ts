@@ -1,11 +1,18 @@
 /**
- * Everything between the parts of a runtime and a store that can be used: the data key, and what is checked first. The key
- * belongs to this store, its head is intact, its records are those that the head counts, and the database is not older than
- * its witness. Each fault is a typed error; what to do about it is the caller's choice (`damaged` of the options).
+ * Everything between the parts of a runtime and a store that can be used: the data key, and what is
+ * checked first. The key belongs to this store, its head is intact, its records are those that the
+ * head counts, and the database is not older than its witness. Each fault is a typed error; what to
+ * do about it is the caller's choice (`damaged` of the options).
  */
 import { Aes256Gcm, maxSeals } from "../../wasm/mod.ts";
 import { equalBytes } from "../../proto/mod.ts";
-import { decodeKeyFile, defaultCost, encodeOwnerKey, encodeWrappedKey, type PassphraseCost } from "./data_key.ts";
+import {
+  decodeKeyFile,
+  defaultCost,
+  encodeOwnerKey,
+  encodeWrappedKey,
+  type PassphraseCost,
+} from "./data_key.ts";
 import { createMac, type DerivedKeys, deriveKeys, type Mac, wipeKeys } from "./derived_keys.ts";
 import { StoreError } from "./errors.ts";
 import { damagedHead, decodeHead, decodeWitness, type Head } from "./head.ts";
@@ -55,10 +62,11 @@ export function destroyTools({ gcm, indexGcm, periodGcm }: Tools): void {
 }
 
 /**
- * `passphrase`: absent, the key file is protected by its permissions alone. `cost`: of stretching a new passphrase.
- * `migrations`: every change of format that there was, see `migrations.ts`.
- * `damaged`: what to do when the store as a whole cannot be trusted: `refuse` to open it (default), open it to `read` what is
- * intact, or `accept` the loss and go on. A record whose content is damaged never prevents opening.
+ * `passphrase`: absent, the key file is protected by its permissions alone. `cost`: of stretching a
+ * new passphrase. `migrations`: every change of format that there was, see `migrations.ts`.
+ * `damaged`: what to do when the store as a whole cannot be trusted: `refuse` to open it (default),
+ * open it to `read` what is intact, or `accept` the loss and go on. A record whose content is
+ * damaged never prevents opening.
  */
 export interface StoreOptions {
   readonly passphrase?: string | undefined;
@@ -90,7 +98,8 @@ export async function openParts(parts: StoreParts, options: StoreOptions): Promi
     });
     if (fault !== undefined) faults.push(fault);
     if (faults[0] !== undefined && (options.damaged ?? "refuse") === "refuse") throw faults[0];
-    // Past every generation that was ever seen. Without a head, half of the key's uses are written off.
+    // Past every generation that was ever seen. Without a head, half of the key's uses are written
+    // off.
     const generation = Math.max(head?.generation ?? 0, witness ?? 0, index.newest());
     const seals = head?.seals ?? (faults.length > 0 ? maxSeals / 2 : 0);
     const isNew = head === undefined && faults.length === 0;
@@ -110,7 +119,9 @@ async function readHead(parts: StoreParts, tools: Tools): Promise<Head | undefin
     return bytes === undefined ? undefined : decodeHead(bytes, tools);
   } catch (error) {
     // Damage to the key id alone looks like a wrong key; but a wrong key opens no record.
-    if (error instanceof StoreError && await opensSomeRecord(parts, tools)) throw damagedHead(error);
+    if (error instanceof StoreError && await opensSomeRecord(parts, tools)) {
+      throw damagedHead(error);
+    }
     throw error;
   }
 }
@@ -166,14 +177,20 @@ interface Found {
 
 function compare({ parts, head, witness, index }: Found): StoreError[] {
   if (head === undefined) {
-    return index.newest() === 0 && witness === undefined ? [] : [untrusted("its head record is missing")];
+    return index.newest() === 0 && witness === undefined
+      ? []
+      : [untrusted("its head record is missing")];
   }
   // The first head is written before the first witness.
   if (parts.witness !== undefined && witness === undefined && head.generation > 0) {
     return [untrusted("its witness file is missing")];
   }
   if (witness !== undefined && witness > head.generation) {
-    return [untrusted(`its database ends ${witness - head.generation} batches before what was acknowledged`)];
+    return [
+      untrusted(
+        `its database ends ${witness - head.generation} batches before what was acknowledged`,
+      ),
+    ];
   }
   if (!equalBytes(index.digest(), head.digest)) {
     return [untrusted("records are missing, or were replaced by older versions of themselves")];
@@ -189,11 +206,15 @@ function untrusted(why: string): StoreError {
 }
 
 /** A new store writes its key file first, so no record can exist without one. */
-async function readDataKey(parts: StoreParts, { passphrase, cost }: StoreOptions): Promise<Uint8Array> {
+async function readDataKey(
+  parts: StoreParts,
+  { passphrase, cost }: StoreOptions,
+): Promise<Uint8Array> {
   const file = await parts.keys.read();
   if (file !== undefined) return await decodeKeyFile(file, passphrase);
   if (await parts.blobs.get(headName) !== undefined) {
-    const text = "Cannot open the store: its key file is missing; without it nothing can be read, so restore it";
+    const text =
+      "Cannot open the store: its key file is missing; without it nothing can be read, so restore it";
     throw new StoreError("store_corrupt", text, { kind: "key file" });
   }
   const key = parts.random(32);
@@ -204,7 +225,10 @@ async function readDataKey(parts: StoreParts, { passphrase, cost }: StoreOptions
 export async function writeDataKey(
   { keys, random }: StoreParts,
   key: Uint8Array,
-  { passphrase, cost = defaultCost }: { passphrase: string | undefined; cost: PassphraseCost | undefined },
+  { passphrase, cost = defaultCost }: {
+    passphrase: string | undefined;
+    cost: PassphraseCost | undefined;
+  },
 ): Promise<void> {
   const file = passphrase === undefined
     ? encodeOwnerKey(key)

@@ -1,5 +1,6 @@
 /**
- * The interface that the store needs from a runtime. Implementations: `memory.ts` here, and those of `sdk/platform`.
+ * The interface that the store needs from a runtime. Implementations: `memory.ts` here, and those
+ * of `sdk/platform`.
  */
 
 export type BlobChange =
@@ -29,8 +30,9 @@ export interface KeyStorage {
 }
 
 /**
- * A few bytes kept apart from the blobs, written after every acknowledged batch. It need not be durable at once: it may
- * lag behind the blobs after a power failure, and must never run ahead of them.
+ * A few bytes kept apart from the blobs, written after every acknowledged batch. It need not be
+ * durable at once: it may lag behind the blobs after a power failure, and must never run ahead of
+ * them.
  */
 export interface Witness {
   read(): Promise<Uint8Array | undefined>;
@@ -38,8 +40,8 @@ export interface Witness {
 }
 
 /**
- * Two places of `placeBytes` in one file, which are overwritten where they lie, and the timer after which that is done; see
- * `periods.ts`.
+ * Two places of `placeBytes` in one file, which are overwritten where they lie, and the timer after
+ * which that is done; see `periods.ts`.
  */
 export interface PeriodStorage {
   /** Both; undefined when there is no file. */

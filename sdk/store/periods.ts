@@ -1,14 +1,22 @@
 /**
- * The secret of the current period, and the keys of records that earlier periods have sealed. A record of a secret kind is
- * sealed under a key of its own, HMAC(secret; name, generation). When a period ends, the keys of live records go into the key
- * list, which is sealed under a new secret, and the old secret is overwritten: without it nothing opens earlier versions.
+ * The secret of the current period, and the keys of records that earlier periods have sealed. A
+ * record of a secret kind is sealed under a key of its own, HMAC(secret; name, generation). When a
+ * period ends, the keys of live records go into the key list, which is sealed under a new secret,
+ * and the old secret is overwritten: without it nothing opens earlier versions.
  *
  *   place   version u8 | number u64 | nonce (12) | AES-256-GCM of the secret | zeros
  *   list    version u8 | part u16 | parts u16 | number u64 | generation u64 | nonce (12) | AES-256-GCM of rows (`carried_keys.ts`)
  *
  * Records that are newer than the list's generation are sealed in its period.
  */
-import { Aes256Gcm, CipherError, hmacSha256, keyBytes, nonceBytes, tagBytes } from "../../wasm/mod.ts";
+import {
+  Aes256Gcm,
+  CipherError,
+  hmacSha256,
+  keyBytes,
+  nonceBytes,
+  tagBytes,
+} from "../../wasm/mod.ts";
 import { concat, decodeUint, encodeUint, utf8 } from "./bytes.ts";
 import { CarriedKeys, keyIn, rowBytes, tagIn, tagOf } from "./carried_keys.ts";
 import type { Blob, BlobChange, RandomBytes } from "./parts.ts";
@@ -46,7 +54,14 @@ export function encodePlace(
   const header = concat(encodeUint(version, 1), encodeUint(number, 8));
   const nonce = random(nonceBytes);
   const place = emptyPlace.slice();
-  place.set(gcm.seal({ nonce, plaintext: secret, aad: concat(placeLabel, header), prefix: concat(header, nonce) }));
+  place.set(
+    gcm.seal({
+      nonce,
+      plaintext: secret,
+      aad: concat(placeLabel, header),
+      prefix: concat(header, nonce),
+    }),
+  );
   return place;
 }
 
@@ -89,7 +104,10 @@ export class Period {
     return carried === undefined ? this.seal(name, generation, act) : withCipher(carried, act);
   }
 
-  /** A record has a newer version, or is deleted. `sealed`: the generation, when this period has sealed a newer one. */
+  /**
+   * A record has a newer version, or is deleted. `sealed`: the generation, when this period has
+   * sealed a newer one.
+   */
   changed(name: Uint8Array, sealed: number | undefined): void {
     const text = textOf(name);
     this.#carried.delete(text);
@@ -121,7 +139,12 @@ export class Period {
       );
       const nonce = random(nonceBytes);
       const value = this.#withListCipher((gcm) =>
-        gcm.seal({ nonce, plaintext, aad: concat(listLabel, header), prefix: concat(header, nonce) })
+        gcm.seal({
+          nonce,
+          plaintext,
+          aad: concat(listLabel, header),
+          prefix: concat(header, nonce),
+        })
       );
       return { type: "put", key: partName(part), value };
     });
@@ -132,7 +155,10 @@ export class Period {
     return [...written, ...over];
   }
 
-  /** Reads the keys of the records in the index from the key list of this period. Returns whether it is whole. */
+  /**
+   * Reads the keys of the records in the index from the key list of this period. Returns whether it
+   * is whole.
+   */
   load(list: KeyList, index: RecordIndex): boolean {
     const texts = new Map<string, string>();
     for (const [text, generation] of index.secrets()) {
@@ -208,7 +234,9 @@ export async function readKeyList(blobs: AsyncIterable<Blob>): Promise<KeyList> 
   for await (const blob of blobs) parts.push(blob);
   const header = parts[0]?.value ?? new Uint8Array(0);
   const number = header.length < listHeaderBytes ? 0 : decodeUint(header.subarray(5, 13)) ?? 0;
-  const generation = header.length < listHeaderBytes ? 0 : decodeUint(header.subarray(13, listHeaderBytes)) ?? 0;
+  const generation = header.length < listHeaderBytes
+    ? 0
+    : decodeUint(header.subarray(13, listHeaderBytes)) ?? 0;
   return { parts, number, generation };
 }
 

@@ -1,9 +1,11 @@
 /**
- * Kinds of records that hold no secret, by family: the part of a kind before its first "-". Every other kind is a secret one: its
- * earlier versions are forgotten (`periods.ts`), and a new kind is until somebody enters it here.
+ * Kinds of records that hold no secret, by family: the part of a kind before its first "-". Every
+ * other kind is a secret one: its earlier versions are forgotten (`periods.ts`), and a new kind is
+ * until somebody enters it here.
  *
- * Secret are the state of MLS (`mls`: epochs, secret trees, chains of senders, commits of ours), private keys of KeyPackages
- * (`keypackages`), invites (`inv`), and requests with a key and their replies (`asked`, `reply`).
+ * Secret are the state of MLS (`mls`: epochs, secret trees, chains of senders, commits of ours),
+ * private keys of KeyPackages (`keypackages`), invites (`inv`), and requests with a key and their
+ * replies (`asked`, `reply`).
  */
 
 const plainFamilies: ReadonlySet<string> = new Set([

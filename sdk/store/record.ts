@@ -3,10 +3,11 @@
  *
  *   layout u8 | schema version u16 | generation u64 | nonce (12) | AES-256-GCM of: id length u16 | id | value
  *
- * Associated data: label, all that stands before the nonce, and the name under which it lies; so a record cannot be moved,
- * and no version changed. The id is inside because names cannot be turned back into ids. The generation is that of the
- * batch which wrote the record; it is in the clear so that the index can be rebuilt without decrypting values. The schema
- * version is the format of the store at that time (`migrations.ts`). Layout 1 is sealed under the data key, 2 under a key of the
+ * Associated data: label, all that stands before the nonce, and the name under which it lies; so a
+ * record cannot be moved, and no version changed. The id is inside because names cannot be turned
+ * back into ids. The generation is that of the batch which wrote the record; it is in the clear so
+ * that the index can be rebuilt without decrypting values. The schema version is the format of the
+ * store at that time (`migrations.ts`). Layout 1 is sealed under the data key, 2 under a key of the
  * record's own. A new layout gets a branch in `decodeRecord`; old ones stay readable.
  */
 import { type Aes256Gcm, CipherError, nonceBytes, tagBytes } from "../../wasm/mod.ts";
@@ -59,9 +60,16 @@ export function createRecordScratch(): RecordScratch {
   return { plaintext: new Scratch(64 * 1024), aad: new Scratch(128) };
 }
 
-export function encodeRecord(record: Omit<RecordContent, "value"> & { value: Uint8Array }, by: SealedWith): Uint8Array {
+export function encodeRecord(
+  record: Omit<RecordContent, "value"> & { value: Uint8Array },
+  by: SealedWith,
+): Uint8Array {
   const { scratch, gcm, isSecret, nonce, name } = by;
-  const plaintext = scratch.plaintext.join(encodeUint(record.id.length, idLengthBytes), record.id, record.value);
+  const plaintext = scratch.plaintext.join(
+    encodeUint(record.id.length, idLengthBytes),
+    record.id,
+    record.value,
+  );
   const prefix = new Uint8Array(headerBytes + nonceBytes);
   const view = new DataView(prefix.buffer);
   view.setUint8(0, isSecret ? own : shared);
@@ -77,19 +85,29 @@ export function encodeRecord(record: Omit<RecordContent, "value"> & { value: Uin
   }
 }
 
-/** Throws `store_corrupt` naming the kind for anything that is not exactly what was written under this name. */
+/**
+ * Throws `store_corrupt` naming the kind for anything that is not exactly what was written under
+ * this name.
+ */
 export function decodeRecord(
   bytes: Uint8Array,
   { gcm, name, kind }: { gcm: Aes256Gcm; name: Uint8Array; kind: string },
 ): RecordContent {
   const damaged = (cause?: unknown): StoreError =>
-    new StoreError("store_corrupt", `Cannot read a record of kind "${kind}": it was damaged or exchanged`, {
-      cause,
-      kind,
-    });
-  if (bytes.length < overheadBytes || bytes.length > overheadBytes + maxIdBytes + maxValueBytes) throw damaged();
+    new StoreError(
+      "store_corrupt",
+      `Cannot read a record of kind "${kind}": it was damaged or exchanged`,
+      {
+        cause,
+        kind,
+      },
+    );
+  if (bytes.length < overheadBytes || bytes.length > overheadBytes + maxIdBytes + maxValueBytes) {
+    throw damaged();
+  }
   if (bytes[0] !== shared && bytes[0] !== own) {
-    // A version byte is authenticated only by a reader that knows the version: it may be newer, or damaged.
+    // A version byte is authenticated only by a reader that knows the version: it may be newer, or
+    // damaged.
     const text = `Cannot read a record of kind "${kind}": format ${
       bytes[0]
     } is unknown; it is damaged or from a newer version`;
@@ -112,8 +130,8 @@ export function decodeRecord(
 }
 
 /**
- * Returns the generation that a record claims before it is decrypted; 0, which no batch has, when the record is too
- * short or the number too high.
+ * Returns the generation that a record claims before it is decrypted; 0, which no batch has, when
+ * the record is too short or the number too high.
  */
 export function claimedGeneration(bytes: Uint8Array): number {
   return bytes.length < headerBytes ? 0 : decodeUint(bytes.subarray(3, headerBytes)) ?? 0;
@@ -137,12 +155,17 @@ function openOrThrow(
   try {
     return gcm.open(input);
   } catch (cause) {
-    if (cause instanceof CipherError && cause.code === "authentication_failed") throw damaged(cause);
+    if (cause instanceof CipherError && cause.code === "authentication_failed") {
+      throw damaged(cause);
+    }
     throw cause;
   }
 }
 
-/** One change a record: the generation must name one version of it, or a damaged database could answer the wrong one. */
+/**
+ * One change a record: the generation must name one version of it, or a damaged database could
+ * answer the wrong one.
+ */
 export function lastOfEach(changes: readonly RecordChange[]): RecordChange[] {
   const last = new Map<string, RecordChange>();
   for (const change of changes) last.set(`${change.kind} ${change.id}`, change);

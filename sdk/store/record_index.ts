@@ -1,11 +1,13 @@
 /**
- * The records that exist, and the batch that wrote each: in memory, rebuilt when a store is opened. Its digest is the
- * xor of a keyed hash of every (name, generation) and lies encrypted in the head, so a record that vanished, came back
- * or was replaced by an older version of itself is noticed without decrypting a single value. (Multiset hash after
- * Clarke et al., ASIACRYPT 2003: keyed, and hidden from an attacker that can write to the disk.)
+ * The records that exist, and the batch that wrote each: in memory, rebuilt when a store is opened.
+ * Its digest is the xor of a keyed hash of every (name, generation) and lies encrypted in the head,
+ * so a record that vanished, came back or was replaced by an older version of itself is noticed
+ * without decrypting a single value. (Multiset hash after Clarke et al., ASIACRYPT 2003: keyed, and
+ * hidden from an attacker that can write to the disk.)
  *
- * The keyed hash is the GCM tag of the name, several times faster than an HMAC. Its nonce is a part of the name to which the
- * generation is added by xor: names are HMACs, which nobody can choose, so no two records share one.
+ * The keyed hash is the GCM tag of the name, several times faster than an HMAC. Its nonce is a part
+ * of the name to which the generation is added by xor: names are HMACs, which nobody can choose, so
+ * no two records share one.
  */
 import { type Aes256Gcm, nonceBytes, tagBytes } from "../../wasm/mod.ts";
 import { encodeUint } from "./bytes.ts";
@@ -69,10 +71,15 @@ export class RecordIndex {
     return Array.from(kinds, (kind) => [...this.#kinds.get(kind)?.keys() ?? []]).flat();
   }
 
-  /** The texts of names, and the generations, of all records that are sealed under keys of their own. */
+  /**
+   * The texts of names, and the generations, of all records that are sealed under keys of their
+   * own.
+   */
   *secrets(): Iterable<readonly [text: string, generation: number]> {
     for (const entries of this.#kinds.values()) {
-      for (const [text, { generation, isSecret }] of entries) if (isSecret) yield [text, generation];
+      for (const [text, { generation, isSecret }] of entries) {
+        if (isSecret) yield [text, generation];
+      }
     }
   }
 
@@ -94,7 +101,9 @@ export class RecordIndex {
   /** Adding a share twice takes it away. */
   #toggle(entry: Pick<Entry, "hash"> | undefined): void {
     if (entry === undefined) return;
-    for (let i = 0; i < digestBytes; i++) this.#digest[i] = (this.#digest[i] ?? 0) ^ (entry.hash[i] ?? 0);
+    for (let i = 0; i < digestBytes; i++) {
+      this.#digest[i] = (this.#digest[i] ?? 0) ^ (entry.hash[i] ?? 0);
+    }
   }
 }
 

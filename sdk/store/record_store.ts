@@ -1,6 +1,7 @@
 /**
- * The encrypted store: get, put, delete, atomic batches, the list of one kind, and its end. Every acknowledged batch is durable
- * and complete. After any damage by a disk, a crash or a person, a read returns what was written or throws.
+ * The encrypted store: get, put, delete, atomic batches, the list of one kind, and its end. Every
+ * acknowledged batch is durable and complete. After any damage by a disk, a crash or a person, a
+ * read returns what was written or throws.
  */
 import { type Aes256Gcm, keyBytes, maxSeals, nonceBytes } from "../../wasm/mod.ts";
 import { decodeKeyFile } from "./data_key.ts";
@@ -11,7 +12,13 @@ import { encodeHead, encodeWitness } from "./head.ts";
 import { firstFormat, newestFormat, upgradeValue } from "./migrations.ts";
 import { headName, kindPrefixBytes, Names, recordPrefix } from "./names.ts";
 import type { OpenPeriods } from "./open_periods.ts";
-import { destroyTools, type Opened, openParts, type StoreOptions, writeDataKey } from "./opening.ts";
+import {
+  destroyTools,
+  type Opened,
+  openParts,
+  type StoreOptions,
+  writeDataKey,
+} from "./opening.ts";
 import type { BlobChange, StoreParts } from "./parts.ts";
 import { emptyPlace, encodePlace, placeOf } from "./periods.ts";
 import { isPlain } from "./plain_kinds.ts";
@@ -84,7 +91,10 @@ export class RecordStore {
     });
   }
 
-  /** Opens a store, or creates it where there is none. Takes over the parts: they are closed with the store, or on failure. */
+  /**
+   * Opens a store, or creates it where there is none. Takes over the parts: they are closed with
+   * the store, or on failure.
+   */
   static async open(parts: StoreParts, options: StoreOptions = {}): Promise<RecordStore> {
     let opened: Opened | undefined;
     try {
@@ -100,7 +110,10 @@ export class RecordStore {
     }
   }
 
-  /** Resolves when the disk has refused a write: nothing more can be written until the store is opened again. */
+  /**
+   * Resolves when the disk has refused a write: nothing more can be written until the store is
+   * opened again.
+   */
   get failed(): Promise<StoreError> {
     return this.#commits.failed;
   }
@@ -125,40 +138,53 @@ export class RecordStore {
   }
 
   /**
-   * All changes or none; of several to one record the last. Values are encrypted before this returns, so they may be reused;
-   * its promise resolves when all is durable.
+   * All changes or none; of several to one record the last. Values are encrypted before this
+   * returns, so they may be reused; its promise resolves when all is durable.
    */
   batch(changes: readonly RecordChange[]): Promise<void> {
     try {
       this.#checkWritable(changes);
       const generation = this.#generation + 1;
       const blobs = lastOfEach(changes).map((change) => this.#encode(change, generation));
-      return this.#write(blobs, { generation, secrets: changes.filter(({ kind }) => !isPlain(kind)).length });
+      return this.#write(blobs, {
+        generation,
+        secrets: changes.filter(({ kind }) => !isPlain(kind)).length,
+      });
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  /** Deletes every record of a kind, in several writes when they are many. Reads none: one that is damaged goes like the others. */
+  /**
+   * Deletes every record of a kind, in several writes when they are many. Reads none: one that is
+   * damaged goes like the others.
+   */
   async clear(kind: string): Promise<void> {
     this.#checkWritable([]);
     const texts = this.#opened.index.texts(this.#names.kindPrefix(kind));
     for (let at = 0; at < texts.length; at += maxCleared) {
-      const blobs = texts.slice(at, at + maxCleared).map((text): BlobChange => ({ type: "del", key: bytesOf(text) }));
-      await this.#write(blobs, { generation: this.#generation + 1, secrets: isPlain(kind) ? 0 : blobs.length });
+      const blobs = texts.slice(at, at + maxCleared).map((text): BlobChange => ({
+        type: "del",
+        key: bytesOf(text),
+      }));
+      await this.#write(blobs, {
+        generation: this.#generation + 1,
+        secrets: isPlain(kind) ? 0 : blobs.length,
+      });
     }
   }
 
   /**
-   * Every record of one kind, in no particular order. A damaged record fails the whole list, unless `onDamaged` takes note of
-   * it: then the others are answered.
+   * Every record of one kind, in no particular order. A damaged record fails the whole list, unless
+   * `onDamaged` takes note of it: then the others are answered.
    */
   async list(kind: string, onDamaged?: (error: StoreError) => void): Promise<StoredRecord[]> {
     this.#checkOpen();
     const records: StoredRecord[] = [];
     for await (const result of this.#readAll(this.#names.kindPrefix(kind), () => kind)) {
-      if (!(result instanceof StoreError)) records.push({ id: decoder.decode(result.id), value: result.value });
-      else if (onDamaged !== undefined) onDamaged(result);
+      if (!(result instanceof StoreError)) {
+        records.push({ id: decoder.decode(result.id), value: result.value });
+      } else if (onDamaged !== undefined) onDamaged(result);
       else throw result;
     }
     return records;
@@ -168,7 +194,8 @@ export class RecordStore {
   async verify(kinds: readonly string[] = []): Promise<Verification> {
     this.#checkOpen();
     const known = new Map(kinds.map((kind) => [this.#names.kindPrefix(kind).join(), kind]));
-    const kindOf = (name: Uint8Array): string => known.get(name.subarray(0, kindPrefixBytes).join()) ?? "unknown";
+    const kindOf = (name: Uint8Array): string =>
+      known.get(name.subarray(0, kindPrefixBytes).join()) ?? "unknown";
     let records = 0;
     const damaged: StoreError[] = [];
     for await (const result of this.#readAll(recordPrefix, kindOf)) {
@@ -178,12 +205,20 @@ export class RecordStore {
     return { records, damaged };
   }
 
-  /** Wraps the data key anew; no record is touched. `undefined` stands for no passphrase, before or after. */
-  async changePassphrase({ from, to }: { from: string | undefined; to: string | undefined }): Promise<void> {
+  /**
+   * Wraps the data key anew; no record is touched. `undefined` stands for no passphrase, before or
+   * after.
+   */
+  async changePassphrase(
+    { from, to }: { from: string | undefined; to: string | undefined },
+  ): Promise<void> {
     this.#checkOpen();
     const file = await this.#parts.keys.read();
     if (file === undefined) {
-      throw new StoreError("store_corrupt", "Cannot change the passphrase: the key file is missing");
+      throw new StoreError(
+        "store_corrupt",
+        "Cannot change the passphrase: the key file is missing",
+      );
     }
     const key = await decodeKeyFile(file, from);
     try {
@@ -193,7 +228,9 @@ export class RecordStore {
     }
   }
 
-  /** Waits for what was begun, then wipes the keys and releases the lock. Closing twice is harmless. */
+  /**
+   * Waits for what was begun, then wipes the keys and releases the lock. Closing twice is harmless.
+   */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -204,7 +241,10 @@ export class RecordStore {
     await this.#parts.blobs.close();
   }
 
-  /** One batch a migration, with the number of its format in the head: after a crash the next opening goes on from there. */
+  /**
+   * One batch a migration, with the number of its format in the head: after a crash the next
+   * opening goes on from there.
+   */
   async #migrate(): Promise<void> {
     const { migrations = [] } = this.#options;
     if (this.#isReadOnly()) this.#format = newestFormat(migrations);
@@ -216,8 +256,8 @@ export class RecordStore {
   }
 
   /**
-   * A period begins with each opening: it ends what a crash has interrupted, and what the process before had to forget. And no key
-   * is made twice by a store that a crash or a copy has set back.
+   * A period begins with each opening: it ends what a crash has interrupted, and what the process
+   * before had to forget. And no key is made twice by a store that a crash or a copy has set back.
    */
   async #begin(): Promise<void> {
     if (this.#opened.isNew) return await this.#commits.add(this.#keyList());
@@ -227,7 +267,10 @@ export class RecordStore {
     this.#commits.check();
   }
 
-  /** See `docs/store.md`: nothing is sealed under the new secret before it is on disk, and the old one goes last. */
+  /**
+   * See `docs/store.md`: nothing is sealed under the new secret before it is on disk, and the old
+   * one goes last.
+   */
   async #endPeriod(turned: () => void): Promise<void> {
     const before = this.#periods;
     if (before === undefined) return turned();
@@ -235,7 +278,10 @@ export class RecordStore {
     const { storage, period } = before;
     const { random } = this.#parts;
     const next = { number: period.number + 1, secret: random(keyBytes) };
-    await storage.overwrite(placeOf(next), encodePlace(next, { gcm: this.#opened.tools.periodGcm, random }));
+    await storage.overwrite(
+      placeOf(next),
+      encodePlace(next, { gcm: this.#opened.tools.periodGcm, random }),
+    );
     this.#commits.check();
     turned();
     this.#generation++;
@@ -253,7 +299,10 @@ export class RecordStore {
   }
 
   /** The index knows them at once; the promise resolves when they are durable. */
-  #write(blobs: readonly BlobChange[], of: { readonly generation: number; readonly secrets: number }): Promise<void> {
+  #write(
+    blobs: readonly BlobChange[],
+    of: { readonly generation: number; readonly secrets: number },
+  ): Promise<void> {
     this.#generation = of.generation;
     for (const blob of blobs) {
       const isSecret = blob.type === "put" && claimsSecret(blob.value);
@@ -277,8 +326,8 @@ export class RecordStore {
   }
 
   /**
-   * Reads until what lies on disk is what the index expects. They differ while a write is on its way; when none is, the disk
-   * has lost or exchanged the record.
+   * Reads until what lies on disk is what the index expects. They differ while a write is on its
+   * way; when none is, the disk has lost or exchanged the record.
    */
   async #read(name: Uint8Array, kind: string): Promise<RecordContent | undefined> {
     const { index } = this.#opened;
@@ -297,7 +346,10 @@ export class RecordStore {
     }
   }
 
-  /** In one scan of the disk. A record that it does not show as the index expects is read by itself: it is being written, or damaged. */
+  /**
+   * In one scan of the disk. A record that it does not show as the index expects is read by itself:
+   * it is being written, or damaged.
+   */
   async *#readAll(
     prefix: Uint8Array,
     kindOf: (name: Uint8Array) => string,
@@ -340,13 +392,18 @@ export class RecordStore {
   #decode(bytes: Uint8Array | undefined, of: Expected): RecordContent {
     const { kind } = of;
     if (bytes === undefined) {
-      throw new StoreError("store_corrupt", `Cannot read a record of kind "${kind}": it has vanished`, { kind });
+      throw new StoreError(
+        "store_corrupt",
+        `Cannot read a record of kind "${kind}": it has vanished`,
+        { kind },
+      );
     }
     const decode = (gcm: Aes256Gcm): RecordContent => decodeRecord(bytes, { ...of, gcm });
     const period = claimsSecret(bytes) ? this.#periods?.period : undefined;
     const record = period?.open(of.name, of.expected, decode) ?? decode(this.#opened.tools.gcm);
     if (record.generation !== of.expected) {
-      const text = `Cannot trust a record of kind "${kind}": it was replaced by another version of itself`;
+      const text =
+        `Cannot trust a record of kind "${kind}": it was replaced by another version of itself`;
       throw new StoreError("store_corrupt", text, { kind });
     }
     if (record.schema === this.#format) return record;
@@ -376,20 +433,37 @@ export class RecordStore {
     this.#checkOpen();
     this.#commits.check();
     if (this.#isReadOnly()) {
-      throw new StoreError("store_corrupt", "Cannot write: the store is damaged and was opened for reading");
+      throw new StoreError(
+        "store_corrupt",
+        "Cannot write: the store is damaged and was opened for reading",
+      );
     }
-    const bytes = changes.reduce((sum, change) => sum + (change.type === "put" ? change.value.length : 0), 0);
-    const tooLarge = changes.some((change) => change.type === "put" && change.value.length > maxValueBytes);
+    const bytes = changes.reduce(
+      (sum, change) => sum + (change.type === "put" ? change.value.length : 0),
+      0,
+    );
+    const tooLarge = changes.some((change) =>
+      change.type === "put" && change.value.length > maxValueBytes
+    );
     if (changes.length > maxChanges || bytes > maxBatchBytes || tooLarge) {
-      const limits = `${maxChanges} changes, ${maxBatchBytes} bytes in all, ${maxValueBytes} a value`;
-      throw new StoreError("payload_too_large", `Cannot write a batch beyond ${limits}; write several`);
+      const limits =
+        `${maxChanges} changes, ${maxBatchBytes} bytes in all, ${maxValueBytes} a value`;
+      throw new StoreError(
+        "payload_too_large",
+        `Cannot write a batch beyond ${limits}; write several`,
+      );
     }
     if (this.#seals + changes.length + 1 > maxSeals) {
-      throw new StoreError("store_failed", "Cannot write: the data key has sealed all it may; move to a new store");
+      throw new StoreError(
+        "store_failed",
+        "Cannot write: the data key has sealed all it may; move to a new store",
+      );
     }
   }
 
   #checkOpen(): void {
-    if (this.#closed) throw new StoreError("transport_error", "The client was closed; connect again");
+    if (this.#closed) {
+      throw new StoreError("transport_error", "The client was closed; connect again");
+    }
   }
 }

@@ -13,7 +13,11 @@ export async function openOn(disk: MemoryDisk, options: StoreOptions = {}): Prom
   return await RecordStore.open(openMemory(disk, random.bytes), options);
 }
 
-async function assertFails(code: StoreErrorCode, act: () => Promise<unknown>, kind?: string): Promise<StoreError> {
+async function assertFails(
+  code: StoreErrorCode,
+  act: () => Promise<unknown>,
+  kind?: string,
+): Promise<StoreError> {
   const error = await assertRejects(act, StoreError);
   assertEquals(error.code, code, `${error.code}: ${error.message}`);
   if (kind !== undefined) assertEquals(error.kind, kind, error.message);
@@ -64,17 +68,20 @@ Deno.test("a random history of batches ends as a plain map does, through reopeni
   const expected = new Map<string, Uint8Array>();
   let store = await openOn(disk);
   for (let round = 0; round < 60; round++) {
-    const batches = Array.from({ length: 1 + random.below(4) }, () =>
-      Array.from({ length: random.below(6) }, () => {
-        const id = `id${random.below(20)}`;
-        if (random.chance(0.3)) {
-          expected.delete(id);
-          return { type: "delete", kind: "k", id } as const;
-        }
-        const value = random.bytes(random.below(300));
-        expected.set(id, value);
-        return { type: "put", kind: "k", id, value } as const;
-      }));
+    const batches = Array.from(
+      { length: 1 + random.below(4) },
+      () =>
+        Array.from({ length: random.below(6) }, () => {
+          const id = `id${random.below(20)}`;
+          if (random.chance(0.3)) {
+            expected.delete(id);
+            return { type: "delete", kind: "k", id } as const;
+          }
+          const value = random.bytes(random.below(300));
+          expected.set(id, value);
+          return { type: "put", kind: "k", id, value } as const;
+        }),
+    );
     await Promise.all(batches.map((batch) => store.batch(batch)));
     if (random.chance(0.2)) {
       await store.close();
@@ -89,9 +96,17 @@ Deno.test("a random history of batches ends as a plain map does, through reopeni
 Deno.test("of several changes to one record in a batch the last counts, and only it is written", async () => {
   const disk = createMemoryDisk();
   const store = await openOn(disk);
-  const put = (id: string, value: string) => ({ type: "put", kind: "k", id, value: utf8(value) }) as const;
+  const put = (id: string, value: string) =>
+    ({ type: "put", kind: "k", id, value: utf8(value) }) as const;
   const remove = (id: string) => ({ type: "delete", kind: "k", id }) as const;
-  await store.batch([put("a", "1"), put("b", "1"), put("a", "2"), remove("b"), remove("c"), put("c", "3")]);
+  await store.batch([
+    put("a", "1"),
+    put("b", "1"),
+    put("a", "2"),
+    remove("b"),
+    remove("c"),
+    put("c", "3"),
+  ]);
   assertEquals((await store.list("k")).map(({ id }) => id).sort(), ["a", "c"]);
   assertEquals(await store.get("k", "a"), utf8("2"));
   assertEquals(recordsOn(disk).length, 2);
@@ -118,12 +133,15 @@ Deno.test("nothing of names, ids or values is on disk in the clear", async () =>
     disk.key ?? [],
     disk.witness ?? [],
   );
-  for (const bytes of everything) assert(!new TextDecoder("latin1").decode(bytes).includes("canary"));
+  for (const bytes of everything) {
+    assert(!new TextDecoder("latin1").decode(bytes).includes("canary"));
+  }
 });
 
 Deno.test("a flipped bit in any byte of a record is refused with its kind, and the rest stays readable", async () => {
   const disk = await diskWith(3);
-  const [name, blob] = recordsOn(disk)[1] ?? ["", { key: new Uint8Array(), value: new Uint8Array() }];
+  const [name, blob] = recordsOn(disk)[1] ??
+    ["", { key: new Uint8Array(), value: new Uint8Array() }];
   for (let at = 0; at < blob.value.length; at++) {
     const changed = blob.value.slice();
     changed[at] = (changed[at] ?? 0) ^ (1 << random.below(8));
@@ -149,7 +167,9 @@ Deno.test("swapped, copied and cut records are refused, never answered under ano
   disk.blobs.set(secondName, { key: second.key, value: first.value });
   await assertFails("store_corrupt", () => openOn(disk), "head");
   const store = await openOn(disk, { damaged: "read" });
-  for (const id of ["c0", "c1"]) await assertFails("store_corrupt", () => store.get("channel", id), "channel");
+  for (const id of ["c0", "c1"]) {
+    await assertFails("store_corrupt", () => store.get("channel", id), "channel");
+  }
   await assertFails("store_corrupt", () => store.put("channel", "new", utf8("x")));
   await store.close();
   for (let length = 0; length < first.value.length; length += 7) {
@@ -191,7 +211,8 @@ Deno.test("a record that is exchanged for its older version while the store is o
 
 Deno.test("a record under a name that differs in any byte is noticed when the store is opened", async () => {
   const disk = await diskWith(2);
-  const [name, blob] = recordsOn(disk)[0] ?? ["", { key: new Uint8Array(), value: new Uint8Array() }];
+  const [name, blob] = recordsOn(disk)[0] ??
+    ["", { key: new Uint8Array(), value: new Uint8Array() }];
   disk.blobs.delete(name);
   for (let at = 1; at < blob.key.length; at++) {
     const key = blob.key.slice();
@@ -248,8 +269,9 @@ Deno.test("a flipped bit in head, witness or key file is refused with a typed er
       const changed = bytes.slice();
       changed[at] = (changed[at] ?? 0) ^ (1 << random.below(8));
       const copy: MemoryDisk = { ...disk, blobs: new Map(disk.blobs) };
-      if (part === "head" && head !== undefined) copy.blobs.set("68", { key: head.key, value: changed });
-      else if (part === "witness") copy.witness = changed;
+      if (part === "head" && head !== undefined) {
+        copy.blobs.set("68", { key: head.key, value: changed });
+      } else if (part === "witness") copy.witness = changed;
       else copy.key = changed;
       const error = await assertRejects(() => openOn(copy), StoreError);
       assertEquals(error.code, "store_corrupt", `${part} byte ${at}`);
@@ -281,7 +303,10 @@ Deno.test("a passphrase is needed once set, and changes without rewriting a reco
   await assertFails("passphrase_wrong", () => openOn(disk, { passphrase: "second" }));
   await assertFails("passphrase_wrong", () => openOn(disk));
   store = await openOn(disk, { passphrase: "first", cost: cheap });
-  await assertFails("passphrase_wrong", () => store.changePassphrase({ from: "wrong", to: "second" }));
+  await assertFails(
+    "passphrase_wrong",
+    () => store.changePassphrase({ from: "wrong", to: "second" }),
+  );
   await store.changePassphrase({ from: "first", to: "second" });
   await store.close();
   assertEquals(disk.blobs, before);
@@ -323,8 +348,13 @@ Deno.test("wrong kinds, ids and sizes, and a closed store, are refused", async (
     await assertFails("invalid_request", () => store.put(kind, "a", utf8("")));
     await assertFails("invalid_request", () => store.list(kind));
   }
-  for (const id of ["", "x".repeat(513)]) await assertFails("invalid_request", () => store.get("k", id));
-  await assertFails("payload_too_large", () => store.put("k", "a", new Uint8Array(maxValueBytes + 1)));
+  for (const id of ["", "x".repeat(513)]) {
+    await assertFails("invalid_request", () => store.get("k", id));
+  }
+  await assertFails(
+    "payload_too_large",
+    () => store.put("k", "a", new Uint8Array(maxValueBytes + 1)),
+  );
   assertEquals(await store.list("k"), []);
   await store.close();
   await store.close();
@@ -342,7 +372,9 @@ Deno.test("a second store on the same disk is refused until the first is closed"
 
 Deno.test("clear() deletes a kind and no other, in several writes, also what is damaged, and for good", async () => {
   const disk = await diskWith(2500);
-  for (const [, { value }] of recordsOn(disk).slice(0, 2)) value[value.length - 1] = (value.at(-1) ?? 0) ^ 1;
+  for (const [, { value }] of recordsOn(disk).slice(0, 2)) {
+    value[value.length - 1] = (value.at(-1) ?? 0) ^ 1;
+  }
   const store = await openOn(disk);
   await store.put("identity", "a", utf8("1"));
   await assertFails("store_corrupt", () => store.list("channel"), "channel");
@@ -351,7 +383,10 @@ Deno.test("clear() deletes a kind and no other, in several writes, also what is 
   await store.clear("channel");
   await store.close();
   const again = await openOn(disk);
-  assertEquals([await again.list("channel"), await again.verify()], [[], { records: 1, damaged: [] }]);
+  assertEquals([await again.list("channel"), await again.verify()], [[], {
+    records: 1,
+    damaged: [],
+  }]);
   await again.close();
 });
 

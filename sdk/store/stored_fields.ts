@@ -1,11 +1,14 @@
 /**
- * Small records as CBOR lists. The store has authenticated them and brought them to the newest format (`formats.ts`), so
- * another shape is a mistake of ours.
+ * Small records as CBOR lists. The store has authenticated them and brought them to the newest
+ * format (`formats.ts`), so another shape is a mistake of ours.
  */
 import { type CborValue, decodeOwnCbor, encodeCbor } from "../../proto/mod.ts";
 import { StoreError } from "./errors.ts";
 
-/** Throws `StoreError` for a number that could be written but not read: one that is no whole number, or too large. */
+/**
+ * Throws `StoreError` for a number that could be written but not read: one that is no whole number,
+ * or too large.
+ */
 export function encodeFields(fields: readonly CborValue[]): Uint8Array {
   for (const field of fields) checkNumbers(field);
   return encodeCbor([...fields]);
@@ -75,10 +78,14 @@ export class StoredFields {
 
   /** A list of lists. */
   rows(index: number): StoredFields[] {
-    return this.list(index).map((row) => new StoredFields(Array.isArray(row) ? row : this.#refuse(), this.#kind));
+    return this.list(index).map((row) =>
+      new StoredFields(Array.isArray(row) ? row : this.#refuse(), this.#kind)
+    );
   }
 
   #refuse(): never {
-    throw new StoreError("store_corrupt", `A record of kind "${this.#kind}" has another shape`, { kind: this.#kind });
+    throw new StoreError("store_corrupt", `A record of kind "${this.#kind}" has another shape`, {
+      kind: this.#kind,
+    });
   }
 }

@@ -8,5 +8,8 @@ Deno.test("encodeFields() refuses numbers that could not be read again", () => {
     }
   }
   const numbers = [0, -0, -1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
-  assertEquals(numbers.map((_, i) => decodeFields(encodeFields(numbers), "test").number(i)), numbers.map((n) => n + 0));
+  assertEquals(
+    numbers.map((_, i) => decodeFields(encodeFields(numbers), "test").number(i)),
+    numbers.map((n) => n + 0),
+  );
 });

@@ -23,7 +23,11 @@ export {
   keyPackageReference,
   type OwnKeyPackage,
 } from "../mls/key_package.ts";
-export { type KeyPackageChange, signedAnew, withOlderLeaf } from "../mls/testing/odd_key_package.ts";
+export {
+  type KeyPackageChange,
+  signedAnew,
+  withOlderLeaf,
+} from "../mls/testing/odd_key_package.ts";
 export { someone } from "../mls/testing/people.ts";
 export { createSignatures, portableSignatures, type Signatures } from "../mls/crypto/signatures.ts";
 export { atOnce } from "../base/parts.ts";

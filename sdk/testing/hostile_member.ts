@@ -1,6 +1,6 @@
 /**
- * Messages of a member with a modified client: everything that its keys can seal, including what the SDK would never
- * send.
+ * Messages of a member with a modified client: everything that its keys can seal, including what
+ * the SDK would never send.
  */
 import {
   type AgentId,
@@ -44,7 +44,11 @@ export class HostileMember {
   }
 
   /** A message as it should be, with a counter of one's choice. */
-  async counted(counter: number, payload = "counted", messageId = this.#newId()): Promise<SendMessage> {
+  async counted(
+    counter: number,
+    payload = "counted",
+    messageId = this.#newId(),
+  ): Promise<SendMessage> {
     const inside = this.#inside;
     const { channelId } = inside;
     const aad = encodeMessageAad({ messageId, counter });
@@ -53,12 +57,19 @@ export class HostileMember {
   }
 
   /** Several messages as one, which says that they are `count`. */
-  async bundled(counter: number, parts: readonly Uint8Array[], count = parts.length): Promise<SendMessage> {
+  async bundled(
+    counter: number,
+    parts: readonly Uint8Array[],
+    count = parts.length,
+  ): Promise<SendMessage> {
     const inside = this.#inside;
     const { channelId } = inside;
     const messageId = this.#newId();
     const plaintext = encodeBundle(parts.map((part) => ({ id: this.#newId(), plaintext: part })));
-    const { epoch, message } = await inside.seal(plaintext, encodeMessageAad({ messageId, counter, count }));
+    const { epoch, message } = await inside.seal(
+      plaintext,
+      encodeMessageAad({ messageId, counter, count }),
+    );
     return { channelId, epoch, messageId, ciphertext: message };
   }
 
@@ -70,17 +81,26 @@ export class HostileMember {
     return { ...rest, ciphertext: broken };
   }
 
-  /** Another id under the same counter and key, as a sender would make it that has forgotten what it sent. */
+  /**
+   * Another id under the same counter and key, as a sender would make it that has forgotten what it
+   * sent.
+   */
   again({ ciphertext, messageId, ...rest }: SendMessage): SendMessage {
     const [before, after] = [binaryIdToBytes(messageId), this.#newId()];
-    const at = ciphertext.findIndex((_, start) => before.every((byte, i) => ciphertext[start + i] === byte));
+    const at = ciphertext.findIndex((_, start) =>
+      before.every((byte, i) => ciphertext[start + i] === byte)
+    );
     const changed = ciphertext.slice();
     changed.set(binaryIdToBytes(after), at);
     return { ...rest, messageId: after, ciphertext: changed };
   }
 
-  /** Sender data is sealed with a key that all members have: it claims any leaf and any generation. */
-  forged({ leafIndex, generation }: { readonly leafIndex: number; readonly generation: number }): SendMessage {
+  /**
+   * Sender data is sealed with a key that all members have: it claims any leaf and any generation.
+   */
+  forged(
+    { leafIndex, generation }: { readonly leafIndex: number; readonly generation: number },
+  ): SendMessage {
     const { group, channelId } = this.#inside;
     const { context, secrets } = group.current;
     const messageId = this.#newId();
@@ -105,8 +125,8 @@ export class HostileMember {
   }
 
   /**
-   * A Welcome into a group of which it has made itself the only owner, with a chain that a newcomer would believe: it removes
-   * the victim and adds it again.
+   * A Welcome into a group of which it has made itself the only owner, with a chain that a newcomer
+   * would believe: it removes the victim and adds it again.
    */
   usurp(victim: AgentId, keyPackage: Uint8Array): Uint8Array {
     const { group: { current, binding }, channelId } = this.#inside;
@@ -137,12 +157,19 @@ export class HostileMember {
     return welcome;
   }
 
-  /** Chains are known to all members: a message opens as another's, and only its signature says that it is not. */
-  impersonating({ leafIndex, generation }: { readonly leafIndex: number; readonly generation: number }): SendMessage {
+  /**
+   * Chains are known to all members: a message opens as another's, and only its signature says that
+   * it is not.
+   */
+  impersonating(
+    { leafIndex, generation }: { readonly leafIndex: number; readonly generation: number },
+  ): SendMessage {
     const { group, channelId } = this.#inside;
     const { context, secrets, secretTree, contextBytes } = group.current;
     const messageKey = secretTree.find(leafIndex, "application", generation);
-    if (typeof messageKey === "string") throw new Error(`No key of generation ${generation}: ${messageKey}`);
+    if (typeof messageKey === "string") {
+      throw new Error(`No key of generation ${generation}: ${messageKey}`);
+    }
     const messageId = this.#newId();
     const { runtime, signatures, identity } = this.#agent.parts;
     const framed: FramedContent = {
@@ -165,7 +192,10 @@ export class HostileMember {
     return { channelId, epoch: Number(context.epoch), messageId, ciphertext };
   }
 
-  /** A commit whose path is garbled on some levels, counted from its leaf: members there cannot follow, the others can. */
+  /**
+   * A commit whose path is garbled on some levels, counted from its leaf: members there cannot
+   * follow, the others can.
+   */
   garbledCommit(levels: readonly number[]): { readonly message: Uint8Array; readonly next: Epoch } {
     const { current } = this.#inside.group;
     const { identity, signatures, runtime } = this.#agent.parts;
@@ -186,12 +216,20 @@ export class HostileMember {
         })),
       }
     );
-    const input = { proposals: [], identity, authenticatedData: new Uint8Array(0), padding: () => 0 };
+    const input = {
+      proposals: [],
+      identity,
+      authenticatedData: new Uint8Array(0),
+      padding: () => 0,
+    };
     const garbled = { ...path, updatePath: { ...path.updatePath, nodes } };
     return atOnce(commitWith(current, input, { applied, path: garbled }, deps));
   }
 
-  /** A commit that leaves the channel with this binding, adds these KeyPackages and removes these agents, whatever it may do. */
+  /**
+   * A commit that leaves the channel with this binding, adds these KeyPackages and removes these
+   * agents, whatever it may do.
+   */
   commitTo(
     binding: Partial<ChannelBinding>,
     add: readonly Uint8Array[] = [],
@@ -204,8 +242,14 @@ export class HostileMember {
     return atOnce(createCommit(group.current, {
       proposals: [
         { proposalType: "group_context_extensions", groupContextExtensions: { extensions } },
-        ...leaves.map(({ leafIndex }) => ({ proposalType: "remove" as const, remove: { removed: leafIndex } })),
-        ...add.map((each) => ({ proposalType: "add" as const, add: { keyPackage: decodeKeyPackageMessage(each) } })),
+        ...leaves.map(({ leafIndex }) => ({
+          proposalType: "remove" as const,
+          remove: { removed: leafIndex },
+        })),
+        ...add.map((each) => ({
+          proposalType: "add" as const,
+          add: { keyPackage: decodeKeyPackageMessage(each) },
+        })),
       ],
       identity,
       authenticatedData: new Uint8Array(0),

@@ -1,8 +1,16 @@
 /**
- * A channel from inside: for members whose client was modified, and for what an agent knows and tells no user. It is the one
- * place that knows the classes of a channel, so that tests name none of them, and a class that is replaced changes one file.
+ * A channel from inside: for members whose client was modified, and for what an agent knows and
+ * tells no user. It is the one place that knows the classes of a channel, so that tests name none
+ * of them, and a class that is replaced changes one file.
  */
-import type { AgentId, ChannelId, ChannelName, JoinRequestId, NoticeBody, RequestBody } from "../../proto/mod.ts";
+import type {
+  AgentId,
+  ChannelId,
+  ChannelName,
+  JoinRequestId,
+  NoticeBody,
+  RequestBody,
+} from "../../proto/mod.ts";
 import { atOnce, type Parts } from "../base/parts.ts";
 import type { StaticError } from "../base/errors.ts";
 import type { Agent } from "../channel/agent.ts";
@@ -174,7 +182,9 @@ export class Inside {
   }
 
   /** From now on our commits are made by `act`. */
-  replacePrepare(act: (change: Change, prepare: (change: Change) => PreparedCommit) => PreparedCommit): void {
+  replacePrepare(
+    act: (change: Change, prepare: (change: Change) => PreparedCommit) => PreparedCommit,
+  ): void {
     const { group } = this;
     const prepare = group.beginPrepare.bind(group);
     group.beginPrepare = function* (change): Parts<PreparedCommit> {
@@ -244,7 +254,10 @@ export class Inside {
   }
 
   /** The founding with which an owner begins its channel anew, also without these members. */
-  async foundingBecauseOf(bad: BadCommit, without: readonly AgentId[] = []): Promise<RequestBody<"FoundGeneration">> {
+  async foundingBecauseOf(
+    bad: BadCommit,
+    without: readonly AgentId[] = [],
+  ): Promise<RequestBody<"FoundGeneration">> {
     const { parts, keyPackages, welcomes, agentId } = this.#agent;
     const relayNowMs = (): number => parts.runtime.nowMs();
     const carrier = new Carrier(new Map(), relayNowMs);
@@ -257,7 +270,8 @@ export class Inside {
       pace: createPace(),
     };
     const deps = { ...parts, agentId, keyPackages, welcomes, carrier, relayNowMs, ...silent };
-    const isOut = (member: AgentId): boolean => member === blamedOf(bad) || without.includes(member);
+    const isOut = (member: AgentId): boolean =>
+      member === blamedOf(bad) || without.includes(member);
     const wanted = claimableOf(this.#membership, agentId).filter((member) => !isOut(member));
     const claimed = await claimKeyPackages(wanted, this.#membership, deps);
     return requestOf(atOnce(createFounding(this.#membership, bad, claimed, deps, without)));

@@ -1,6 +1,7 @@
 /**
- * A cell stream over one bidirectional byte stream of a connection: QUIC and WebTransport. The last bytes of a connection
- * that is closed are thrown away, so each side ends its direction first and closes when the other has done so too.
+ * A cell stream over one bidirectional byte stream of a connection: QUIC and WebTransport. The last
+ * bytes of a connection that is closed are thrown away, so each side ends its direction first and
+ * closes when the other has done so too.
  */
 import { errorCodeOfClose } from "../../proto/mod.ts";
 import { reasonOf } from "./reason.ts";
@@ -39,7 +40,9 @@ export function createByteStream(carrier: ByteCarrier): CellStream {
     ({ closeCode = 0 }) => gone(endOf(closeCode)),
     (error) => gone({ message: reasonOf(error) }),
   );
-  /** Says that nothing more will be written, and closes when the other side has, or had its time. */
+  /**
+   * Says that nothing more will be written, and closes when the other side has, or had its time.
+   */
   const finish = (): void => {
     writer.close().catch(() => {});
     cancelLinger ??= carrier.after(lingerMs, () => {

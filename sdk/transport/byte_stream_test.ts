@@ -17,7 +17,10 @@ class Connection {
 
   constructor() {
     this.stream = createByteStream({
-      readable: new ReadableStream({ type: "bytes", start: (controller) => void (this.#source = controller) }),
+      readable: new ReadableStream({
+        type: "bytes",
+        start: (controller) => void (this.#source = controller),
+      }),
       writable: new WritableStream({
         write: (chunk) => {
           if (this.refuses !== undefined) throw this.refuses;

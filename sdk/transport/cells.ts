@@ -1,6 +1,7 @@
 /**
- * Cells over `CellUp` and `CellDown`, for browsers, whose `fetch` cannot stream a request while it reads the answer: each cell up is a call of its own, and one
- * call streams the cells down. A secret link id, made here, ties them together. Connect protocol, binary: sizes stay fixed.
+ * Cells over `CellUp` and `CellDown`, for browsers, whose `fetch` cannot stream a request while it
+ * reads the answer: each cell up is a call of its own, and one call streams the cells down. A
+ * secret link id, made here, ties them together. Connect protocol, binary: sizes stay fixed.
  */
 import { readBoundedText } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
@@ -46,9 +47,11 @@ export function createCellsConnector(deps: CellsDeps): Connector {
       ending.signal.addEventListener("abort", () => http.close());
       const call = createCall(http, target, ending.signal);
       const link = randomBytes(linkBytes);
-      // Answered with the first cell down, which comes after the first cell up: nothing to wait for here.
+      // Answered with the first cell down, which comes after the first cell up: nothing to wait for
+      // here.
       const down = call("CellDown", "application/connect+proto", encodeFrame(encodeCellDown(link)));
-      const up: Up = (index, cell) => call("CellUp", "application/proto", encodeCellUp(link, index, cell));
+      const up: Up = (index, cell) =>
+        call("CellUp", "application/proto", encodeCellUp(link, index, cell));
       const stream = new FetchedStream(down, up, ending, deps);
       if (signal.aborted) stream.close();
       return Promise.resolve(stream);
@@ -57,7 +60,11 @@ export function createCellsConnector(deps: CellsDeps): Connector {
 }
 
 type Up = (index: number, cell: Uint8Array) => Promise<Response>;
-type Call = (method: string, contentType: string, body: Uint8Array<ArrayBuffer>) => Promise<Response>;
+type Call = (
+  method: string,
+  contentType: string,
+  body: Uint8Array<ArrayBuffer>,
+) => Promise<Response>;
 
 /** Throws `StaticError` for every answer but 200. */
 function createCall(http: HttpClient, { host, port }: Target, signal: AbortSignal): Call {
@@ -74,9 +81,20 @@ function createCall(http: HttpClient, { host, port }: Target, signal: AbortSigna
     });
     if (response.status === 200) return response;
     const text = await readBoundedText(response, maxErrorLength) ?? "";
-    const said = streamEndOf(text, `The relay returned HTTP status ${response.status} for ${method}`);
-    const { code, message, retryAfterMs } = busyEndOf(response.status, response.headers.get("retry-after"), said);
-    throw createError(code ?? "transport_error", message, retryAfterMs === undefined ? {} : { retryAfterMs });
+    const said = streamEndOf(
+      text,
+      `The relay returned HTTP status ${response.status} for ${method}`,
+    );
+    const { code, message, retryAfterMs } = busyEndOf(
+      response.status,
+      response.headers.get("retry-after"),
+      said,
+    );
+    throw createError(
+      code ?? "transport_error",
+      message,
+      retryAfterMs === undefined ? {} : { retryAfterMs },
+    );
   };
 }
 
@@ -120,11 +138,16 @@ class FetchedStream implements CellStream {
     }
   }
 
-  /** Does not wait for answers while there is room: a cell that has its tick must not wait for the one before. */
+  /**
+   * Does not wait for answers while there is room: a cell that has its tick must not wait for the
+   * one before.
+   */
   async write(cells: Uint8Array<ArrayBuffer>, cellBytes: number): Promise<void> {
     for (let at = 0; at < cells.length; at += cellBytes) {
       this.#ending.signal.throwIfAborted();
-      const sending = this.#send(cells.subarray(at, at + cellBytes)).finally(() => this.#underWay.delete(sending));
+      const sending = this.#send(cells.subarray(at, at + cellBytes)).finally(() =>
+        this.#underWay.delete(sending)
+      );
       this.#underWay.add(sending);
       if (this.#underWay.size >= this.#deps.callsAtOnce) await Promise.race(this.#underWay);
     }
@@ -159,7 +182,9 @@ class FetchedStream implements CellStream {
     let end: StreamEnd | undefined;
     this.#frames.read(chunk, (flags, message) => {
       if (flags === 0) cells.push(decodeCell(message).slice());
-      else end = flags === endOfStreamFlag ? endOf(message) : { message: "compressed cells were not asked for" };
+      else {end = flags === endOfStreamFlag
+          ? endOf(message)
+          : { message: "compressed cells were not asked for" };}
     });
     return { cells, end };
   }
@@ -172,7 +197,9 @@ class FetchedStream implements CellStream {
 }
 
 function endOfError(error: unknown): StreamEnd {
-  if (!(error instanceof StaticError) || error.code === "transport_error") return { message: reasonOf(error) };
+  if (!(error instanceof StaticError) || error.code === "transport_error") {
+    return { message: reasonOf(error) };
+  }
   const { code, message, retryAfterMs } = error;
   return { code, message, retryAfterMs };
 }

@@ -23,7 +23,10 @@ class Link {
 
   async connect(signal: AbortSignal = new AbortController().signal): Promise<CellStream> {
     const connector = createCellsConnector({
-      openHttp: () => ({ request: (url, init) => this.#answer(url, init), close: () => void (this.closed = true) }),
+      openHttp: () => ({
+        request: (url, init) => this.#answer(url, init),
+        close: () => void (this.closed = true),
+      }),
       unusable: () => undefined,
       randomBytes: (length) => random.bytes(length),
       callsAtOnce: 2,
@@ -53,7 +56,9 @@ class Link {
       this.up.push(Uint8Array.from(body));
       return Promise.resolve(this.answerUp());
     }
-    const body = new ReadableStream<Uint8Array>({ start: (controller) => void (this.down = controller) });
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => void (this.down = controller),
+    });
     return Promise.resolve(this.answerDown?.() ?? new Response(body));
   }
 }
@@ -76,28 +81,55 @@ Deno.test("cells go up one call each, in order, all of one size, and come down a
   assert(link.aborted && link.closed);
 });
 
-const ends: readonly [what: string, act: (link: Link) => void, expected: { code?: string; text: string }][] = [
+const ends: readonly [
+  what: string,
+  act: (link: Link) => void,
+  expected: { code?: string; text: string },
+][] = [
   ["an ordinary end", (link) => link.end({}), { text: "ended the stream" }],
   [
     "an end with the relay's own reason",
     (link) => {
-      const detail = Uint8Array.from([0x0a, 10, ...new TextEncoder().encode("overloaded"), 0x12, 1, 0x78]);
+      const detail = Uint8Array.from([
+        0x0a,
+        10,
+        ...new TextEncoder().encode("overloaded"),
+        0x12,
+        1,
+        0x78,
+      ]);
       const value = btoa(String.fromCharCode(...detail)).replace(/=+$/, "");
       link.end({
-        error: { code: "unavailable", message: "y", details: [{ type: "static.relay.v1.ErrorDetail", value }] },
+        error: {
+          code: "unavailable",
+          message: "y",
+          details: [{ type: "static.relay.v1.ErrorDetail", value }],
+        },
       });
     },
     { code: "overloaded", text: "x" },
   ],
-  ["an error of somebody between", (link) => link.end({ error: { message: "no upstream" } }), { text: "no upstream" }],
+  ["an error of somebody between", (link) => link.end({ error: { message: "no upstream" } }), {
+    text: "no upstream",
+  }],
   ["nonsense at the end", (link) => link.end("x"), { text: "ended the stream" }],
   ["a stream that is cut off", (link) => link.down?.close(), { text: "cut off" }],
-  ["a stream that breaks", (link) => link.down?.error(new Error("reset", { cause: new Error("by peer") })), {
-    text: "reset: by peer",
+  [
+    "a stream that breaks",
+    (link) => link.down?.error(new Error("reset", { cause: new Error("by peer") })),
+    {
+      text: "reset: by peer",
+    },
+  ],
+  ["a compressed cell", (link) => link.down?.enqueue(Uint8Array.of(1, 0, 0, 0, 1, 0)), {
+    text: "compressed",
   }],
-  ["a compressed cell", (link) => link.down?.enqueue(Uint8Array.of(1, 0, 0, 0, 1, 0)), { text: "compressed" }],
-  ["a message that is no cell", (link) => link.down?.enqueue(Uint8Array.of(0, 0, 0, 0, 1, 0)), { text: "field" }],
-  ["a message of 4 GiB", (link) => link.down?.enqueue(Uint8Array.of(0, 255, 255, 255, 255)), { text: "4294967295" }],
+  ["a message that is no cell", (link) => link.down?.enqueue(Uint8Array.of(0, 0, 0, 0, 1, 0)), {
+    text: "field",
+  }],
+  ["a message of 4 GiB", (link) => link.down?.enqueue(Uint8Array.of(0, 255, 255, 255, 255)), {
+    text: "4294967295",
+  }],
 ];
 
 for (const [what, act, expected] of ends) {
@@ -117,7 +149,8 @@ for (const [what, act, expected] of ends) {
 Deno.test("a refused call ends the stream with the reason", async () => {
   for (const refuse of ["answerUp", "answerDown"] as const) {
     const link = new Link();
-    link[refuse] = () => Response.json({ code: "internal", message: "out of order" }, { status: 500 });
+    link[refuse] = () =>
+      Response.json({ code: "internal", message: "out of order" }, { status: 500 });
     const stream = await link.connect();
     await stream.write(new Uint8Array(cellBytes), cellBytes);
     assertEquals(await stream.read(), undefined);
@@ -128,7 +161,12 @@ Deno.test("a refused call ends the stream with the reason", async () => {
 
 Deno.test("a busy relay's code and time are the reason, whichever call was refused, and no other refusal of a call is", async () => {
   for (const refuse of ["answerUp", "answerDown"] as const) {
-    for (const [status, code] of [[429, "rate_limited"], [503, "overloaded"], [401, undefined]] as const) {
+    for (
+      const [status, code] of [[429, "rate_limited"], [503, "overloaded"], [
+        401,
+        undefined,
+      ]] as const
+    ) {
       const link = new Link();
       link[refuse] = () => new Response("", { status, headers: { "retry-after": "3" } });
       const stream = await link.connect();
@@ -144,7 +182,8 @@ Deno.test("a busy relay's code and time are the reason, whichever call was refus
 async function createSlow(): Promise<{ link: Link; stream: CellStream; answers: (() => void)[] }> {
   const link = new Link();
   const answers: (() => void)[] = [];
-  link.answerUp = () => new Promise((resolve) => answers.push(() => resolve(new Response(new Uint8Array(0)))));
+  link.answerUp = () =>
+    new Promise((resolve) => answers.push(() => resolve(new Response(new Uint8Array(0)))));
   return { link, stream: await link.connect(), answers };
 }
 

@@ -1,8 +1,9 @@
 /**
- * Where relays are and which ways lead there. `quic://` means the UDP port first and TCP when that fails; `grpc://` and
- * `https://` mean TCP. A relay's two default ports belong together; any other number is taken to be the same for both. A
- * list names several relays of one service, or several addresses of one: a TCP address right behind a QUIC one is the same
- * relay's, and every other address begins another relay.
+ * Where relays are and which ways lead there. `quic://` means the UDP port first and TCP when that
+ * fails; `grpc://` and `https://` mean TCP. A relay's two default ports belong together; any other
+ * number is taken to be the same for both. A list names several relays of one service, or several
+ * addresses of one: a TCP address right behind a QUIC one is the same relay's, and every other
+ * address begins another relay.
  */
 import { maxRelayAddresses, relaysOf } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
@@ -16,7 +17,8 @@ export interface Endpoint {
   readonly host: string;
   readonly port: number;
   /**
-   * The text that the agent signs when it authenticates: scheme, lowercase host and port, independent of the transport.
+   * The text that the agent signs when it authenticates: scheme, lowercase host and port,
+   * independent of the transport.
    */
   readonly origin: string;
   /** Whom to trust there. */
@@ -35,7 +37,10 @@ export interface Way {
 const defaultPorts = { quic: 4433, grpc: 5000, https: 443 } as const;
 const form = /^(quic|grpc|https):\/\/(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::(\d{1,5}))?\/?$/;
 
-/** One endpoint, or several separated by commas; `trust` holds for all of them. Throws `invalid_request`. */
+/**
+ * One endpoint, or several separated by commas; `trust` holds for all of them. Throws
+ * `invalid_request`.
+ */
 export function parseEndpoints(text: string, trust: Trust): readonly Endpoint[] {
   const parts = text.split(",").map((part) => part.trim());
   if (parts.length > maxRelayAddresses) throw refused(`at most ${maxRelayAddresses} can be given`);
@@ -53,10 +58,19 @@ function parseEndpoint(text: string, trust: Trust): Endpoint {
   const { hostname } = new URL(asHttps);
   const port = digits === undefined ? defaultPorts[scheme] : Number(digits);
   if (port === 0) throw refused("a port is 1 to 65535");
-  return { scheme, host: hostname.replace(/^\[|\]$/g, ""), port, origin: `${scheme}://${hostname}:${port}`, trust };
+  return {
+    scheme,
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port,
+    origin: `${scheme}://${hostname}:${port}`,
+    trust,
+  };
 }
 
-/** Every way that this runtime has, the best first. Throws `connection_error` when there is none, and says why. */
+/**
+ * Every way that this runtime has, the best first. Throws `connection_error` when there is none,
+ * and says why.
+ */
 export function waysTo(
   endpoints: readonly Endpoint[],
   connectors: readonly Connector[],
@@ -74,12 +88,21 @@ export function waysTo(
     })
   );
   if (ways.length > 0) return ways;
-  const [origins, asked] = [endpoints.map(({ origin }) => origin).join(", "), choice === "auto" ? "" : ` by ${choice}`];
-  const reasons = missing.length > 0 ? missing.join("; ") : "this runtime has no such transport; leave it to auto";
+  const [origins, asked] = [
+    endpoints.map(({ origin }) => origin).join(", "),
+    choice === "auto" ? "" : ` by ${choice}`,
+  ];
+  const reasons = missing.length > 0
+    ? missing.join("; ")
+    : "this runtime has no such transport; leave it to auto";
   throw createError("connection_error", `No way leads to ${origins}${asked}: ${reasons}`);
 }
 
-function isWanted({ transport, carrier }: Connector, choice: TransportChoice, { scheme }: Endpoint): boolean {
+function isWanted(
+  { transport, carrier }: Connector,
+  choice: TransportChoice,
+  { scheme }: Endpoint,
+): boolean {
   if (choice === "auto") return scheme === "quic" || carrier === "tcp";
   return choice === "grpc" ? carrier === "tcp" : transport === choice satisfies TransportName;
 }

@@ -20,13 +20,18 @@ const runtimes = {
   browser: [connector("webtransport"), connector("cells")],
 };
 
-function ways(endpoint: string, connectors: readonly Connector[], choice: TransportChoice = "auto"): string[] {
+function ways(
+  endpoint: string,
+  connectors: readonly Connector[],
+  choice: TransportChoice = "auto",
+): string[] {
   return waysTo(parseEndpoints(endpoint, trust), connectors, choice)
     .map(({ connector, target }) => `${connector.transport} ${target.host} ${target.port}`);
 }
 
 Deno.test("an endpoint is a scheme, a lowercase host and a port, which together are the signed origin", () => {
-  const origins = (text: string): string[] => parseEndpoints(text, trust).map(({ origin }) => origin);
+  const origins = (text: string): string[] =>
+    parseEndpoints(text, trust).map(({ origin }) => origin);
   assertEquals(origins("quic://Relay.Example"), ["quic://relay.example:4433"]);
   assertEquals(origins("grpc://relay.example/"), ["grpc://relay.example:5000"]);
   assertEquals(origins("https://relay.example"), ["https://relay.example:443"]);
@@ -66,7 +71,11 @@ Deno.test("quic:// means the UDP port first and TCP when that fails; grpc:// and
   assertEquals(ways("https://a", runtimes.node), ["grpc a 443"]);
   assertEquals(ways("quic://a:443", runtimes.browser), ["webtransport a 443", "cells a 443"]);
   assertEquals(ways("https://a:5000", runtimes.browser), ["cells a 5000"]);
-  assertEquals(ways("quic://a:1,grpc://b:2", runtimes.deno), ["quic a 1", "cells a 1", "cells b 2"]);
+  assertEquals(ways("quic://a:1,grpc://b:2", runtimes.deno), [
+    "quic a 1",
+    "cells a 1",
+    "cells b 2",
+  ]);
 });
 
 Deno.test("a chosen transport is the only one", () => {
@@ -76,9 +85,19 @@ Deno.test("a chosen transport is the only one", () => {
 });
 
 Deno.test("when no way is left, the error says why of each", () => {
-  const error = assertThrows(() => ways("quic://a", runtimes.node, "quic"), StaticError, "no such transport");
+  const error = assertThrows(
+    () => ways("quic://a", runtimes.node, "quic"),
+    StaticError,
+    "no such transport",
+  );
   assertEquals(error.code, "connection_error");
   const blocked = [connector("webtransport", "too old a browser"), connector("cells", "no trust")];
-  assertThrows(() => ways("quic://a", blocked), StaticError, "webtransport: too old a browser; cells: no trust");
-  assertEquals(ways("quic://a", [connector("quic", "no flag"), connector("cells")]), ["cells a 5000"]);
+  assertThrows(
+    () => ways("quic://a", blocked),
+    StaticError,
+    "webtransport: too old a browser; cells: no trust",
+  );
+  assertEquals(ways("quic://a", [connector("quic", "no flag"), connector("cells")]), [
+    "cells a 5000",
+  ]);
 });

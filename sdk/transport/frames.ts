@@ -1,6 +1,7 @@
 /**
- * Length-prefixed messages, as gRPC and Connect stream them (a byte of flags, four of length), and the four small protobuf
- * messages that carry cells. Written by hand: they are a few bytes each, and a client needs no more of protobuf than this.
+ * Length-prefixed messages, as gRPC and Connect stream them (a byte of flags, four of length), and
+ * the four small protobuf messages that carry cells. Written by hand: they are a few bytes each,
+ * and a client needs no more of protobuf than this.
  */
 import { WireError } from "../../proto/mod.ts";
 
@@ -37,12 +38,18 @@ export function encodeFrame(message: Uint8Array): Uint8Array<ArrayBuffer> {
 /** The cell of a message `Cell`. */
 export function decodeCell(message: Uint8Array): Uint8Array {
   const { value, end } = readBytesField(message, 0, cellField);
-  if (end !== message.length) throw new WireError("protocol_error", "A cell's message holds more than a cell");
+  if (end !== message.length) {
+    throw new WireError("protocol_error", "A cell's message holds more than a cell");
+  }
   return value;
 }
 
 /** `CellUpRequest`: link, index, cell. */
-export function encodeCellUp(link: Uint8Array, index: number, cell: Uint8Array): Uint8Array<ArrayBuffer> {
+export function encodeCellUp(
+  link: Uint8Array,
+  index: number,
+  cell: Uint8Array,
+): Uint8Array<ArrayBuffer> {
   const [linkHead, cellHead] = [fieldHead(0x0a, link.length), fieldHead(0x1a, cell.length)];
   const fixed64 = new Uint8Array(9);
   fixed64[0] = 0x11; // field 2, eight bytes, lowest first
@@ -97,7 +104,9 @@ export class FrameReader {
   #message = new Uint8Array(0);
   #filled = 0;
 
-  /** The bytes are valid only during the call: they may be a view of the chunk. Throws `WireError`. */
+  /**
+   * The bytes are valid only during the call: they may be a view of the chunk. Throws `WireError`.
+   */
   read(chunk: Uint8Array, onFrame: (flags: number, message: Uint8Array) => void): void {
     let at = 0;
     while (at < chunk.length) {
@@ -124,7 +133,10 @@ export class FrameReader {
   #begin(): void {
     const length = new DataView(this.#head.buffer).getUint32(1);
     if (length === 0 || length > maxMessageBytes) {
-      throw new WireError("protocol_error", `A message of ${length} bytes where cells are expected`);
+      throw new WireError(
+        "protocol_error",
+        `A message of ${length} bytes where cells are expected`,
+      );
     }
     if (this.#message.length !== length) this.#message = new Uint8Array(length);
     this.#filled = 0;
@@ -154,18 +166,31 @@ function fieldHead(tag: number, length: number): Uint8Array {
   return Uint8Array.from(head);
 }
 
-function readBytesField(message: Uint8Array, at: number, tag: number): { value: Uint8Array; end: number } {
-  if (message[at] !== tag) throw new WireError("protocol_error", "A message without the field that it must have");
+function readBytesField(
+  message: Uint8Array,
+  at: number,
+  tag: number,
+): { value: Uint8Array; end: number } {
+  if (message[at] !== tag) {
+    throw new WireError("protocol_error", "A message without the field that it must have");
+  }
   const { value: length, end: start } = readVarint(message, at + 1);
   if (length > message.length - start) throw beyond();
   return { value: message.subarray(start, start + length), end: start + length };
 }
 
-/** Every field of a message: numbers, and bytes of a stated length. Others are of no message that is read here. */
-function* fieldsOf(message: Uint8Array): Generator<{ readonly field: number; readonly value: number | Uint8Array }> {
+/**
+ * Every field of a message: numbers, and bytes of a stated length. Others are of no message that is
+ * read here.
+ */
+function* fieldsOf(
+  message: Uint8Array,
+): Generator<{ readonly field: number; readonly value: number | Uint8Array }> {
   for (let at = 0; at < message.length;) {
     const tag = message[at] ?? 0;
-    const { value, end } = (tag & 7) === 0 ? readVarint(message, at + 1) : readBytesField(message, at, tag & ~7 | 2);
+    const { value, end } = (tag & 7) === 0
+      ? readVarint(message, at + 1)
+      : readBytesField(message, at, tag & ~7 | 2);
     yield { field: tag >> 3, value };
     at = end;
   }

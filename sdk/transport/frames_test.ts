@@ -76,7 +76,14 @@ for (const length of [0, 65_537, 0xffff_ffff]) {
 }
 
 Deno.test("what is no cell is refused: another field, a length beyond the end, something behind it", () => {
-  for (const bytes of [[], [0x12, 1, 0], [0x0a], [0x0a, 5, 1], [0x0a, 0xff, 0xff, 0xff, 0xff, 0x7f], [0x0a, 1, 0, 0]]) {
+  for (
+    const bytes of [[], [0x12, 1, 0], [0x0a], [0x0a, 5, 1], [0x0a, 0xff, 0xff, 0xff, 0xff, 0x7f], [
+      0x0a,
+      1,
+      0,
+      0,
+    ]]
+  ) {
     assertThrows(() => decodeCell(Uint8Array.from(bytes)), WireError);
   }
   for (let i = 0; i < 2_000; i++) {
@@ -90,9 +97,23 @@ Deno.test("what is no cell is refused: another field, a length beyond the end, s
 
 Deno.test("an error's detail is read as far as it matters", () => {
   const text = (value: string): number[] => [value.length, ...new TextEncoder().encode(value)];
-  const bytes = Uint8Array.from([0x0a, ...text("overloaded"), 0x12, ...text("try later"), 0x7a, ...text("xx")]);
+  const bytes = Uint8Array.from([
+    0x0a,
+    ...text("overloaded"),
+    0x12,
+    ...text("try later"),
+    0x7a,
+    ...text("xx"),
+  ]);
   assertEquals(decodeErrorDetail(bytes), { code: "overloaded", message: "try later" });
   const timed = Uint8Array.from([...bytes, 0x18, 3, 0x20, 0xb0, 0xea, 1]);
-  assertEquals(decodeErrorDetail(timed), { code: "overloaded", message: "try later", retryAfterMs: 30_000 });
-  assertEquals(decodeErrorDetail(Uint8Array.from([0x0a, ...text("internal")])), { code: "internal", message: "" });
+  assertEquals(decodeErrorDetail(timed), {
+    code: "overloaded",
+    message: "try later",
+    retryAfterMs: 30_000,
+  });
+  assertEquals(decodeErrorDetail(Uint8Array.from([0x0a, ...text("internal")])), {
+    code: "internal",
+    message: "",
+  });
 });

@@ -1,4 +1,7 @@
-/** The relay's reasons over HTTP, when it refuses or ends something: as Connect carries them, as gRPC does, and by status alone. */
+/**
+ * The relay's reasons over HTTP, when it refuses or ends something: as Connect carries them, as
+ * gRPC does, and by status alone.
+ */
 import { isErrorCode } from "../../proto/mod.ts";
 import { codeOfHttp } from "../base/errors.ts";
 import { decodeErrorDetail, decodeStatusDetails } from "./frames.ts";
@@ -7,13 +10,18 @@ import type { StreamEnd } from "./transport.ts";
 const detailType = "static.relay.v1.ErrorDetail";
 const maxTextLength = 1024;
 
-/** From the JSON of an error, or of the last message of a stream, which holds one unless the stream ended well. */
+/**
+ * From the JSON of an error, or of the last message of a stream, which holds one unless the stream
+ * ended well.
+ */
 export function streamEndOf(json: string, otherwise: string): StreamEnd {
   const body = parse(json);
   const { message, details } = parseFields(body.error ?? body);
   for (const detail of Array.isArray(details) ? details : []) {
     const { type, value } = parseFields(detail);
-    const end = type === detailType && typeof value === "string" ? endOfDetail(() => decodeBase64(value)) : undefined;
+    const end = type === detailType && typeof value === "string"
+      ? endOfDetail(() => decodeBase64(value))
+      : undefined;
     if (end !== undefined) return end;
   }
   return { message: typeof message === "string" ? message.slice(0, maxTextLength) : otherwise };
@@ -33,10 +41,14 @@ export function grpcStreamEndOf(status: string, otherwise: string): StreamEnd {
 }
 
 /**
- * For an answer with this status: with a code only if it says that the relay, or somebody before it, is busy. No other refusal of
- * one call is the reason why a stream ends.
+ * For an answer with this status: with a code only if it says that the relay, or somebody before
+ * it, is busy. No other refusal of one call is the reason why a stream ends.
  */
-export function busyEndOf(status: unknown, retryAfter: unknown, { message, ...known }: StreamEnd): StreamEnd {
+export function busyEndOf(
+  status: unknown,
+  retryAfter: unknown,
+  { message, ...known }: StreamEnd,
+): StreamEnd {
   const code = codeOfHttp(status);
   if (code === undefined) return { message };
   if (known.code !== undefined) return { message, ...known };
@@ -69,5 +81,6 @@ function parse(json: string): Fields {
 }
 
 function parseFields(value: unknown): Fields {
-  return typeof value === "object" && value !== null ? value as Fields : {}; // cast: any object has such fields
+  // cast: any object has such fields
+  return typeof value === "object" && value !== null ? value as Fields : {};
 }

@@ -1,4 +1,7 @@
-/** Where a session's envelopes leave as cells: a `CellSender` in this thread, or one in a thread of its own. */
+/**
+ * Where a session's envelopes leave as cells: a `CellSender` in this thread, or one in a thread of
+ * its own.
+ */
 import type { CellCounts, CoverMode, Lane } from "../../proto/mod.ts";
 import type { CellStream } from "./transport.ts";
 

@@ -1,4 +1,7 @@
-/** Envelopes that wait to ride in cells which leave anyway: the newest under each key, the longest waiting first. */
+/**
+ * Envelopes that wait to ride in cells which leave anyway: the newest under each key, the longest
+ * waiting first.
+ */
 export class RiderQueue {
   readonly #waiting = new Map<string, Uint8Array>();
 

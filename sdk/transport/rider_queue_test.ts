@@ -8,26 +8,35 @@ import type { CellStream, Connector } from "./transport.ts";
 import { withThread } from "./worker_stream.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-const textOf = (envelope: Uint8Array | undefined): string | undefined => envelope && new TextDecoder().decode(envelope);
+const textOf = (envelope: Uint8Array | undefined): string | undefined =>
+  envelope && new TextDecoder().decode(envelope);
 
 Deno.test("of each key the newest rides, once, the longest waiting first and those that fit", () => {
   const queue = new RiderQueue();
-  for (const [key, text] of [["a", "old"], ["b", "long one"], ["a", "new"], ["c", "see"]] as const) {
+  for (
+    const [key, text] of [["a", "old"], ["b", "long one"], ["a", "new"], ["c", "see"]] as const
+  ) {
     queue.offer(key, bytes(text));
   }
-  assertEquals([queue.take(3), queue.take(3), queue.take(3), queue.take(8), queue.take(8)].map(textOf), [
-    "new",
-    "see",
-    undefined,
-    "long one",
-    undefined,
-  ]);
+  assertEquals(
+    [queue.take(3), queue.take(3), queue.take(3), queue.take(8), queue.take(8)].map(textOf),
+    [
+      "new",
+      "see",
+      undefined,
+      "long one",
+      undefined,
+    ],
+  );
 });
 
 Deno.test("what is offered to a stream with a thread of its own rides in its next cell, and makes none", async () => {
   const clock = new SimulatedClock();
   const heard: (string | undefined)[] = [];
-  const reader = new CellReader({ cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
+  const reader = new CellReader({
+    cellBytes: limits.cellBytes,
+    maxEnvelopeBytes: limits.envelopeBytes,
+  });
   let cells = 0;
   const stream: CellStream = {
     read: () => new Promise(() => {}),

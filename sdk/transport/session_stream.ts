@@ -1,6 +1,7 @@
 /**
- * The gRPC stream `Session`, the only stream of an HTTP/2 connection of its own (RFC 9113, client side). It owns no socket and no
- * timer: bytes and the end of the socket are told to it. A relay that breaks a rule loses the connection.
+ * The gRPC stream `Session`, the only stream of an HTTP/2 connection of its own (RFC 9113, client
+ * side). It owns no socket and no timer: bytes and the end of the socket are told to it. A relay
+ * that breaks a rule loses the connection.
  */
 import {
   clientPreface,
@@ -75,7 +76,10 @@ export class SessionStream implements CellStream {
   #answersUnderWay = 0;
   #headerBlock: HeaderBlock | undefined;
   #isAnswered = false;
-  /** Cells that have arrived and were not read, and the bytes for which the relay has no window again. */
+  /**
+   * Cells that have arrived and were not read, and the bytes for which the relay has no window
+   * again.
+   */
   #cells: Uint8Array[] = [];
   #takenBytes = 0;
   /** The relay sends no more cells. */
@@ -94,7 +98,10 @@ export class SessionStream implements CellStream {
     this.#socket = socket;
     this.#after = after;
     this.closed = new Promise((resolve) => this.#settle = resolve);
-    const head = new HpackEncoder().encode([["content-type", "application/grpc"], ["te", "trailers"]], [
+    const head = new HpackEncoder().encode([["content-type", "application/grpc"], [
+      "te",
+      "trailers",
+    ]], [
       [":method", "POST"],
       [":scheme", "https"],
       [":authority", authorityOf(target)],
@@ -108,7 +115,8 @@ export class SessionStream implements CellStream {
     ]));
   }
 
-  // --------------------------------------------------------------------------------------- told by the socket's owner
+  // --------------------------------------------------------------------------------------- told by
+  // the socket's owner
 
   receive(chunk: Uint8Array): void {
     if (this.#isDry) return;
@@ -125,7 +133,8 @@ export class SessionStream implements CellStream {
     this.#destroy();
   }
 
-  // ------------------------------------------------------------------------------------------------------- the session
+  // -------------------------------------------------------------------------------------------------------
+  // the session
 
   async read(): Promise<Uint8Array | undefined> {
     while (this.#cells.length === 0) {
@@ -173,7 +182,8 @@ export class SessionStream implements CellStream {
     else this.#destroy();
   }
 
-  // ---------------------------------------------------------------------------------------------------- incoming frames
+  // ----------------------------------------------------------------------------------------------------
+  // incoming frames
 
   #frame(frame: Frame): void {
     if (this.#headerBlock !== undefined && frame.type !== FrameType.continuation) {
@@ -197,7 +207,9 @@ export class SessionStream implements CellStream {
         throw broken("pushes were declined");
       case FrameType.ping:
         if ((frame.flags & Flag.ack) !== 0) return;
-        return this.#answer(encodeFrame(FrameType.ping, Flag.ack, 0, frame.bytes.subarray(frame.start, frame.end)));
+        return this.#answer(
+          encodeFrame(FrameType.ping, Flag.ack, 0, frame.bytes.subarray(frame.start, frame.end)),
+        );
       case FrameType.goaway:
         // A stream that the relay still serves goes on to its end.
         if (readUint31(frame.bytes, frame.start) >= streamId) return;
@@ -210,10 +222,14 @@ export class SessionStream implements CellStream {
   }
 
   #data(frame: Frame): void {
-    if (frame.streamId !== streamId || !this.#isAnswered) throw broken("data that nobody has asked for");
+    if (frame.streamId !== streamId || !this.#isAnswered) {
+      throw broken("data that nobody has asked for");
+    }
     const { start, end } = unpad(frame, 0);
     this.#takenBytes += frame.end - frame.start;
-    if (this.#takenBytes > windowBytes) throw new ConnectionError(ErrorCode.flowControlError, "more than its window");
+    if (this.#takenBytes > windowBytes) {
+      throw new ConnectionError(ErrorCode.flowControlError, "more than its window");
+    }
     this.#frames.read(frame.bytes.subarray(start, end), (flags, message) => {
       if (flags !== 0) throw new Error("compressed cells were not asked for");
       this.#cells.push(decodeCell(message).slice());
@@ -231,11 +247,17 @@ export class SessionStream implements CellStream {
   }
 
   #continuation(frame: Frame): void {
-    if (this.#headerBlock === undefined || frame.streamId !== streamId) throw broken("nothing to continue");
+    if (this.#headerBlock === undefined || frame.streamId !== streamId) {
+      throw broken("nothing to continue");
+    }
     this.#gather(this.#headerBlock, frame, frame);
   }
 
-  #gather(block: HeaderBlock, { bytes, flags }: Frame, { start, end }: { start: number; end: number }): void {
+  #gather(
+    block: HeaderBlock,
+    { bytes, flags }: Frame,
+    { start, end }: { start: number; end: number },
+  ): void {
     block.add(bytes, start, end);
     if ((flags & Flag.endHeaders) === 0) return;
     this.#headerBlock = undefined;
@@ -282,13 +304,19 @@ export class SessionStream implements CellStream {
     const increment = readUint31(frame.bytes, frame.start);
     if (frame.streamId === 0) this.#connectionWindow += increment;
     else this.#streamWindow += increment;
-    if (increment === 0 || Math.max(this.#connectionWindow, this.#streamWindow) > largestWindowBytes) {
-      throw new ConnectionError(ErrorCode.flowControlError, "a window of a size that it cannot have");
+    if (
+      increment === 0 || Math.max(this.#connectionWindow, this.#streamWindow) > largestWindowBytes
+    ) {
+      throw new ConnectionError(
+        ErrorCode.flowControlError,
+        "a window of a size that it cannot have",
+      );
     }
     this.#wake();
   }
 
-  // -------------------------------------------------------------------------------------------------------------- ends
+  // --------------------------------------------------------------------------------------------------------------
+  // ends
 
   #giveWindow(): void {
     const increment = uint32(this.#takenBytes);
@@ -321,11 +349,16 @@ export class SessionStream implements CellStream {
     this.#finish();
   }
 
-  /** Says that nothing more will be written, and closes when the relay has done so too, or had its time. */
+  /**
+   * Says that nothing more will be written, and closes when the relay has done so too, or had its
+   * time.
+   */
   #finish(): void {
     if (!this.#isFinished) {
       this.#isFinished = true;
-      this.#sent = this.#sent.then(() => this.#socket.write(encodeFrame(FrameType.data, Flag.endStream, streamId)))
+      this.#sent = this.#sent.then(() =>
+        this.#socket.write(encodeFrame(FrameType.data, Flag.endStream, streamId))
+      )
         .catch(() => {});
     }
     this.#cancelLinger ??= this.#after(lingerMs, () => this.#destroy());
@@ -360,7 +393,10 @@ function broken(what: string): ConnectionError {
 }
 
 function frameSizeError(): ConnectionError {
-  return new ConnectionError(ErrorCode.frameSizeError, "a frame has a length that its type does not allow");
+  return new ConnectionError(
+    ErrorCode.frameSizeError,
+    "a frame has a length that its type does not allow",
+  );
 }
 
 /** gRPC's texts are percent-encoded. */

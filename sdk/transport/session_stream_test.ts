@@ -1,4 +1,5 @@
-// The client's end of HTTP/2, against a relay that is played frame by frame, with frames that this code has not made.
+// The client's end of HTTP/2, against a relay that is played frame by frame, with frames that this
+// code has not made.
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { HpackDecoder } from "../../proto/http2/mod.ts";
 import { createRandom, seedFromEnvironment, SimulatedClock } from "../../tests/support/mod.ts";
@@ -32,7 +33,11 @@ const messageBytes = 5 + 3 + cellBytes;
 const initialWindow = 4;
 const maxFrameSize = 5;
 const random = createRandom(seedFromEnvironment());
-const ok = headers(1, block([":status", "200"], ["content-type", "application/grpc"]), flag.END_HEADERS);
+const ok = headers(
+  1,
+  block([":status", "200"], ["content-type", "application/grpc"]),
+  flag.END_HEADERS,
+);
 
 /** The relay's side of a connection. */
 class Played {
@@ -51,7 +56,9 @@ class Played {
         write: (written) => {
           if (this.destroyed) return Promise.reject(new Error("destroyed"));
           this.#sent = concat(this.#sent, written);
-          return this.isSlow ? new Promise((resolve) => this.taken.push(resolve)) : Promise.resolve();
+          return this.isSlow
+            ? new Promise((resolve) => this.taken.push(resolve))
+            : Promise.resolve();
         },
         end: () => void (this.ended = true),
         destroy: () => void (this.destroyed = true),
@@ -127,7 +134,9 @@ Deno.test("a write takes no more than the windows of stream and connection, in f
   const played = Played.begun();
   played.says(settings([initialWindow, 1_500], [maxFrameSize, 16_384]));
   let done = false;
-  const writing = played.stream.write(random.bytes(2 * cellBytes), cellBytes).then(() => done = true);
+  const writing = played.stream.write(random.bytes(2 * cellBytes), cellBytes).then(() =>
+    done = true
+  );
   await played.clock.settle();
   assertEquals(played.said(), ["SETTINGS ACK", "DATA 1 1500"]);
   played.says(windowUpdate(1, 100));
@@ -174,17 +183,32 @@ function statusOf(detail: Uint8Array): string {
   const any = concat(bytes(0x0a, type.length), type, bytes(0x12, detail.length), detail);
   return concat(bytes(0x1a, any.length), any).toBase64({ omitPadding: true });
 }
-const overloaded = concat(bytes(0x0a, 10), new TextEncoder().encode("overloaded"), bytes(0x12, 1, 0x78));
-const trailers = (...fields: readonly (readonly [string, string])[]): Uint8Array => headers(1, block(...fields));
+const overloaded = concat(
+  bytes(0x0a, 10),
+  new TextEncoder().encode("overloaded"),
+  bytes(0x12, 1, 0x78),
+);
+const trailers = (...fields: readonly (readonly [string, string])[]): Uint8Array =>
+  headers(1, block(...fields));
 const busy = headers(1, block([":status", "503"], ["retry-after", "3"]), flag.END_HEADERS);
 
-const ends: readonly [what: string, frames: readonly Uint8Array[], expected: { code?: string; text: string }][] = [
+const ends: readonly [
+  what: string,
+  frames: readonly Uint8Array[],
+  expected: { code?: string; text: string },
+][] = [
   ["an ordinary end", [ok, trailers(["grpc-status", "0"])], { text: "ended the stream" }],
   ["an end with the relay's own reason", [
     ok,
-    trailers(["grpc-status", "14"], ["grpc-message", "y"], ["grpc-status-details-bin", statusOf(overloaded)]),
+    trailers(["grpc-status", "14"], ["grpc-message", "y"], [
+      "grpc-status-details-bin",
+      statusOf(overloaded),
+    ]),
   ], { code: "overloaded", text: "x" }],
-  ["an error of somebody between", [ok, trailers(["grpc-status", "14"], ["grpc-message", "no%20upstream"])], {
+  ["an error of somebody between", [
+    ok,
+    trailers(["grpc-status", "14"], ["grpc-message", "no%20upstream"]),
+  ], {
     text: "no upstream",
   }],
   ["an error instead of an answer", [
@@ -200,7 +224,9 @@ const ends: readonly [what: string, frames: readonly Uint8Array[], expected: { c
     headers(1, block([":status", "103"]), flag.END_HEADERS),
     headers(1, block([":status", "404"]), flag.END_HEADERS),
   ], { text: "404" }],
-  ["data with the stream's end", [ok, data(1, bytes(), flag.END_STREAM)], { text: "ended the stream" }],
+  ["data with the stream's end", [ok, data(1, bytes(), flag.END_STREAM)], {
+    text: "ended the stream",
+  }],
   ["a reset", [ok, rstStream(1, 8)], { text: "cancel" }],
   ["a goodbye that refuses the stream", [goaway(0, 7)], { text: "refusedStream" }],
 ];
@@ -217,7 +243,11 @@ for (const [what, frames, expected] of ends) {
     await played.clock.settle();
     assertEquals(played.said().at(-1), "DATA 1 0 END_STREAM");
     assert(played.ended);
-    await assertRejects(() => played.stream.write(random.bytes(cellBytes), cellBytes), Error, message);
+    await assertRejects(
+      () => played.stream.write(random.bytes(cellBytes), cellBytes),
+      Error,
+      message,
+    );
     await played.clock.advance(1_500);
     assert(played.destroyed);
   });
@@ -230,10 +260,17 @@ const faults: readonly [what: string, frames: readonly Uint8Array[], code: strin
   ["an answer to another stream", [headers(3, block([":status", "200"]))], "PROTOCOL_ERROR"],
   ["a push", [frame(type.PUSH_PROMISE, flag.END_HEADERS, 1, bytes(0, 0, 0, 2))], "PROTOCOL_ERROR"],
   ["a continuation of nothing", [continuation(1, bytes(), flag.END_HEADERS)], "PROTOCOL_ERROR"],
-  ["a head that goes on with another frame", [headers(1, bytes(), 0), ping(new Uint8Array(8))], "PROTOCOL_ERROR"],
+  [
+    "a head that goes on with another frame",
+    [headers(1, bytes(), 0), ping(new Uint8Array(8))],
+    "PROTOCOL_ERROR",
+  ],
   [
     "a head without end",
-    Array.from({ length: 17 }, (_, i) => i === 0 ? headers(1, bytes(), 0) : continuation(1, bytes())),
+    Array.from(
+      { length: 17 },
+      (_, i) => i === 0 ? headers(1, bytes(), 0) : continuation(1, bytes()),
+    ),
     "ENHANCE_YOUR_CALM",
   ],
   ["a head that cannot be read", [headers(1, bytes(0xff, 0xff))], "COMPRESSION_ERROR"],
@@ -290,7 +327,11 @@ Deno.test("cells that came before the end are read, and a socket that is gone en
 
 Deno.test("a goodbye of the relay lets the stream go on, and frames that nobody knows are ignored", async () => {
   const played = Played.begun();
-  played.says(goaway(1, 0), frame(0x77, 0, 0, bytes(1)), frame(type.PRIORITY, 0, 1, bytes(0, 0, 0, 0, 1)));
+  played.says(
+    goaway(1, 0),
+    frame(0x77, 0, 0, bytes(1)),
+    frame(type.PRIORITY, 0, 1, bytes(0, 0, 0, 0, 1)),
+  );
   const cell = random.bytes(cellBytes);
   played.says(data(1, encodeCellFrames(cell, cellBytes)));
   assertEquals(await played.stream.read(), cell);
@@ -304,7 +345,12 @@ Deno.test("close() lets what was written go first, and gives the relay its time 
   played.says(windowUpdate(1, 10_000));
   await writing;
   await played.clock.settle();
-  assertEquals(played.said(), ["SETTINGS ACK", "DATA 1 500", `DATA 1 ${messageBytes - 500}`, "DATA 1 0 END_STREAM"]);
+  assertEquals(played.said(), [
+    "SETTINGS ACK",
+    "DATA 1 500",
+    `DATA 1 ${messageBytes - 500}`,
+    "DATA 1 0 END_STREAM",
+  ]);
   assertEquals([played.ended, played.destroyed], [false, false]);
   await played.clock.advance(1_500);
   assert(played.destroyed);

@@ -1,6 +1,7 @@
 /**
- * The inside of a thread that owns one stream: connects, and decides when cells leave. Nothing that its session computes can
- * delay a tick here, and a cell costs the same whether it carries something or not.
+ * The inside of a thread that owns one stream: connects, and decides when cells leave. Nothing that
+ * its session computes can delay a tick here, and a cell costs the same whether it carries
+ * something or not.
  */
 import { CellSender, envelopePrefixBytes, limits } from "../../proto/mod.ts";
 import { reasonOf } from "./reason.ts";
@@ -26,11 +27,19 @@ export function serveStream(pipe: MessagePipe<FromWorker, ToWorker>, deps: Strea
   let pushedBytes = 0;
   const riders = new RiderQueue();
   const written = (from: CellSender): void => {
-    pipe.post({ kind: "written", takenBytes: pushedBytes - from.pendingBytes, counts: from.counts });
+    pipe.post({
+      kind: "written",
+      takenBytes: pushedBytes - from.pendingBytes,
+      counts: from.counts,
+    });
   };
-  const connect = async ({ transport, target, isTapped }: Extract<ToWorker, { kind: "connect" }>): Promise<void> => {
+  const connect = async (
+    { transport, target, isTapped }: Extract<ToWorker, { kind: "connect" }>,
+  ): Promise<void> => {
     const connector = deps.connectors.find((known) => known.transport === transport);
-    if (connector === undefined) throw new Error(`no way to connect by ${transport} in a thread of its own`);
+    if (connector === undefined) {
+      throw new Error(`no way to connect by ${transport} in a thread of its own`);
+    }
     const opened = stream = await connector.connect(target, new AbortController().signal);
     const made = sender = new CellSender({
       cellBytes: limits.cellBytes,
@@ -55,7 +64,9 @@ export function serveStream(pipe: MessagePipe<FromWorker, ToWorker>, deps: Strea
   pipe.listen((message) => {
     switch (message.kind) {
       case "connect":
-        return void connect(message).catch((error) => pipe.post({ kind: "refused", message: reasonOf(error) }));
+        return void connect(message).catch((error) =>
+          pipe.post({ kind: "refused", message: reasonOf(error) })
+        );
       case "push":
         pushedBytes += message.envelope.length + envelopePrefixBytes;
         return sender?.push(message.lane, message.envelope);

@@ -1,6 +1,6 @@
 /**
- * Shows somebody else the cells of a connection, as the relay sees them: inside TLS, before any of it is understood. The thread of
- * a stream reports its cells by messages.
+ * Shows somebody else the cells of a connection, as the relay sees them: inside TLS, before any of
+ * it is understood. The thread of a stream reports its cells by messages.
  */
 import { limits } from "../../proto/mod.ts";
 import type { CellTap, Connector, ThreadOptions } from "./transport.ts";

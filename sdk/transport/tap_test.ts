@@ -28,7 +28,10 @@ function createConnector(written: Uint8Array[] = []): Connector {
 
 function createTap(): { readonly tap: CellTap; readonly seen: unknown[] } {
   const seen: unknown[] = [];
-  return { seen, tap: (cells, cellBytes, direction) => seen.push([[...cells], cellBytes, direction]) };
+  return {
+    seen,
+    tap: (cells, cellBytes, direction) => seen.push([[...cells], cellBytes, direction]),
+  };
 }
 
 Deno.test("a tap is shown what goes to the relay and what comes from it", async () => {
@@ -66,7 +69,10 @@ Deno.test("a thread reports no cells when nobody watches", async () => {
   const clock = new SimulatedClock();
   const connector = createConnector();
   const { thread, said } = startSimulatedThread(connector, clock);
-  const opened = await withOptions(withThread(connector, () => thread), {}).connectInThread?.(target, signal);
+  const opened = await withOptions(withThread(connector, () => thread), {}).connectInThread?.(
+    target,
+    signal,
+  );
   const stream = opened as ThreadedStream; // cast: a stream with a thread of its own
   stream.push("control", Uint8Array.of(7));
   await clock.settle();
@@ -95,6 +101,10 @@ for (const [when, start] of Object.entries(refusals)) {
     assertEquals(seen, [[[1], 1024, "sent"]]);
     const elsewhere = withOptions(threaded, { tap, workerUrl: "https://elsewhere.example/w.js" });
     const connect = async (): Promise<unknown> => await elsewhere.connectInThread?.(target, signal);
-    await assertRejects(connect, Error, "Cannot start the worker at https://elsewhere.example/w.js: refused");
+    await assertRejects(
+      connect,
+      Error,
+      "Cannot start the worker at https://elsewhere.example/w.js: refused",
+    );
   });
 }

@@ -1,21 +1,26 @@
 /**
- * The one small door between a session and a network: a stream of cells both ways. Connectors come from `sdk/platform`,
- * because every runtime has its own sockets; what they all share is in this folder.
+ * The one small door between a session and a network: a stream of cells both ways. Connectors come
+ * from `sdk/platform`, because every runtime has its own sockets; what they all share is in this
+ * folder.
  */
 import type { ErrorCode } from "../../proto/mod.ts";
 
 /** `grpc` is the gRPC stream `Session`; `cells` is `CellUp` and `CellDown`, in browsers. */
 export type TransportName = "quic" | "webtransport" | "grpc" | "cells";
 
-/** Cells as bytes, both ways, in order. Whatever goes wrong ends it, once, and `closed` says why. */
+/**
+ * Cells as bytes, both ways, in order. Whatever goes wrong ends it, once, and `closed` says why.
+ */
 export interface CellStream {
   /**
-   * Returns the bytes that have arrived, in pieces of any size; undefined at the end. Not called again before it has
-   * settled; bytes that are not asked for hold the relay back. The bytes are valid until the next call. Never rejects:
-   * a broken stream ends, and `closed` tells why.
+   * Returns the bytes that have arrived, in pieces of any size; undefined at the end. Not called
+   * again before it has settled; bytes that are not asked for hold the relay back. The bytes are
+   * valid until the next call. Never rejects: a broken stream ends, and `closed` tells why.
    */
   read(): Promise<Uint8Array | undefined>;
-  /** Whole cells of this size. Settles when there is room for more; rejects when the stream is gone. */
+  /**
+   * Whole cells of this size. Settles when there is room for more; rejects when the stream is gone.
+   */
   write(cells: Uint8Array<ArrayBuffer>, cellBytes: number): Promise<void>;
   /** Ends both directions; 0 is an ordinary end. Safe to repeat. */
   close(closeCode: number): void;
@@ -48,13 +53,20 @@ export interface Target {
 }
 
 /**
- * Hears of cells that go to the relay, whole, and of those that come from it, in pieces of any size. The bytes are valid during
- * the call only.
+ * Hears of cells that go to the relay, whole, and of those that come from it, in pieces of any
+ * size. The bytes are valid during the call only.
  */
-export type CellTap = (cells: Uint8Array, cellBytes: number, direction: "sent" | "received") => void;
+export type CellTap = (
+  cells: Uint8Array,
+  cellBytes: number,
+  direction: "sent" | "received",
+) => void;
 
 export interface ThreadOptions {
-  /** In browsers: the address of the thread's script. Where none is given, the SDK starts the script that it carries. */
+  /**
+   * In browsers: the address of the thread's script. Where none is given, the SDK starts the script
+   * that it carries.
+   */
   readonly workerUrl?: string | undefined;
   readonly tap?: CellTap | undefined;
 }
@@ -66,10 +78,20 @@ export interface Connector {
   readonly carrier: "udp" | "tcp";
   /** Why it cannot work here or with this trust; undefined when it can. */
   unusable(trust: Trust): string | undefined;
-  /** Resolves when the relay can be written to. Rejects when it cannot be reached, is not who it should be, or on abort. */
+  /**
+   * Resolves when the relay can be written to. Rejects when it cannot be reached, is not who it
+   * should be, or on abort.
+   */
   connect(target: Target, signal: AbortSignal): Promise<CellStream>;
-  /** The same, with cells scheduled in a thread of its own: a `ThreadedStream`, unless no thread can be had. */
-  readonly connectInThread?: (target: Target, signal: AbortSignal, options?: ThreadOptions) => Promise<CellStream>;
+  /**
+   * The same, with cells scheduled in a thread of its own: a `ThreadedStream`, unless no thread can
+   * be had.
+   */
+  readonly connectInThread?: (
+    target: Target,
+    signal: AbortSignal,
+    options?: ThreadOptions,
+  ) => Promise<CellStream>;
 }
 
 /** The standard `fetch`, as far as it is used, on connections of its own. */

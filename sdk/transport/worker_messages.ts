@@ -1,4 +1,7 @@
-/** The messages between a session and the thread of its stream. Everything here survives a structured clone. */
+/**
+ * The messages between a session and the thread of its stream. Everything here survives a
+ * structured clone.
+ */
 import type { CellCounts, CoverMode, Lane } from "../../proto/mod.ts";
 import type { StreamEnd, Target, TransportName } from "./transport.ts";
 

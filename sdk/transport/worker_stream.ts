@@ -1,6 +1,6 @@
 /**
- * A stream whose cells are scheduled in a thread of its own, for `constant` cover: this thread encrypts and decrypts, and its
- * work would move ticks that wait for it.
+ * A stream whose cells are scheduled in a thread of its own, for `constant` cover: this thread
+ * encrypts and decrypts, and its work would move ticks that wait for it.
  */
 import {
   type CellCounts,
@@ -26,9 +26,10 @@ export interface StreamThread extends MessagePipe<ToWorker, FromWorker> {
 type StartThread = (workerUrl: string | undefined) => StreamThread;
 
 /**
- * The connector, able to run in a thread. Where no thread can be started, cells are scheduled in this one, unless the user said
- * where the thread's script is: then the address is wrong, and connecting fails. Browsers refuse some threads at once (another
- * origin) and some later (a policy, a missing file).
+ * The connector, able to run in a thread. Where no thread can be started, cells are scheduled in
+ * this one, unless the user said where the thread's script is: then the address is wrong, and
+ * connecting fails. Browsers refuse some threads at once (another origin) and some later (a policy,
+ * a missing file).
  */
 export function withThread(connector: Connector, start: StartThread): Connector {
   return {
@@ -36,11 +37,18 @@ export function withThread(connector: Connector, start: StartThread): Connector 
     connectInThread: async (target, signal, { workerUrl, tap } = {}) => {
       try {
         const thread = startThread(start, workerUrl);
-        return await connectInThread(thread, { transport: connector.transport, target, signal, tap });
+        return await connectInThread(thread, {
+          transport: connector.transport,
+          target,
+          signal,
+          tap,
+        });
       } catch (error) {
         if (!(error instanceof ThreadError)) throw error;
         if (workerUrl !== undefined) {
-          throw new Error(`Cannot start the worker at ${workerUrl}: ${error.message}`, { cause: error });
+          throw new Error(`Cannot start the worker at ${workerUrl}: ${error.message}`, {
+            cause: error,
+          });
         }
       }
       return await (tap === undefined ? connector : tapped(connector, tap)).connect(target, signal);
@@ -191,7 +199,9 @@ class WorkerStream implements ThreadedStream {
     switch (message.kind) {
       case "chunk":
         // Pieces that come late must not be mixed with those of the next connection.
-        if (message.bytes !== undefined && !this.#isClosed) this.#tap?.(message.bytes, this.#cellBytes, "received");
+        if (message.bytes !== undefined && !this.#isClosed) {
+          this.#tap?.(message.bytes, this.#cellBytes, "received");
+        }
         return this.#chunk?.(message.bytes);
       case "sent":
         this.#cellBytes = message.cellBytes;

@@ -1,6 +1,7 @@
 /**
- * Sockets of balancers that have not said yet whose connection they carry. They are few and have little time. Bytes behind the header
- * are put back, so that TLS finds a client's connection as if nobody had stood between.
+ * Sockets of balancers that have not said yet whose connection they carry. They are few and have
+ * little time. Bytes behind the header are put back, so that TLS finds a client's connection as if
+ * nobody had stood between.
  */
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";

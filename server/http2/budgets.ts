@@ -1,23 +1,33 @@
 /**
- * Every limit of an HTTP/2 connection and of the server around it, in one place. A peer that goes above one costs itself
- * its stream or its connection, never the process. docs/http2.md explains each choice.
+ * Every limit of an HTTP/2 connection and of the server around it, in one place. A peer that goes
+ * above one costs itself its stream or its connection, never the process. docs/http2.md explains
+ * each choice.
  */
 import type { Rate } from "../limits/mod.ts";
 
 export interface Budgets {
   /** SETTINGS_MAX_CONCURRENT_STREAMS; more are refused, which clients retry. */
   readonly concurrentStreams: number;
-  /** Handlers of one connection that still run for streams open or already reset; more streams are refused until some finish. */
+  /**
+   * Handlers of one connection that still run for streams open or already reset; more streams are
+   * refused until some finish.
+   */
   readonly unfinishedHandlers: number;
   /** SETTINGS_MAX_HEADER_LIST_SIZE; a larger list is answered with 431. */
   readonly headerListBytes: number;
-  /** Encoded bytes of one header block over all its CONTINUATION frames; above it the connection ends. */
+  /**
+   * Encoded bytes of one header block over all its CONTINUATION frames; above it the connection
+   * ends.
+   */
   readonly headerBlockBytes: number;
   /** Frames of one header block. */
   readonly headerBlockFrames: number;
   /** Streams that the peer resets, makes us reset, or opens above the limit: of one connection. */
   readonly resets: Rate;
-  /** The same of all connections of one address: those that the application vouched for, and all others. */
+  /**
+   * The same of all connections of one address: those that the application vouched for, and all
+   * others.
+   */
   readonly memberResets: Rate;
   readonly strangerResets: Rate;
   /** The same of all strangers in a second; each address has an equal part. */
@@ -26,15 +36,23 @@ export interface Budgets {
   readonly strangerCalls: Rate;
   /** Calls of all strangers in a second; each address has an equal part. */
   readonly strangerCallsInAll: number;
-  /** Calls of strangers under way, also of streams that are gone; when there are more, the address with most gives one up. */
+  /**
+   * Calls of strangers under way, also of streams that are gone; when there are more, the address
+   * with most gives one up.
+   */
   readonly strangerHandlers: number;
-  /** Health checks, of one address; more are answered with 429. Calls of strangers leave them alone. */
+  /**
+   * Health checks, of one address; more are answered with 429. Calls of strangers leave them alone.
+   */
   readonly checks: Rate;
   /** Health checks of all addresses in a second; each has an equal part. */
   readonly checksInAll: number;
   /** A stranger's call that takes longer is reset. */
   readonly strangerCallMs: number;
-  /** SETTINGS, PING, PRIORITY, WINDOW_UPDATE and unknown frames; every DATA frame in either direction gives some back. */
+  /**
+   * SETTINGS, PING, PRIORITY, WINDOW_UPDATE and unknown frames; every DATA frame in either
+   * direction gives some back.
+   */
   readonly controlFrames: Rate;
   /** The same of all connections of one address that nobody vouched for. */
   readonly strangerControlFrames: Rate;
@@ -46,7 +64,10 @@ export interface Budgets {
   readonly connectionWindowBytes: number;
   /** Bytes waiting for a peer that does not read. */
   readonly queuedBytes: number;
-  /** TLS handshake, then preface and settings with their acknowledgement, then each header block: each within this time. */
+  /**
+   * TLS handshake, then preface and settings with their acknowledgement, then each header block:
+   * each within this time.
+   */
   readonly handshakeTimeoutMs: number;
   /** A connection without streams for this long is told to go away. */
   readonly idleTimeoutMs: number;
@@ -54,24 +75,34 @@ export interface Budgets {
   readonly keepAliveIntervalMs: number;
   /** Further silence after which it is not. */
   readonly keepAliveTimeoutMs: number;
-  /** A response that can move no byte for this long, because the peer grants no window, is reset. */
+  /**
+   * A response that can move no byte for this long, because the peer grants no window, is reset.
+   */
   readonly stalledStreamMs: number;
   /** Time for streams to finish after a graceful shutdown has begun. */
   readonly drainTimeoutMs: number;
-  /** Sockets of balancers that have not said yet whose connection they carry, and how long each may take. */
+  /**
+   * Sockets of balancers that have not said yet whose connection they carry, and how long each may
+   * take.
+   */
   readonly headerSockets: number;
   readonly headerMs: number;
   /** New sockets of one address; more are closed before TLS. */
   readonly socketsPerAddress: Rate;
-  /** TLS handshakes that begin, of all addresses. Sockets above it wait, and addresses take turns. */
+  /**
+   * TLS handshakes that begin, of all addresses. Sockets above it wait, and addresses take turns.
+   */
   readonly handshakes: Rate;
-  /** Sockets that wait for their handshake; when there are more, the address with most gives one up. */
+  /**
+   * Sockets that wait for their handshake; when there are more, the address with most gives one up.
+   */
   readonly waitingSockets: number;
   /** How long sockets of an address are refused that went above a budget which ends connections. */
   readonly offenderMs: number;
   /**
-   * Open sockets of one client address that no member's session carries, and of all addresses, with those that are carried. When there
-   * are more in all, the address with most gives one up that is not carried.
+   * Open sockets of one client address that no member's session carries, and of all addresses, with
+   * those that are carried. When there are more in all, the address with most gives one up that is
+   * not carried.
    */
   readonly connectionsPerAddress: number;
   readonly connections: number;

@@ -107,8 +107,14 @@ Deno.test("a header block of too many bytes ends the connection before it is dec
 
 Deno.test("a header list above its limit is answered with 431, and the connection goes on", async () => {
   const peer = Peer.connected({ budgets: { headerListBytes: 1_000 } });
-  peer.send(headers(1, block(...getFields, ["x-long", "a".repeat(900)])), headers(3, postBlock, open));
-  peer.send(headers(5, block(...getFields, ["x-long", "a".repeat(900)]), open), data(3, bytes(1), flag.END_STREAM));
+  peer.send(
+    headers(1, block(...getFields, ["x-long", "a".repeat(900)])),
+    headers(3, postBlock, open),
+  );
+  peer.send(
+    headers(5, block(...getFields, ["x-long", "a".repeat(900)]), open),
+    data(3, bytes(1), flag.END_STREAM),
+  );
   const answers = await peer.settled();
   const statuses = answers.filter(({ type }) => type === 1).map((
     answer,
@@ -145,7 +151,9 @@ Deno.test("a small block that expands far above the limit costs no more than the
 Deno.test("rapid reset ends the connection", async () => {
   const peer = Peer.connected({ handler: hang });
   let id = 1;
-  for (; !peer.ended && id < 20_000; id += 2) peer.send(headers(id, getBlock), rstStream(id, code.CANCEL));
+  for (; !peer.ended && id < 20_000; id += 2) {
+    peer.send(headers(id, getBlock), rstStream(id, code.CANCEL));
+  }
   // Streams are refused while 1,024 handlers run on; either way it ends at the budget of resets.
   assertLessOrEqual(id, 2 * 5_001 + 1);
   assertEquals((await peer.conversation()).at(-1), calm(id - 2));
@@ -154,7 +162,9 @@ Deno.test("rapid reset ends the connection", async () => {
 Deno.test("making the server reset streams is counted like resetting them", () => {
   const peer = Peer.connected({ handler: hang });
   let id = 1;
-  for (; !peer.ended && id < 20_000; id += 2) peer.send(headers(id, postBlock, open), windowUpdate(id, 0));
+  for (; !peer.ended && id < 20_000; id += 2) {
+    peer.send(headers(id, postBlock, open), windowUpdate(id, 0));
+  }
   assertLessOrEqual(id, 2 * 5_001 + 1);
 });
 
@@ -194,7 +204,12 @@ Deno.test("a client that makes us write and does not read is cut off", () => {
 });
 
 Deno.test("a client that does not introduce itself is cut off", async () => {
-  for (const [sent, expected] of [[[], "PROTOCOL_ERROR"], [[preface, settings()], "SETTINGS_TIMEOUT"]] as const) {
+  for (
+    const [sent, expected] of [[[], "PROTOCOL_ERROR"], [
+      [preface, settings()],
+      "SETTINGS_TIMEOUT",
+    ]] as const
+  ) {
     const peer = new Peer();
     peer.send(...sent);
     peer.wait(9);
@@ -278,7 +293,9 @@ Deno.test("graceful shutdown does not wait for a peer that ignores it, nor for s
   peer.wait(2);
   assertEquals(await peer.conversation(), ["GOAWAY 1 NO_ERROR"]);
   peer.wait(30);
-  assertEquals((await peer.conversation()).filter((line) => line !== "PING"), ["RST_STREAM 1 CANCEL"]);
+  assertEquals((await peer.conversation()).filter((line) => line !== "PING"), [
+    "RST_STREAM 1 CANCEL",
+  ]);
   assert(peer.ended);
 });
 

@@ -1,12 +1,16 @@
 /**
- * Memory of streams that are gone, because RFC 9113 §5.1 answers late frames by how the stream ended. Streams
- * that ended in the ordinary way need no memory: an identifier that is neither open, reset nor skipped was one of them.
+ * Memory of streams that are gone, because RFC 9113 §5.1 answers late frames by how the stream
+ * ended. Streams that ended in the ordinary way need no memory: an identifier that is neither open,
+ * reset nor skipped was one of them.
  */
 
 export const StreamEnd = {
   /** Never opened: above every identifier used so far. */
   idle: 0,
-  /** Skipped by a client that went on with a higher identifier; closed without ever being open (§5.1.1). */
+  /**
+   * Skipped by a client that went on with a higher identifier; closed without ever being open
+   * (§5.1.1).
+   */
   skipped: 1,
   ended: 2,
   resetByPeer: 3,
@@ -14,7 +18,10 @@ export const StreamEnd = {
   resetByUs: 4,
 } as const;
 
-/** Late frames come within a round trip; an attacker can make us forget, and then only gets a stricter answer. */
+/**
+ * Late frames come within a round trip; an attacker can make us forget, and then only gets a
+ * stricter answer.
+ */
 const rememberedResets = 1_024;
 const rememberedGaps = 64;
 
@@ -52,6 +59,8 @@ export class ClosedStreams {
     if (id > this.#last || id % 2 === 0) return StreamEnd.idle;
     const reset = this.#resets.get(id);
     if (reset !== undefined) return reset;
-    return this.#gaps.some(({ from, to }) => id >= from && id <= to) ? StreamEnd.skipped : StreamEnd.ended;
+    return this.#gaps.some(({ from, to }) => id >= from && id <= to)
+      ? StreamEnd.skipped
+      : StreamEnd.ended;
   }
 }

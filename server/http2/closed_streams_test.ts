@@ -8,7 +8,14 @@ Deno.test("ClosedStreams tells how a stream ended, and forgets the oldest resets
   closed.reset(7, StreamEnd.resetByUs);
   assertEquals(
     [1, 3, 5, 7, 9, 4].map((id) => closed.endOf(id)),
-    [StreamEnd.ended, StreamEnd.skipped, StreamEnd.skipped, StreamEnd.resetByUs, StreamEnd.idle, StreamEnd.idle],
+    [
+      StreamEnd.ended,
+      StreamEnd.skipped,
+      StreamEnd.skipped,
+      StreamEnd.resetByUs,
+      StreamEnd.idle,
+      StreamEnd.idle,
+    ],
   );
   for (let id = 9; id < 3_000; id += 2) {
     closed.opened(id);

@@ -1,16 +1,30 @@
 /**
- * Serves Connect-ES services: one router answers gRPC, gRPC-Web and Connect. This file knows only the universal handler
- * types of `@connectrpc/connect`; what the services do and how bytes travel is none of its business.
+ * Serves Connect-ES services: one router answers gRPC, gRPC-Web and Connect. This file knows only
+ * the universal handler types of `@connectrpc/connect`; what the services do and how bytes travel
+ * is none of its business.
  */
-import { Code, ConnectError, cors, createContextKey, createContextValues } from "@connectrpc/connect";
-import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import {
+  Code,
+  ConnectError,
+  cors,
+  createContextKey,
+  createContextValues,
+} from "@connectrpc/connect";
+import type {
+  UniversalHandler,
+  UniversalServerRequest,
+  UniversalServerResponse,
+} from "@connectrpc/connect/protocol";
 import { ErrorCode } from "../../proto/http2/mod.ts";
 import type { CorsPolicy } from "./cors.ts";
 import type { Handler, ServerRequest, ServerResponse } from "./handler.ts";
 import { StreamAborted } from "./stream_aborted.ts";
 
 /** `handlers` of a `ConnectRouter`; whatever they do not serve goes to `otherwise`. */
-export function createConnectHandler(handlers: readonly UniversalHandler[], otherwise: Handler): Handler {
+export function createConnectHandler(
+  handlers: readonly UniversalHandler[],
+  otherwise: Handler,
+): Handler {
   const byPath = new Map(handlers.map((handler) => [handler.requestPath, handler]));
   return (request) => {
     const query = request.path.indexOf("?");
@@ -21,10 +35,16 @@ export function createConnectHandler(handlers: readonly UniversalHandler[], othe
   };
 }
 
-/** CORS headers that browsers need for the three protocols; `extra` names the application's own headers. */
+/**
+ * CORS headers that browsers need for the three protocols; `extra` names the application's own
+ * headers.
+ */
 export function connectCors(
   allowsOrigin: (origin: string) => boolean,
-  extra: { readonly allowedHeaders?: readonly string[]; readonly exposedHeaders?: readonly string[] } = {},
+  extra: {
+    readonly allowedHeaders?: readonly string[];
+    readonly exposedHeaders?: readonly string[];
+  } = {},
 ): CorsPolicy {
   return {
     allowsOrigin,
@@ -38,8 +58,12 @@ export function connectCors(
 /** The client's address, for services that limit by it. */
 export const remoteAddressKey = createContextKey("", { description: "address of the client" });
 
-/** Tells that the client has proved who it is: limits on strangers no longer count its connection. */
-export const vouchKey = createContextKey<ServerRequest["vouch"]>(() => {}, { description: "vouches for the client" });
+/**
+ * Tells that the client has proved who it is: limits on strangers no longer count its connection.
+ */
+export const vouchKey = createContextKey<ServerRequest["vouch"]>(() => {}, {
+  description: "vouches for the client",
+});
 
 /** Host and port; anything else cannot become the URL that handlers are given. */
 const urlAuthority = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
@@ -73,9 +97,14 @@ const unitMs: Readonly<Record<string, number>> = {
   n: 1 / 1e6,
 };
 
-/** A deadline in weeks is one in 24 days, which no call reaches. All else is left for Connect to judge. */
+/**
+ * A deadline in weeks is one in 24 days, which no call reaches. All else is left for Connect to
+ * judge.
+ */
 export function boundTimeout(name: string, value: string): string {
-  if (name === "connect-timeout-ms") return Number(value) > longestTimeoutMs ? String(longestTimeoutMs) : value;
+  if (name === "connect-timeout-ms") {
+    return Number(value) > longestTimeoutMs ? String(longestTimeoutMs) : value;
+  }
   if (name !== "grpc-timeout") return value;
   const [, amount, unit = ""] = /^(\d{1,8})([HMSmun])$/.exec(value) ?? [];
   const ms = Number(amount) * (unitMs[unit] ?? 0);
@@ -93,13 +122,15 @@ function fromUniversal({ status, header, body, trailer }: UniversalServerRespons
 
 /** As they are when they are asked for, behind the body. */
 function* trailersOf(trailer: Headers): Generator<[name: string, value: string]> {
-  for (const [name, value] of trailer) yield [name, name === "grpc-message" ? encodeGrpcMessage(value) : value];
+  for (const [name, value] of trailer) {
+    yield [name, name === "grpc-message" ? encodeGrpcMessage(value) : value];
+  }
 }
 
 /**
- * Connect escapes everything that `encodeURIComponent` does. gRPC escapes "%" and what is not printable ASCII, no more
- * (PROTOCOL-HTTP2, "Status-Message"), and grpc-js shows the rest of the escapes to its users. Spaces at either end are no part
- * of a field's value in HTTP.
+ * Connect escapes everything that `encodeURIComponent` does. gRPC escapes "%" and what is not
+ * printable ASCII, no more (PROTOCOL-HTTP2, "Status-Message"), and grpc-js shows the rest of the
+ * escapes to its users. Spaces at either end are no part of a field's value in HTTP.
  */
 export function encodeGrpcMessage(escaped: string): string {
   return decodeURIComponent(escaped).replace(/[^ -~]+|%|^ +| +$/gu, encodeURIComponent);

@@ -26,10 +26,25 @@ Deno.test("a deadline beyond the range of timers becomes the longest one, and ev
   for (const given of ["99999999H", "597H", "35792M", "2147484S"]) {
     assertEquals(boundTimeout("grpc-timeout", given), "596H");
   }
-  for (const given of ["596H", "35791M", "99999999m", "99999999u", "1n", "", "1", "1h", "-1S", "999999999S"]) {
+  for (
+    const given of [
+      "596H",
+      "35791M",
+      "99999999m",
+      "99999999u",
+      "1n",
+      "",
+      "1",
+      "1h",
+      "-1S",
+      "999999999S",
+    ]
+  ) {
     assertEquals(boundTimeout("grpc-timeout", given), given);
   }
   assertEquals(boundTimeout("connect-timeout-ms", "9999999999"), "2147483647");
-  for (const given of ["2147483647", "0", "soon"]) assertEquals(boundTimeout("connect-timeout-ms", given), given);
+  for (const given of ["2147483647", "0", "soon"]) {
+    assertEquals(boundTimeout("connect-timeout-ms", given), given);
+  }
   assertEquals(boundTimeout("x-timeout", "99999999H"), "99999999H");
 });

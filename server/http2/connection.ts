@@ -1,7 +1,8 @@
 /**
- * One HTTP/2 connection, server side (RFC 9113): the meaning of each frame, and how a connection begins and ends. It owns
- * no socket and no timer: bytes, drains, ticks and the close are told to it, and it writes to a `Transport`. So a test can
- * play any peer, frame by frame, on simulated time.
+ * One HTTP/2 connection, server side (RFC 9113): the meaning of each frame, and how a connection
+ * begins and ends. It owns no socket and no timer: bytes, drains, ticks and the close are told to
+ * it, and it writes to a `Transport`. So a test can play any peer, frame by frame, on simulated
+ * time.
  */
 import {
   checkBlockBytes,
@@ -43,7 +44,10 @@ export interface ConnectionDeps {
   readonly now: () => number;
   /** Runs a task at the end of the current turn of the event loop. */
   readonly defer: (task: () => void) => void;
-  /** A handler threw, or this code has a fault; the connection or stream has been ended and the process goes on. */
+  /**
+   * A handler threw, or this code has a fault; the connection or stream has been ended and the
+   * process goes on.
+   */
   readonly onFault: (error: unknown) => void;
   readonly remoteAddress: string;
   /** The budget of all connections of this address. */
@@ -57,7 +61,10 @@ export interface ConnectionDeps {
 const lingerMs = 2_000;
 const keepAlivePing = new TextEncoder().encode("aliveyet");
 const shutdownPing = new TextEncoder().encode("shutdown");
-/** However much a peer would take at once, turns between streams come by frame, and a frame is queued as a whole. */
+/**
+ * However much a peer would take at once, turns between streams come by frame, and a frame is
+ * queued as a whole.
+ */
 const largestSentFrameBytes = 32_768;
 
 export class Connection {
@@ -75,7 +82,10 @@ export class Connection {
   #settingsSeen = false;
   #settingsAcked = false;
   #headerBlock: HeaderBlock | undefined;
-  /** Graceful shutdown: announced with the highest identifier, then final with the last one that will be served. */
+  /**
+   * Graceful shutdown: announced with the highest identifier, then final with the last one that
+   * will be served.
+   */
   #shutdown: "no" | "announced" | "final" = "no";
   #shutdownAtMs = 0;
   /** We sent the last frame; what still comes is ignored. */
@@ -125,7 +135,8 @@ export class Connection {
     return this.#streams.receivedBytes;
   }
 
-  // ------------------------------------------------------------------------------------- told by the socket's owner
+  // ------------------------------------------------------------------------------------- told by
+  // the socket's owner
 
   receive(chunk: Uint8Array): void {
     if (this.#over) return;
@@ -134,7 +145,10 @@ export class Connection {
       this.#guard.received();
       this.#reader.receive(chunk);
       if (this.#outbox.queuedBytes > this.#budgets.queuedBytes) {
-        throw new ConnectionError(ErrorCode.enhanceYourCalm, "Too much waits to be read by the client");
+        throw new ConnectionError(
+          ErrorCode.enhanceYourCalm,
+          "Too much waits to be read by the client",
+        );
       }
     } catch (error) {
       this.#fail(error);
@@ -182,19 +196,31 @@ export class Connection {
       case "handshake late":
         return this.#fail(
           this.#settingsSeen
-            ? new ConnectionError(ErrorCode.settingsTimeout, "The client did not acknowledge our settings in time")
-            : new ConnectionError(ErrorCode.protocolError, "The client did not introduce itself in time"),
+            ? new ConnectionError(
+              ErrorCode.settingsTimeout,
+              "The client did not acknowledge our settings in time",
+            )
+            : new ConnectionError(
+              ErrorCode.protocolError,
+              "The client did not introduce itself in time",
+            ),
         );
       case "header block late":
-        return this.#fail(new ConnectionError(ErrorCode.enhanceYourCalm, "A header block was not completed in time"));
+        return this.#fail(
+          new ConnectionError(
+            ErrorCode.enhanceYourCalm,
+            "A header block was not completed in time",
+          ),
+        );
       case "fine":
         return;
     }
   }
 
   /**
-   * Goes away in two steps (§6.8): first a GOAWAY that refuses nothing, so that requests already on their way are served;
-   * after a round trip the final one. The connection ends when the last stream does, or at the drain time-out.
+   * Goes away in two steps (§6.8): first a GOAWAY that refuses nothing, so that requests already on
+   * their way are served; after a round trip the final one. The connection ends when the last
+   * stream does, or at the drain time-out.
    */
   shutdown(): void {
     if (this.#over || this.#shutdown !== "no") return;
@@ -204,10 +230,13 @@ export class Connection {
     this.#writer.ping(false, shutdownPing);
   }
 
-  // ------------------------------------------------------------------------------------------------ incoming frames
+  // ------------------------------------------------------------------------------------------------
+  // incoming frames
 
   #frame(frame: Frame): void {
-    if (!this.#settingsSeen && (frame.type !== FrameType.settings || (frame.flags & Flag.ack) !== 0)) {
+    if (
+      !this.#settingsSeen && (frame.type !== FrameType.settings || (frame.flags & Flag.ack) !== 0)
+    ) {
       throw protocolError("The client's preface must be followed by SETTINGS");
     }
     if (this.#headerBlock !== undefined && frame.type !== FrameType.continuation) {
@@ -244,7 +273,12 @@ export class Connection {
     const { start, end } = unpad(frame, 0);
     this.#guard.dataFrame();
     const endStream = (frame.flags & Flag.endStream) !== 0;
-    this.#streams.data(frame.streamId, endStream, frame.bytes.subarray(start, end), frame.end - frame.start);
+    this.#streams.data(
+      frame.streamId,
+      endStream,
+      frame.bytes.subarray(start, end),
+      frame.end - frame.start,
+    );
   }
 
   #headers(frame: Frame): void {
@@ -271,14 +305,20 @@ export class Connection {
     if ((frame.flags & Flag.endHeaders) === 0) return;
     this.#headerBlock = undefined;
     const bytes = block.join();
-    this.#streams.headers(block.streamId, block.endStream, this.#decoder.decode(bytes, 0, bytes.length));
+    this.#streams.headers(
+      block.streamId,
+      block.endStream,
+      this.#decoder.decode(bytes, 0, bytes.length),
+    );
   }
 
   #priority(frame: Frame): void {
     if (frame.streamId === 0) throw protocolError("PRIORITY belongs to a stream");
     this.#guard.controlFrame();
     if (frame.end - frame.start === 5) return;
-    if (!this.#streams.resetOpen(frame.streamId, ErrorCode.frameSizeError)) throw frameSizeError("PRIORITY");
+    if (!this.#streams.resetOpen(frame.streamId, ErrorCode.frameSizeError)) {
+      throw frameSizeError("PRIORITY");
+    }
   }
 
   #rstStream(frame: Frame): void {
@@ -305,8 +345,9 @@ export class Connection {
   #apply(id: number, value: number): void {
     const { sender } = this.#streams;
     if (id === Setting.headerTableSize) this.#encoder.setTableBytes(value);
-    else if (id === Setting.maxFrameSize) sender.maxFrameBytes = Math.min(value, largestSentFrameBytes);
-    else if (id === Setting.initialWindowSize) this.#streams.setInitialWindow(value);
+    else if (id === Setting.maxFrameSize) {
+      sender.maxFrameBytes = Math.min(value, largestSentFrameBytes);
+    } else if (id === Setting.initialWindowSize) this.#streams.setInitialWindow(value);
   }
 
   #ping(frame: Frame): void {
@@ -315,12 +356,17 @@ export class Connection {
     this.#guard.controlFrame();
     const payload = frame.bytes.subarray(frame.start, frame.end);
     if ((frame.flags & Flag.ack) === 0) this.#writer.ping(true, payload);
-    else if (this.#shutdown === "announced" && shutdownPing.every((byte, i) => byte === payload[i])) {
+    else if (
+      this.#shutdown === "announced" && shutdownPing.every((byte, i) => byte === payload[i])
+    ) {
       this.#finalGoaway();
     }
   }
 
-  /** The client opens no more streams that matter to us; those that are open are served to their end. */
+  /**
+   * The client opens no more streams that matter to us; those that are open are served to their
+   * end.
+   */
   #goaway(frame: Frame): void {
     if (frame.streamId !== 0) throw protocolError("GOAWAY belongs to the connection");
     if (frame.end - frame.start < 8) throw frameSizeError("GOAWAY");
@@ -335,11 +381,15 @@ export class Connection {
     if (frame.streamId !== 0) return this.#streams.windowUpdate(frame.streamId, increment);
     if (increment === 0) throw protocolError("A window must grow by at least one byte");
     if (!this.#streams.sender.growWindow(increment)) {
-      throw new ConnectionError(ErrorCode.flowControlError, "The connection's window exceeds 2^31-1");
+      throw new ConnectionError(
+        ErrorCode.flowControlError,
+        "The connection's window exceeds 2^31-1",
+      );
     }
   }
 
-  // ------------------------------------------------------------------------------------------------------------ ends
+  // ------------------------------------------------------------------------------------------------------------
+  // ends
 
   #continueShutdown(nowMs: number): void {
     const elapsedMs = nowMs - this.#shutdownAtMs;
@@ -377,5 +427,8 @@ function protocolError(message: string): ConnectionError {
 }
 
 function frameSizeError(what: string): ConnectionError {
-  return new ConnectionError(ErrorCode.frameSizeError, `${what} has a length that its type does not allow`);
+  return new ConnectionError(
+    ErrorCode.frameSizeError,
+    `${what} has a length that its type does not allow`,
+  );
 }

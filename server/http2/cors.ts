@@ -1,4 +1,7 @@
-/** Lets scripts of chosen origins call a handler (the CORS protocol of the Fetch standard); everybody else is untouched. */
+/**
+ * Lets scripts of chosen origins call a handler (the CORS protocol of the Fetch standard);
+ * everybody else is untouched.
+ */
 import type { HeaderPairs } from "../../proto/http2/mod.ts";
 import { type Handler, headerValue, type ServerRequest, type ServerResponse } from "./handler.ts";
 
@@ -21,7 +24,9 @@ export function withCors(policy: CorsPolicy, handler: Handler): Handler {
     if (isPreflight(request)) return answerPreflight(policy, allowed ? origin : undefined);
     const extra = allowed ? responseHeaders(policy, origin) : [vary];
     const answer = handler(request);
-    return answer instanceof Promise ? answer.then((response) => extend(response, extra)) : extend(answer, extra);
+    return answer instanceof Promise
+      ? answer.then((response) => extend(response, extra))
+      : extend(answer, extra);
   };
 }
 
@@ -29,7 +34,8 @@ export function withCors(policy: CorsPolicy, handler: Handler): Handler {
 const vary: readonly [string, string] = ["vary", "origin"];
 
 function isPreflight({ method, headers }: ServerRequest): boolean {
-  return method === "OPTIONS" && headerValue(headers, "access-control-request-method") !== undefined;
+  return method === "OPTIONS" &&
+    headerValue(headers, "access-control-request-method") !== undefined;
 }
 
 function answerPreflight(policy: CorsPolicy, origin: string | undefined): ServerResponse {
@@ -46,7 +52,10 @@ function answerPreflight(policy: CorsPolicy, origin: string | undefined): Server
   };
 }
 
-function responseHeaders(policy: CorsPolicy, origin: string): readonly (readonly [string, string])[] {
+function responseHeaders(
+  policy: CorsPolicy,
+  origin: string,
+): readonly (readonly [string, string])[] {
   return [
     vary,
     ["access-control-allow-origin", origin],

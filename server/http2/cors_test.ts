@@ -11,7 +11,11 @@ const policy: CorsPolicy = {
   maxAgeS: 60,
 };
 
-function answerTo(method: string, headers: HeaderField[], response: ServerResponse): Promise<[number, Headers]> {
+function answerTo(
+  method: string,
+  headers: HeaderField[],
+  response: ServerResponse,
+): Promise<[number, Headers]> {
   const request: ServerRequest = {
     httpVersion: "2.0",
     method,
@@ -38,7 +42,10 @@ Deno.test("withCors() leaves requests without an origin as they are", async () =
 
 Deno.test("withCors() answers a preflight itself and passes OPTIONS that is none on", async () => {
   const origin = { name: "origin", value: "https://app.example" };
-  const preflight = await answerTo("OPTIONS", [origin, { name: "access-control-request-method", value: "POST" }], {
+  const preflight = await answerTo("OPTIONS", [origin, {
+    name: "access-control-request-method",
+    value: "POST",
+  }], {
     status: 500,
   });
   assertEquals([preflight[0], preflight[1].get("access-control-max-age")], [204, "60"]);
@@ -47,10 +54,20 @@ Deno.test("withCors() answers a preflight itself and passes OPTIONS that is none
 
 Deno.test("withCors() lets only allowed origins read an answer, and tells caches that it depends on them", async () => {
   for (
-    const [value, allowed] of [["https://app.example", "https://app.example"], ["https://evil.example", null]] as const
+    const [value, allowed] of [["https://app.example", "https://app.example"], [
+      "https://evil.example",
+      null,
+    ]] as const
   ) {
-    const [, fields] = await answerTo("POST", [{ name: "origin", value }], { status: 200, headers: [["x-id", "1"]] });
-    assertEquals([fields.get("access-control-allow-origin"), fields.get("vary"), fields.get("x-id")], [
+    const [, fields] = await answerTo("POST", [{ name: "origin", value }], {
+      status: 200,
+      headers: [["x-id", "1"]],
+    });
+    assertEquals([
+      fields.get("access-control-allow-origin"),
+      fields.get("vary"),
+      fields.get("x-id"),
+    ], [
       allowed,
       "origin",
       "1",

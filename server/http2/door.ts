@@ -1,7 +1,8 @@
 /**
- * Where sockets come in: counted, paced and refused before TLS has begun to work for them. Sockets that come faster than
- * handshakes may begin wait here, and networks take turns; those whose handshakes come to nothing have theirs later. A balancer's sockets
- * say first whose they are, and count for that client.
+ * Where sockets come in: counted, paced and refused before TLS has begun to work for them. Sockets
+ * that come faster than handshakes may begin wait here, and networks take turns; those whose
+ * handshakes come to nothing have theirs later. A balancer's sockets say first whose they are, and
+ * count for that client.
  */
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
@@ -43,7 +44,10 @@ export class Door {
   readonly #handshakes: Bucket;
   readonly #waiting: Places<Guest>;
   readonly #sockets = new Set<Socket>();
-  /** By `connectionKey`: TLS sockets do not tell which socket they are on, and behind a balancer have its address. */
+  /**
+   * By `connectionKey`: TLS sockets do not tell which socket they are on, and behind a balancer
+   * have its address.
+   */
   readonly #clients = new Map<string, Client>();
   /** Ends handshakes that are late, by `connectionKey` too. */
   readonly #handshaking = new Map<string, ReturnType<typeof setTimeout>>();
@@ -58,7 +62,11 @@ export class Door {
     this.#headers = new AwaitedHeaders(budgets);
     this.#places = new SocketPlaces(budgets, peers.now);
     this.#handshakes = new Bucket(budgets.handshakes);
-    this.#waiting = new Places({ total: budgets.waitingSockets, minimumMs: 0, random: Math.random });
+    this.#waiting = new Places({
+      total: budgets.waitingSockets,
+      minimumMs: 0,
+      random: Math.random,
+    });
     this.#handOver = takeSockets(server, (socket) => this.#came(socket));
     server.on("secureConnection", (socket: TLSSocket) => this.#forget(connectionKey(socket)));
   }
@@ -82,7 +90,8 @@ export class Door {
     socket.once("close", () => this.#sockets.delete(socket));
     const address = socket.remoteAddress ?? "";
     if (!this.#isBalancer(address)) return this.#enter(socket, address);
-    // It has no place yet. As many as the system hands over at once may be more than there are places.
+    // It has no place yet. As many as the system hands over at once may be more than there are
+    // places.
     if (this.#sockets.size > this.#budgets.connections + backlog) return this.#refuse(socket);
     this.#headers.read(socket, {
       came: (client = balancerAddress) => this.#enter(socket, client),
@@ -92,7 +101,9 @@ export class Door {
 
   #enter(socket: Socket, address: string): void {
     const peer = this.#peers.of(address);
-    const place = peer.admitsSocket() ? this.#places.enter(peer.origin, () => this.#refuse(socket)) : undefined;
+    const place = peer.admitsSocket()
+      ? this.#places.enter(peer.origin, () => this.#refuse(socket))
+      : undefined;
     if (place === undefined) return this.#refuse(socket);
     socket.once("close", () => place.close());
     const guest: Guest = { socket, client: { address, peer, place } };
@@ -123,7 +134,10 @@ export class Door {
     return this.#handshakes.take(this.#peers.now()) === undefined;
   }
 
-  /** With a limit of its own in place of the TLS server's: Deno keeps that one's timer, and with it the TLS socket, when the socket closes before. */
+  /**
+   * With a limit of its own in place of the TLS server's: Deno keeps that one's timer, and with it
+   * the TLS socket, when the socket closes before.
+   */
   #begin({ socket, client }: Guest): void {
     const key = connectionKey(socket);
     const timer = setTimeout(() => socket.destroy(), this.#budgets.handshakeTimeoutMs);
@@ -154,8 +168,8 @@ export class Door {
 }
 
 /**
- * The same for a TLS socket and the socket that it is on. With both ends: one port of a client may be connected to several addresses
- * of this machine.
+ * The same for a TLS socket and the socket that it is on. With both ends: one port of a client may
+ * be connected to several addresses of this machine.
  */
 export function connectionKey(socket: Socket | TLSSocket): string {
   const { remoteAddress, remotePort, localAddress, localPort } = socket;

@@ -1,6 +1,6 @@
 /**
- * Actions that a peer may repeat often but not endlessly, counted for its connection and for its address. Each method throws the
- * ConnectionError that ends a flood.
+ * Actions that a peer may repeat often but not endlessly, counted for its connection and for its
+ * address. Each method throws the ConnectionError that ends a flood.
  */
 import { Bucket } from "../limits/mod.ts";
 import { ConnectionError, ErrorCode } from "../../proto/http2/mod.ts";
@@ -54,7 +54,8 @@ export class FloodGuard {
 
   /** A stream that the peer reset or made us reset: work was begun for nothing. */
   reset(): void {
-    const isAllowed = this.#resets.take(this.#now()) === undefined && this.#peer.spendReset(this.#isMember);
+    const isAllowed = this.#resets.take(this.#now()) === undefined &&
+      this.#peer.spendReset(this.#isMember);
     if (!isAllowed) throw this.#offence("streams were reset");
   }
 

@@ -77,7 +77,12 @@ Deno.test("of several values for one setting the last counts", async () => {
 
 Deno.test("streams share the connection's window in turn", async () => {
   const peer = Peer.connected({ handler: body(60_000) });
-  peer.send(settings([initialWindow, 1_000_000]), headers(1, getBlock), headers(3, getBlock), headers(5, getBlock));
+  peer.send(
+    settings([initialWindow, 1_000_000]),
+    headers(1, getBlock),
+    headers(3, getBlock),
+    headers(5, getBlock),
+  );
   const first = await peer.conversation();
   assertEquals(first.filter((line) => line.startsWith("DATA")), [
     "DATA 1 16384",
@@ -87,12 +92,22 @@ Deno.test("streams share the connection's window in turn", async () => {
     "DATA 3 5535",
   ]);
   peer.send(windowUpdate(0, 16_384 * 4));
-  assertEquals(await peer.conversation(), ["DATA 3 16384", "DATA 5 16384", "DATA 3 16384", "DATA 5 16384"]);
+  assertEquals(await peer.conversation(), [
+    "DATA 3 16384",
+    "DATA 5 16384",
+    "DATA 3 16384",
+    "DATA 5 16384",
+  ]);
 });
 
 Deno.test("a stalled stream does not hold up the others", async () => {
   const peer = Peer.connected({ handler: body(100) });
-  peer.send(settings([initialWindow, 0]), headers(1, getBlock), headers(3, getBlock), windowUpdate(3, 100));
+  peer.send(
+    settings([initialWindow, 0]),
+    headers(1, getBlock),
+    headers(3, getBlock),
+    windowUpdate(3, 100),
+  );
   assertEquals((await peer.conversation()).at(-1), "DATA 3 100 END_STREAM");
 });
 
@@ -109,9 +124,15 @@ Deno.test("frames are never so long that one stream holds up the others, whateve
 });
 
 Deno.test("response headers longer than a frame are continued, with nothing in between", async () => {
-  const peer = Peer.connected({ handler: () => ({ status: 200, headers: [["x-long", "\xe9".repeat(40_000)]] }) });
+  const peer = Peer.connected({
+    handler: () => ({ status: 200, headers: [["x-long", "\xe9".repeat(40_000)]] }),
+  });
   peer.send(headers(1, getBlock));
-  assertEquals(await peer.conversation(), ["HEADERS 1 END_STREAM", "CONTINUATION 1", "CONTINUATION 1"]);
+  assertEquals(await peer.conversation(), [
+    "HEADERS 1 END_STREAM",
+    "CONTINUATION 1",
+    "CONTINUATION 1",
+  ]);
 });
 
 Deno.test("a body is not asked for more than the peer takes", async () => {
@@ -129,7 +150,11 @@ Deno.test("a body is not asked for more than the socket takes", async () => {
   const { handler, pulled } = countingBody(1_000, 10_000);
   const peer = Peer.connected({ handler });
   peer.acceptedBytes = 30_000;
-  peer.send(settings([initialWindow, 10_000_000]), windowUpdate(0, 10_000_000), headers(1, getBlock));
+  peer.send(
+    settings([initialWindow, 10_000_000]),
+    windowUpdate(0, 10_000_000),
+    headers(1, getBlock),
+  );
   for (let turn = 0; turn < 5; turn++) await peer.settled();
   const before = pulled();
   assert(before < 20, `asked for ${before} chunks`);
@@ -142,8 +167,15 @@ Deno.test("a body is not asked for more than the socket takes", async () => {
 
 Deno.test("a request is granted window as its handler reads, and only then", async () => {
   const { handler, requests } = keeper();
-  const peer = Peer.connected({ handler, budgets: { streamWindowBytes: 20_000, connectionWindowBytes: 65_535 } });
-  peer.send(headers(1, postBlock, open), data(1, new Uint8Array(10_000)), data(1, new Uint8Array(10_000)));
+  const peer = Peer.connected({
+    handler,
+    budgets: { streamWindowBytes: 20_000, connectionWindowBytes: 65_535 },
+  });
+  peer.send(
+    headers(1, postBlock, open),
+    data(1, new Uint8Array(10_000)),
+    data(1, new Uint8Array(10_000)),
+  );
   assertEquals(await peer.conversation(), []);
   assertEquals(peer.connection.receivedBytes, 20_000);
   const [request] = requests;
@@ -168,14 +200,23 @@ Deno.test("DATA above the stream's window is FLOW_CONTROL_ERROR of the stream", 
 
 Deno.test("DATA above the connection's window is a connection error", async () => {
   const peer = Peer.connected({ ...keeper(), budgets: { connectionWindowBytes: 65_535 } });
-  peer.send(headers(1, postBlock, open), ...Array.from({ length: 5 }, () => data(1, new Uint8Array(16_000))));
+  peer.send(
+    headers(1, postBlock, open),
+    ...Array.from({ length: 5 }, () => data(1, new Uint8Array(16_000))),
+  );
   assertEquals(await peer.conversation(), ["GOAWAY 1 FLOW_CONTROL_ERROR"]);
 });
 
 Deno.test("padding is given back at once", async () => {
   const { handler, requests } = keeper();
-  const peer = Peer.connected({ handler, budgets: { streamWindowBytes: 400, connectionWindowBytes: 65_535 } });
-  peer.send(headers(1, postBlock, open), data(1, concat(bytes(200, 1), new Uint8Array(200)), flag.PADDED));
+  const peer = Peer.connected({
+    handler,
+    budgets: { streamWindowBytes: 400, connectionWindowBytes: 65_535 },
+  });
+  peer.send(
+    headers(1, postBlock, open),
+    data(1, concat(bytes(200, 1), new Uint8Array(200)), flag.PADDED),
+  );
   assertEquals(await peer.conversation(), ["WINDOW_UPDATE 1 201"]);
   assertEquals((await requests[0]?.body.next())?.value, bytes(1));
 });
@@ -183,7 +224,11 @@ Deno.test("padding is given back at once", async () => {
 Deno.test("bytes that nobody will read are given back to the connection", async () => {
   const peer = Peer.connected({ ...keeper(), budgets: { connectionWindowBytes: 65_535 } });
   for (let id = 1; id < 200; id += 2) {
-    peer.send(headers(id, postBlock, open), data(id, new Uint8Array(16_000)), rstStream(id, code.CANCEL));
+    peer.send(
+      headers(id, postBlock, open),
+      data(id, new Uint8Array(16_000)),
+      rstStream(id, code.CANCEL),
+    );
   }
   const granted = (await peer.conversation()).filter((line) => line.startsWith("WINDOW_UPDATE 0"));
   assertEquals(granted.length, 33);
@@ -198,7 +243,11 @@ Deno.test("a handler that stops reading gets no more, and the client no more win
       return await new Promise<never>(() => {});
     },
   });
-  peer.send(headers(1, postBlock, open), data(1, new Uint8Array(16_000)), data(1, new Uint8Array(4_000)));
+  peer.send(
+    headers(1, postBlock, open),
+    data(1, new Uint8Array(16_000)),
+    data(1, new Uint8Array(4_000)),
+  );
   peer.send(headers(3, postBlock, open), data(3, new Uint8Array(16_000)));
   assertEquals(await peer.conversation(), ["WINDOW_UPDATE 0 36000"]);
 });
@@ -248,7 +297,11 @@ Deno.test("reading on after the response is complete is an error, not a short bo
   });
   peer.send(headers(1, postBlock, open), data(1, bytes(1)));
   await peer.settled();
-  await assertRejects(async () => await requests[0]?.body.next(), StreamAborted, "already complete");
+  await assertRejects(
+    async () => await requests[0]?.body.next(),
+    StreamAborted,
+    "already complete",
+  );
 });
 
 Deno.test("a handler that throws is answered with 500 and reported", async () => {
@@ -267,13 +320,19 @@ Deno.test("a body that throws resets its stream with INTERNAL_ERROR", async () =
   };
   const peer = Peer.connected({ handler: () => ({ status: 200, body: failing }) });
   peer.send(headers(1, getBlock), headers(3, getBlock));
-  assertEquals((await peer.conversation()).slice(2), ["RST_STREAM 1 INTERNAL_ERROR", "RST_STREAM 3 INTERNAL_ERROR"]);
+  assertEquals((await peer.conversation()).slice(2), [
+    "RST_STREAM 1 INTERNAL_ERROR",
+    "RST_STREAM 3 INTERNAL_ERROR",
+  ]);
 });
 
 Deno.test("no mistake of a handler reaches beyond its own stream", async () => {
   // cast: mistakes that types forbid, made by code that has none
   const wrong = (response: unknown): Handler => () => response as ServerResponse;
-  const iterable = (iterator: unknown): unknown => ({ status: 200, body: { [Symbol.asyncIterator]: () => iterator } });
+  const iterable = (iterator: unknown): unknown => ({
+    status: 200,
+    body: { [Symbol.asyncIterator]: () => iterator },
+  });
   const next = (): Promise<unknown> => Promise.resolve({ done: false, value: "text" });
   const thrower = (): never => {
     throw new Error("boom");
@@ -292,11 +351,16 @@ Deno.test("no mistake of a handler reaches beyond its own stream", async () => {
   ) {
     const peer = Peer.connected({ handler: wrong(mistake) });
     peer.send(headers(1, getBlock), ping(new Uint8Array(8)));
-    assert((await peer.conversation()).includes(expected), `${JSON.stringify(mistake)} did not end with ${expected}`);
+    assert(
+      (await peer.conversation()).includes(expected),
+      `${JSON.stringify(mistake)} did not end with ${expected}`,
+    );
     assertEquals([peer.faults.length, peer.ended, peer.connection.openStreams], [1, false, 0]);
   }
   const stuck = Peer.connected({
-    handler: wrong(iterable({ next: () => new Promise(() => {}), throw: thrower, return: thrower })),
+    handler: wrong(
+      iterable({ next: () => new Promise(() => {}), throw: thrower, return: thrower }),
+    ),
   });
   stuck.send(headers(1, getBlock));
   await stuck.settled();
@@ -312,5 +376,7 @@ Deno.test("a response cannot be split by a header that its handler took from a r
   peer.send(headers(3, getBlock));
   const [second] = await peer.settled();
   assert(first !== undefined && second !== undefined);
-  assertEquals([peer.fields(first), peer.fields(second)], [{ ":status": "500" }, { ":status": "500" }]);
+  assertEquals([peer.fields(first), peer.fields(second)], [{ ":status": "500" }, {
+    ":status": "500",
+  }]);
 });

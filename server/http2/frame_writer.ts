@@ -1,5 +1,11 @@
 /** Writes frames into the outbox. */
-import { Flag, frameHeaderBytes, FrameType, writeFrameHead, writeUint32 } from "../../proto/http2/mod.ts";
+import {
+  Flag,
+  frameHeaderBytes,
+  FrameType,
+  writeFrameHead,
+  writeUint32,
+} from "../../proto/http2/mod.ts";
 import type { Outbox } from "./outbox.ts";
 
 const nothing = new Uint8Array(0);
@@ -15,7 +21,9 @@ export class FrameWriter {
     this.#frame(FrameType.data, endStream ? Flag.endStream : 0, streamId, payload);
   }
 
-  /** A header block, cut into CONTINUATION frames where it is longer than the peer's frames may be. */
+  /**
+   * A header block, cut into CONTINUATION frames where it is longer than the peer's frames may be.
+   */
   headers(streamId: number, endStream: boolean, block: Uint8Array, maxFrameBytes: number): void {
     const endFlag = endStream ? Flag.endStream : 0;
     if (block.length <= maxFrameBytes) {

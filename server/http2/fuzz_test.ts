@@ -1,5 +1,5 @@
-// 100,000 frames (1,000,000 with STATIC_STRESS=1), from plausible to garbage, over connections that are replaced when they
-// end: no exception escapes, no frame hangs, nothing grows.
+// 100,000 frames (1,000,000 with STATIC_STRESS=1), from plausible to garbage, over connections that
+// are replaced when they end: no exception escapes, no frame hangs, nothing grows.
 import { assert, assertEquals, assertLess } from "@std/assert";
 import {
   block,
@@ -23,7 +23,10 @@ import { PeerBudgets } from "./peer_budgets.ts";
 
 const totalFrames = Deno.env.get("STATIC_STRESS") === "1" ? 1_000_000 : 100_000;
 
-/** Every behaviour a handler can have: at once, later, streaming, reading, not reading, failing, never answering. */
+/**
+ * Every behaviour a handler can have: at once, later, streaming, reading, not reading, failing,
+ * never answering.
+ */
 const handler: Handler = (request) => {
   switch (Number(request.path.slice(1)) % 6) {
     case 0:
@@ -49,7 +52,8 @@ const trailerBlock = block(["x-sum", "1"]);
 const requestBlocks = [getFields, postFields].flatMap((fields) =>
   Array.from(
     { length: 6 },
-    (_, i) => block(...fields.map(([name, value]) => [name, name === ":path" ? `/${i}` : value] as const)),
+    (_, i) =>
+      block(...fields.map(([name, value]) => [name, name === ":path" ? `/${i}` : value] as const)),
   )
 );
 
@@ -62,8 +66,15 @@ function createPool(random: Random): (below: number) => Uint8Array {
   };
 }
 
-/** A frame for a connection whose streams reach up to `highest`; mostly well-formed, sometimes anything. */
-function randomFrame(random: Random, payload: (below: number) => Uint8Array, highest: number): Bytes {
+/**
+ * A frame for a connection whose streams reach up to `highest`; mostly well-formed, sometimes
+ * anything.
+ */
+function randomFrame(
+  random: Random,
+  payload: (below: number) => Uint8Array,
+  highest: number,
+): Bytes {
   const id = random.chance(0.9) ? 1 + 2 * random.below((highest + 5) / 2) : random.uint32();
   switch (random.below(14)) {
     case 0:
@@ -73,7 +84,12 @@ function randomFrame(random: Random, payload: (below: number) => Uint8Array, hig
     case 3:
       return frame(1, random.pick([4, 5, 5]), highest + 2, random.pick(requestBlocks));
     case 4:
-      return frame(1, random.pick([0, 4, 5, 1, 0x2d, random.below(256)]), id, random.pick([trailerBlock, payload(60)]));
+      return frame(
+        1,
+        random.pick([0, 4, 5, 1, 0x2d, random.below(256)]),
+        id,
+        random.pick([trailerBlock, payload(60)]),
+      );
     case 5:
       return frame(2, 0, id, payload(8));
     case 6:
@@ -141,7 +157,9 @@ Deno.test(`${totalFrames.toLocaleString("en")} fuzzed frames: no exception, no h
     const batch: Bytes[] = [];
     for (let i = 1 + random.below(8); i > 0; i--) {
       const next = randomFrame(random, payload, highest);
-      if (next[3] === 1) highest = Math.max(highest, ((next[7] ?? 0) << 8 | (next[8] ?? 0)) & ~1 | 1);
+      if (next[3] === 1) {
+        highest = Math.max(highest, ((next[7] ?? 0) << 8 | (next[8] ?? 0)) & ~1 | 1);
+      }
       batch.push(next);
     }
     sent += batch.length;
@@ -164,7 +182,11 @@ Deno.test(`${totalFrames.toLocaleString("en")} fuzzed frames: no exception, no h
   assertEquals(faults.map(String), [], `seed ${random.seed}`);
   assert(connections > 1_000, `only ${connections} connections were ended`);
   const grownMb = (Deno.memoryUsage().rss - settledRss) / 1e6;
-  assertLess(grownMb, 150, `grew by ${grownMb.toFixed()} MB after the first quarter, seed ${random.seed}`);
+  assertLess(
+    grownMb,
+    150,
+    `grew by ${grownMb.toFixed()} MB after the first quarter, seed ${random.seed}`,
+  );
 });
 
 Deno.test("random bytes after the preface end the connection and nothing else", () => {
@@ -172,7 +194,9 @@ Deno.test("random bytes after the preface end the connection and nothing else", 
   const faults: unknown[] = [];
   for (let round = 0; round < 2_000; round++) {
     const target = new Target(faults, { nowMs: 0 });
-    for (let i = 0; i < 20 && !target.ended; i++) target.connection.receive(random.bytes(1 + random.below(500)));
+    for (let i = 0; i < 20 && !target.ended; i++) {
+      target.connection.receive(random.bytes(1 + random.below(500)));
+    }
     target.turn();
   }
   assertEquals(faults, [], `seed ${random.seed}`);

@@ -11,13 +11,18 @@ export interface ServerRequest {
   /** Names in lower case, in the order received; cookies joined. Pseudo-headers are left out. */
   readonly headers: readonly HeaderField[];
   readonly body: ServerRequestBody;
-  /** Calls back once if the request ends before its response is complete; at once if it already did. */
+  /**
+   * Calls back once if the request ends before its response is complete; at once if it already did.
+   */
   onAbort(listener: (reason: Error) => void): void;
   /** The client's, also behind a balancer. */
   readonly remoteAddress: string;
   /** As `StandingOf` judged it, or because a handler has vouched since. */
   readonly isMember: boolean;
-  /** The application knows whose session this request's connection serves: limits on strangers no longer count it. */
+  /**
+   * The application knows whose session this request's connection serves: limits on strangers no
+   * longer count it.
+   */
   vouch(session: SessionSockets): void;
 }
 
@@ -32,7 +37,9 @@ export type StandingOf = (
 
 export type HeaderField = Pick<Field, "name" | "value">;
 
-/** Reading grants the peer room to send more; not reading holds it back. `return()` drops the rest. */
+/**
+ * Reading grants the peer room to send more; not reading holds it back. `return()` drops the rest.
+ */
 export interface ServerRequestBody extends AsyncIterableIterator<Uint8Array> {
   /** Complete when the body has ended. */
   readonly trailers: readonly HeaderField[];

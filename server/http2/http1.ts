@@ -1,9 +1,19 @@
-/** Serves the requests of HTTP/1.1 clients (health checks, browsers without HTTP/2) with the same handler. */
+/**
+ * Serves the requests of HTTP/1.1 clients (health checks, browsers without HTTP/2) with the same
+ * handler.
+ */
 import type { IncomingMessage, ServerResponse as NodeResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { ErrorCode, type HeaderPairs } from "../../proto/http2/mod.ts";
 import type { Client } from "./door.ts";
-import type { Handler, HeaderField, ServerRequest, ServerRequestBody, ServerResponse, StandingOf } from "./handler.ts";
+import type {
+  Handler,
+  HeaderField,
+  ServerRequest,
+  ServerRequestBody,
+  ServerResponse,
+  StandingOf,
+} from "./handler.ts";
 import { discardBody, quietly } from "./sender.ts";
 import { retryAfter } from "./streams.ts";
 import { StreamAborted } from "./stream_aborted.ts";
@@ -43,7 +53,11 @@ export async function serveHttp1(
   const begun = peer.begin(standing, () => outgoing.destroy());
   const { refused } = begun;
   if (refused !== undefined) {
-    outgoing.writeHead(refused, [...(refused === 429 ? retryAfter.flat() : []), "connection", "close"]).end();
+    outgoing.writeHead(refused, [
+      ...(refused === 429 ? retryAfter.flat() : []),
+      "connection",
+      "close",
+    ]).end();
     return;
   }
   place.serves();
@@ -83,15 +97,17 @@ function whenAborted(
       }
     }
   });
-  // Without a listener an aborted request would be an uncaught error; readers get it through the body.
+  // Without a listener an aborted request would be an uncaught error; readers get it through the
+  // body.
   incoming.on("error", () => {});
   outgoing.on("error", () => {});
   return aborted;
 }
 
 /**
- * A request that was not read to its end leaves a socket that cannot carry another one, and that Deno does not read again
- * to notice its end. Closing it at once could cost the client its answer, so it gets a moment to take it.
+ * A request that was not read to its end leaves a socket that cannot carry another one, and that
+ * Deno does not read again to notice its end. Closing it at once could cost the client its answer,
+ * so it gets a moment to take it.
  */
 function closeUnlessComplete(incoming: IncomingMessage): void {
   if (incoming.complete) return;
@@ -145,7 +161,8 @@ class Http1Body implements ServerRequestBody {
   }
 
   return(): Promise<IteratorResult<Uint8Array>> {
-    // Not the node iterator's own return(), which would destroy the socket before the response is written.
+    // Not the node iterator's own return(), which would destroy the socket before the response is
+    // written.
     return Promise.resolve({ done: true, value: undefined });
   }
 }
@@ -159,7 +176,11 @@ function toFields(raw: readonly string[]): HeaderField[] {
   return fields;
 }
 
-async function send(outgoing: NodeResponse, response: ServerResponse, withBody: boolean): Promise<void> {
+async function send(
+  outgoing: NodeResponse,
+  response: ServerResponse,
+  withBody: boolean,
+): Promise<void> {
   const { body, trailers } = response;
   outgoing.writeHead(response.status, flatten(response.headers));
   if (body instanceof Uint8Array) {
@@ -178,7 +199,11 @@ async function send(outgoing: NodeResponse, response: ServerResponse, withBody: 
 async function sendBody(outgoing: NodeResponse, chunks: AsyncIterator<Uint8Array>): Promise<void> {
   // A body that waits for something must learn that nobody waits for it any more.
   outgoing.once("close", () => quietly(() => chunks.return?.()));
-  for (let next = await chunks.next(); !next.done && !outgoing.destroyed; next = await chunks.next()) {
+  for (
+    let next = await chunks.next();
+    !next.done && !outgoing.destroyed;
+    next = await chunks.next()
+  ) {
     if (!outgoing.write(next.value)) await drained(outgoing);
   }
 }

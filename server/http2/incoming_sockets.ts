@@ -1,7 +1,7 @@
 /**
- * The one place where servers of `node:https` are made, listen, and take their sockets. Each socket has an owner for its
- * errors from its first moment to its last: a client may reset its connection at any time, and an error that nobody listens for ends the
- * process.
+ * The one place where servers of `node:https` are made, listen, and take their sockets. Each socket
+ * has an owner for its errors from its first moment to its last: a client may reset its connection
+ * at any time, and an error that nobody listens for ends the process.
  */
 import type { EventEmitter } from "node:events";
 import {
@@ -9,12 +9,19 @@ import {
   type Server as TlsServer,
   type ServerOptions as TlsOptions,
 } from "node:https";
-import { createServer as createSocketServer, type Server as SocketServer, type Socket } from "node:net";
+import {
+  createServer as createSocketServer,
+  type Server as SocketServer,
+  type Socket,
+} from "node:net";
 import type { TLSSocket } from "node:tls";
 
 export type { TlsServer };
 
-/** TLS 1.3 only. It has no limit on handshakes: Deno keeps its timer, and with it the TLS socket, when the socket closes before. */
+/**
+ * TLS 1.3 only. It has no limit on handshakes: Deno keeps its timer, and with it the TLS socket,
+ * when the socket closes before.
+ */
 export function createTlsServer(options: TlsOptions): TlsServer {
   const server = createHttpsServer({ ...options, minVersion: "TLSv1.3", handshakeTimeout: -1 });
   // A handshake that fails is its client's affair.
@@ -29,13 +36,22 @@ function own(socket: Socket | TLSSocket): void {
   socket.on("error", () => {});
 }
 
-/** Stands before what the server does with a new socket, which has its owner already. Returns how to hand one over to it. */
-export function takeSockets(server: EventEmitter, came: (socket: Socket) => void): (socket: Socket) => void {
+/**
+ * Stands before what the server does with a new socket, which has its owner already. Returns how to
+ * hand one over to it.
+ */
+export function takeSockets(
+  server: EventEmitter,
+  came: (socket: Socket) => void,
+): (socket: Socket) => void {
   return take<Socket>(server, "connection", came);
 }
 
 /** The same for sockets whose handshake is done. */
-export function takeSecureSockets(server: TlsServer, came: (socket: TLSSocket) => void): (socket: TLSSocket) => void {
+export function takeSecureSockets(
+  server: TlsServer,
+  came: (socket: TLSSocket) => void,
+): (socket: TLSSocket) => void {
   return take<TLSSocket>(server, "secureConnection", came);
 }
 
@@ -65,7 +81,10 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Sockets that the system holds until they are accepted. Node accepts all of them before any can be refused. */
+/**
+ * Sockets that the system holds until they are accepted. Node accepts all of them before any can be
+ * refused.
+ */
 export const backlog = 128;
 
 export async function listen(server: TlsServer, address: ListenAddress): Promise<Listening> {
@@ -83,7 +102,10 @@ export async function listen(server: TlsServer, address: ListenAddress): Promise
 
 /** Another door to the same server. */
 function servingFor(server: TlsServer): SocketServer {
-  return createSocketServer({ allowHalfOpen: true }, (socket) => void server.emit("connection", socket));
+  return createSocketServer(
+    { allowHalfOpen: true },
+    (socket) => void server.emit("connection", socket),
+  );
 }
 
 interface Opened {
@@ -102,15 +124,23 @@ function listenAt(
     server.listen({ port, host: hostname, backlog }, () => {
       isListening = true;
       const address = server.address();
-      if (address === null || typeof address === "string") return reject(new Error("The server has no port"));
-      resolve({ port: address.port, close: () => new Promise<void>((closed) => void server.close(() => closed())) });
+      if (address === null || typeof address === "string") {
+        return reject(new Error("The server has no port"));
+      }
+      resolve({
+        port: address.port,
+        close: () => new Promise<void>((closed) => void server.close(() => closed())),
+      });
     });
   });
 }
 
 /** Ports of the system's choice that may be taken at the second address. */
 const maxTries = 8;
-/** A machine without IPv6 has no second address. `node:net` says `EINVAL` where the runtime's own listeners say `EADDRNOTAVAIL`. */
+/**
+ * A machine without IPv6 has no second address. `node:net` says `EINVAL` where the runtime's own
+ * listeners say `EADDRNOTAVAIL`.
+ */
 const noAddress = ["EADDRNOTAVAIL", "EAFNOSUPPORT", "EINVAL"];
 
 /** Opens a listener on each address that the name stands for, all on one port. */
@@ -122,7 +152,9 @@ export async function openOnEach<Listener extends Opened>(
   for (let tries = 1;; tries++) {
     const opened = [await open({ hostname: first, port }, true)];
     try {
-      for (const other of others) opened.push(await open({ hostname: other, port: opened[0]?.port ?? port }, false));
+      for (const other of others) {
+        opened.push(await open({ hostname: other, port: opened[0]?.port ?? port }, false));
+      }
       return opened;
     } catch (error) {
       if (hasCode(error, ...noAddress)) return opened;

@@ -11,7 +11,10 @@ async function openWithout(lacks: "the first" | "the second"): Promise<readonly 
   return await openOnEach(
     { hostname: "localhost", port: 0 },
     ({ hostname, port }, isFirst) =>
-      listen(createTlsServer(certificate), { hostname: isFirst === (lacks === "the first") ? absent : hostname, port }),
+      listen(createTlsServer(certificate), {
+        hostname: isFirst === (lacks === "the first") ? absent : hostname,
+        port,
+      }),
   );
 }
 

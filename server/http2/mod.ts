@@ -1,6 +1,14 @@
-/** A small, strict, bounded HTTP/2 server (RFC 9113) with HTTP/1.1 beside it. It knows nothing of relays, MLS or gRPC. */
+/**
+ * A small, strict, bounded HTTP/2 server (RFC 9113) with HTTP/1.1 beside it. It knows nothing of
+ * relays, MLS or gRPC.
+ */
 export { type Budgets, defaultBudgets } from "./budgets.ts";
-export { connectCors, createConnectHandler, remoteAddressKey, vouchKey } from "./connect_adapter.ts";
+export {
+  connectCors,
+  createConnectHandler,
+  remoteAddressKey,
+  vouchKey,
+} from "./connect_adapter.ts";
 export { Connection, type ConnectionDeps } from "./connection.ts";
 export { type CorsPolicy, withCors } from "./cors.ts";
 export { connectionKey } from "./door.ts";

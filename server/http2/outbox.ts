@@ -1,11 +1,18 @@
 /**
- * Gathers everything that is written during one turn of the event loop and hands it to the socket in one piece: one
- * write, one run of TLS records. Copying small frames together is far cheaper than a socket write for each.
+ * Gathers everything that is written during one turn of the event loop and hands it to the socket
+ * in one piece: one write, one run of TLS records. Copying small frames together is far cheaper
+ * than a socket write for each.
  */
 
-/** The parts of a socket that the connection needs. Incoming bytes, drain and close are told to the connection by its owner. */
+/**
+ * The parts of a socket that the connection needs. Incoming bytes, drain and close are told to the
+ * connection by its owner.
+ */
 export interface Transport {
-  /** Takes ownership of the bytes; false when the peer reads too slowly and the writer should wait for the drain. */
+  /**
+   * Takes ownership of the bytes; false when the peer reads too slowly and the writer should wait
+   * for the drain.
+   */
   write(bytes: Uint8Array): boolean;
   /** Bytes accepted by `write` that the operating system has not taken yet. */
   queuedBytes(): number;
@@ -69,7 +76,8 @@ export class Outbox {
   flush(): void {
     this.#scheduled = false;
     if (this.#to === this.#from) return;
-    // A connection that writes little shrinks back to a small slab, so that idle connections hold little memory.
+    // A connection that writes little shrinks back to a small slab, so that idle connections hold
+    // little memory.
     if (this.#to - this.#from < this.#slabBytes >> 3) {
       this.#slabBytes = Math.max(smallestSlabBytes, this.#slabBytes >> 1);
     }

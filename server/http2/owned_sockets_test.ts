@@ -1,4 +1,5 @@
-// Sockets break at their worst moment: when the server has just been told of them. An error without an owner fails the test.
+// Sockets break at their worst moment: when the server has just been told of them. An error without
+// an owner fails the test.
 import type { Socket } from "node:net";
 import { createCertificate } from "../../tests/support/mod.ts";
 import { createTlsServer, listen, takeSockets, type TlsServer } from "./mod.ts";

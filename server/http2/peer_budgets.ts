@@ -1,10 +1,19 @@
 /**
- * Budgets of addresses, over all connections of each, and of all addresses together. Connections that
- * the application has vouched for are members; all others are strangers, and have much less. An address that goes on above its
- * budget is an offender: its strangers are closed and refused for a while. An IPv6 address is a /64, and the /56 around it has
- * four times as much, whatever number of its networks are used.
+ * Budgets of addresses, over all connections of each, and of all addresses together. Connections
+ * that the application has vouched for are members; all others are strangers, and have much less.
+ * An address that goes on above its budget is an offender: its strangers are closed and refused for
+ * a while. An IPv6 address is a /64, and the /56 around it has four times as much, whatever number
+ * of its networks are used.
  */
-import { AddressBuckets, Buckets, type Origin, originOf, type Place, Places, SharedRate } from "../limits/mod.ts";
+import {
+  AddressBuckets,
+  Buckets,
+  type Origin,
+  originOf,
+  type Place,
+  Places,
+  SharedRate,
+} from "../limits/mod.ts";
 import type { Budgets } from "./budgets.ts";
 import type { Standing } from "./handler.ts";
 import { balancerAddress } from "./proxy_header.ts";
@@ -20,7 +29,10 @@ export interface PeerStats {
 
 /** How long a stranger's call is safe. */
 const minimumMs = 3_000;
-/** Of the places for strangers' calls: handlers that go on for a moment after theirs was given to somebody else. */
+/**
+ * Of the places for strangers' calls: handlers that go on for a moment after theirs was given to
+ * somebody else.
+ */
 const endingShare = 1 / 4;
 
 export class PeerBudgets {
@@ -58,7 +70,11 @@ export class PeerBudgets {
     this.callsInAll = new SharedRate(budgets.strangerCallsInAll, now, room);
     this.checksInAll = new SharedRate(budgets.checksInAll, now, room);
     this.resetsInAll = new SharedRate(budgets.strangerResetsInAll, now, room);
-    this.#underWay = new Places({ total: budgets.strangerHandlers, minimumMs, random: Math.random });
+    this.#underWay = new Places({
+      total: budgets.strangerHandlers,
+      minimumMs,
+      random: Math.random,
+    });
   }
 
   of(address: string): PeerBudget {
@@ -70,10 +86,16 @@ export class PeerBudgets {
     return this.#running.size;
   }
 
-  /** Undefined when there is no place for it. `end` resets the call, because somebody else needs its place more. */
+  /**
+   * Undefined when there is no place for it. `end` resets the call, because somebody else needs its
+   * place more.
+   */
   beginCall({ network: party }: Origin, end: () => void): StrangerCall | undefined {
     if (this.#running.size >= (1 + endingShare) * this.budgets.strangerHandlers) return undefined;
-    const entered = this.#underWay.enter({ party, holder: end, standing: "unfinished" }, this.now());
+    const entered = this.#underWay.enter(
+      { party, holder: end, standing: "unfinished" },
+      this.now(),
+    );
     if (entered.kind === "refused") return undefined;
     const { place, displaced } = entered;
     this.#running.add(place);
@@ -121,7 +143,10 @@ export interface StrangerCall {
   ended(): void;
 }
 
-/** The status of a call that must be refused, or, of those that may begin, a stranger's: others are not counted. */
+/**
+ * The status of a call that must be refused, or, of those that may begin, a stranger's: others are
+ * not counted.
+ */
 export interface Begun {
   readonly refused?: 403 | 429;
   readonly call?: StrangerCall;
@@ -146,23 +171,33 @@ export class PeerBudget {
     return !this.isOffender && this.#spend(this.#all.sockets);
   }
 
-  /** A balancer itself may ask for nothing but health. `end` resets a stranger's call before its time. */
+  /**
+   * A balancer itself may ask for nothing but health. `end` resets a stranger's call before its
+   * time.
+   */
   begin(standing: Standing, end: () => void): Begun {
     if (this.#isBalancer && standing !== "check") return { refused: 403 };
     if (standing === "member" || (standing === "check" && this.#admitsCheck())) return {};
-    const call = standing === "stranger" && this.#admitsCall() ? this.#all.beginCall(this.origin, end) : undefined;
+    const call = standing === "stranger" && this.#admitsCall()
+      ? this.#all.beginCall(this.origin, end)
+      : undefined;
     if (call !== undefined) return { call };
     this.#all.callRefused();
     return { refused: 429 };
   }
 
-  /** A balancer's checks take no part of what all have: they decide whether this process gets clients at all. */
+  /**
+   * A balancer's checks take no part of what all have: they decide whether this process gets
+   * clients at all.
+   */
   #admitsCheck(): boolean {
-    return this.#spend(this.#all.checks) && (this.#isBalancer || this.#all.checksInAll.spend(this.origin.network));
+    return this.#spend(this.#all.checks) &&
+      (this.#isBalancer || this.#all.checksInAll.spend(this.origin.network));
   }
 
   #admitsCall(): boolean {
-    return !this.isOffender && this.#spend(this.#all.calls) && this.#all.callsInAll.spend(this.origin.network);
+    return !this.isOffender && this.#spend(this.#all.calls) &&
+      this.#all.callsInAll.spend(this.origin.network);
   }
 
   get #isBalancer(): boolean {
@@ -171,8 +206,11 @@ export class PeerBudget {
 
   /** False when there were too many. */
   spendReset(isMember: boolean): boolean {
-    if (isMember) return this.#all.memberResets.take(this.origin.prefix, this.#all.now()) === undefined;
-    return this.#spend(this.#all.strangerResets) && this.#all.resetsInAll.spend(this.origin.network);
+    if (isMember) {
+      return this.#all.memberResets.take(this.origin.prefix, this.#all.now()) === undefined;
+    }
+    return this.#spend(this.#all.strangerResets) &&
+      this.#all.resetsInAll.spend(this.origin.network);
   }
 
   spendFrames(amount: number): boolean {
@@ -184,7 +222,9 @@ export class PeerBudget {
   }
 
   offend(): void {
-    if (this.#all.offences.take(this.origin.prefix, this.#all.now()) === undefined) this.#all.offended();
+    if (this.#all.offences.take(this.origin.prefix, this.#all.now()) === undefined) {
+      this.#all.offended();
+    }
   }
 
   #spend(buckets: AddressBuckets, amount = 1): boolean {

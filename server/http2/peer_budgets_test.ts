@@ -7,7 +7,10 @@ import { balancerAddress } from "./proxy_header.ts";
 
 const share = 4;
 /** One address of each /64 of a /56. */
-const networks = Array.from({ length: 256 }, (_, i) => `2001:db8:7:12${i.toString(16).padStart(2, "0")}::1`);
+const networks = Array.from(
+  { length: 256 },
+  (_, i) => `2001:db8:7:12${i.toString(16).padStart(2, "0")}::1`,
+);
 const neighbour = "2001:db8:7:1300::1";
 
 function createPeers(): { peers: PeerBudgets; time: { nowMs: number } } {
@@ -108,12 +111,16 @@ Deno.test("a balancer itself may ask for health and nothing else, whatever clien
   assert(peers.of(balancerAddress).admitsSocket());
   // Nor do crowds of other addresses that ask for health.
   count(8 * defaultBudgets.checksInAll, (i) => admits(peers.of(`198.51.100.${i % 250}`), "check"));
-  assertEquals([refusalOf(peers.of("192.0.2.1"), "check"), refusalOf(balancer, "check")], [429, undefined]);
+  assertEquals([refusalOf(peers.of("192.0.2.1"), "check"), refusalOf(balancer, "check")], [
+    429,
+    undefined,
+  ]);
 });
 
 Deno.test("a /56 resets as many streams as four addresses", () => {
   const { peers, time } = createPeers();
-  const reset = (i: number): boolean => peers.of(networks[i % networks.length] ?? "").spendReset(false);
+  const reset = (i: number): boolean =>
+    peers.of(networks[i % networks.length] ?? "").spendReset(false);
   let taken = 0;
   // Slowly, so that what all addresses may do together is not what stops it.
   for (let i = 0; i < 4_000; i++, time.nowMs += 5) if (reset(i)) taken++;

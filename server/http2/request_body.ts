@@ -1,7 +1,8 @@
 /**
- * The body of one request as an async iterator: a queue that the connection fills and the handler empties. Bytes that
- * were taken become window for the peer: a handler that does not read holds its client back. Frames that arrived
- * together are taken together, because each step of an async pipeline costs more than copying some kilobytes.
+ * The body of one request as an async iterator: a queue that the connection fills and the handler
+ * empties. Bytes that were taken become window for the peer: a handler that does not read holds its
+ * client back. Frames that arrived together are taken together, because each step of an async
+ * pipeline costs more than copying some kilobytes.
  */
 import type { Field } from "../../proto/http2/mod.ts";
 import type { ServerRequestBody } from "./handler.ts";
@@ -23,7 +24,10 @@ interface Waiter {
 const done: Result = { done: true, value: undefined };
 /** So much is taken at once. */
 const takenBytes = 65_536;
-/** So many small chunks become one already in the queue: one-byte frames must not cost a hundred times their size. */
+/**
+ * So many small chunks become one already in the queue: one-byte frames must not cost a hundred
+ * times their size.
+ */
 const mergedChunks = 32;
 const mergedBytes = 16_384;
 
@@ -57,13 +61,18 @@ export class RequestBody implements ServerRequestBody {
   }
 
   next(): Promise<Result> {
-    if (this.#chunks.length > 0 && !this.#delivering) return Promise.resolve({ done: false, value: this.#take() });
+    if (this.#chunks.length > 0 && !this.#delivering) {
+      return Promise.resolve({ done: false, value: this.#take() });
+    }
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (this.exhausted) return Promise.resolve(done);
     return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }));
   }
 
-  /** The handler wants no more: what is queued and what may still come is dropped, without granting new window. */
+  /**
+   * The handler wants no more: what is queued and what may still come is dropped, without granting
+   * new window.
+   */
   return(): Promise<Result> {
     this.#drop();
     this.end();
@@ -155,7 +164,10 @@ export class RequestBody implements ServerRequestBody {
   }
 }
 
-/** A small part of a large buffer is copied before it waits, or one byte could keep a whole read of the socket alive. */
+/**
+ * A small part of a large buffer is copied before it waits, or one byte could keep a whole read of
+ * the socket alive.
+ */
 function detached(chunk: Uint8Array): Uint8Array {
   return chunk.length * 2 >= chunk.buffer.byteLength ? chunk : chunk.slice();
 }

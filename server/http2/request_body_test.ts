@@ -4,7 +4,10 @@ import { RequestBody } from "./request_body.ts";
 
 function body(): { body: RequestBody; taken: () => number; dropped: () => number } {
   let [taken, dropped] = [0, 0];
-  const owner = { taken: (count: number) => taken += count, dropped: (count: number) => dropped += count };
+  const owner = {
+    taken: (count: number) => taken += count,
+    dropped: (count: number) => dropped += count,
+  };
   return { body: new RequestBody(owner), taken: () => taken, dropped: () => dropped };
 }
 
@@ -15,7 +18,11 @@ Deno.test("RequestBody gives what was queued, then its end, to every reader in o
   queue.push(bytes(2));
   queue.end();
   const results = await Promise.all(reads);
-  assertEquals(results.map(({ done, value }) => done ? "end" : [...value ?? []]), [[1, 2], "end", "end"]);
+  assertEquals(results.map(({ done, value }) => done ? "end" : [...value ?? []]), [
+    [1, 2],
+    "end",
+    "end",
+  ]);
   assertEquals(taken(), 2);
 });
 

@@ -1,4 +1,7 @@
-/** Decides whether a field list is a request or trailers as RFC 9113 §8 defines them; everything else is malformed. */
+/**
+ * Decides whether a field list is a request or trailers as RFC 9113 §8 defines them; everything
+ * else is malformed.
+ */
 import { createField, type Field, FieldKind } from "../../proto/http2/mod.ts";
 
 export interface RequestHead {
@@ -22,7 +25,9 @@ export function parseRequestHead(fields: readonly Field[]): RequestHead | undefi
   let crumbs = 0;
   const headers: Field[] = [];
   for (const field of fields) {
-    if (field.kind >= FieldKind.method && field.kind <= FieldKind.path && headers.length > 0) return undefined;
+    if (field.kind >= FieldKind.method && field.kind <= FieldKind.path && headers.length > 0) {
+      return undefined;
+    }
     switch (field.kind) {
       case FieldKind.malformed:
         return undefined;
@@ -58,7 +63,9 @@ export function parseRequestHead(fields: readonly Field[]): RequestHead | undefi
     }
     headers.push(field);
   }
-  if (method === undefined || method === "" || !isTarget({ method, scheme, authority, path })) return undefined;
+  if (method === undefined || method === "" || !isTarget({ method, scheme, authority, path })) {
+    return undefined;
+  }
   if (!isAuthority(authority, host)) return undefined;
   return {
     method,
@@ -70,9 +77,14 @@ export function parseRequestHead(fields: readonly Field[]): RequestHead | undefi
   };
 }
 
-/** Trailers carry no pseudo-headers (§8.1); whether they came with the end of the stream is the stream's question. */
+/**
+ * Trailers carry no pseudo-headers (§8.1); whether they came with the end of the stream is the
+ * stream's question.
+ */
 export function areTrailers(fields: readonly Field[]): boolean {
-  return fields.every(({ kind }) => kind !== FieldKind.malformed && (kind < FieldKind.method || kind > FieldKind.path));
+  return fields.every(({ kind }) =>
+    kind !== FieldKind.malformed && (kind < FieldKind.method || kind > FieldKind.path)
+  );
 }
 
 interface Target {
@@ -84,7 +96,9 @@ interface Target {
 
 /** §8.3.1, and §8.5 for CONNECT. */
 function isTarget({ method, scheme, authority, path }: Target): boolean {
-  if (method === "CONNECT") return scheme === undefined && path === undefined && authority !== undefined;
+  if (method === "CONNECT") {
+    return scheme === undefined && path === undefined && authority !== undefined;
+  }
   if (scheme === undefined || scheme === "" || path === undefined) return false;
   return path.startsWith("/") || (path === "*" && method === "OPTIONS");
 }
@@ -92,7 +106,8 @@ function isTarget({ method, scheme, authority, path }: Target): boolean {
 /** No user information, and a Host field that agrees (§8.3.1). */
 function isAuthority(authority: string | undefined, host: string | undefined): boolean {
   if (authority?.includes("@") || host?.includes("@")) return false;
-  return authority === undefined || host === undefined || authority.toLowerCase() === host.toLowerCase();
+  return authority === undefined || host === undefined ||
+    authority.toLowerCase() === host.toLowerCase();
 }
 
 /** A cookie split for better compression is one field again before anybody reads it (§8.2.3). */

@@ -1,5 +1,5 @@
-// RFC 9113 §§ 3-8, requirement by requirement: what a server must answer to each violation, written frame by frame. The
-// catalogue follows h2spec's; the names are the requirements.
+// RFC 9113 §§ 3-8, requirement by requirement: what a server must answer to each violation, written
+// frame by frame. The catalogue follows h2spec's; the names are the requirements.
 import { assert, assertEquals } from "@std/assert";
 import { okHandler, Peer } from "../../tests/support/http2/peer.ts";
 import {
@@ -42,11 +42,23 @@ const streamError = (name: keyof typeof code, id = 1): string[] => [`RST_STREAM 
 type Case = readonly [requirement: string, frames: readonly Bytes[], expected: readonly string[]];
 
 const framing: readonly Case[] = [
-  ["§4.1 a frame of an unknown type is ignored", [frame(0x16, 0, 0, eight), ping(eight)], ["PING ACK"]],
-  ["§4.1 an unknown type on a stream is ignored", [opened, frame(0x16, 0xff, 1), data(1, eight, 1)], [ok(1)]],
+  ["§4.1 a frame of an unknown type is ignored", [frame(0x16, 0, 0, eight), ping(eight)], [
+    "PING ACK",
+  ]],
+  [
+    "§4.1 an unknown type on a stream is ignored",
+    [opened, frame(0x16, 0xff, 1), data(1, eight, 1)],
+    [ok(1)],
+  ],
   ["§4.1 undefined flags are ignored", [frame(type.PING, 0x16, 0, eight)], ["PING ACK"]],
-  ["§4.1 the reserved bit of a stream identifier is ignored", [frame(type.PING, 0, 2 ** 31, eight)], ["PING ACK"]],
-  ["§4.2 a frame of 16,384 bytes is accepted", [opened, data(1, new Uint8Array(16_384), 1)], [ok(1)]],
+  [
+    "§4.1 the reserved bit of a stream identifier is ignored",
+    [frame(type.PING, 0, 2 ** 31, eight)],
+    ["PING ACK"],
+  ],
+  ["§4.2 a frame of 16,384 bytes is accepted", [opened, data(1, new Uint8Array(16_384), 1)], [
+    ok(1),
+  ]],
   [
     "§4.2 DATA above the maximum frame size is FRAME_SIZE_ERROR",
     [opened, data(1, new Uint8Array(16_385), 1)],
@@ -82,8 +94,16 @@ const framing: readonly Case[] = [
 const streamStates: readonly Case[] = [
   ["§5.1 idle: DATA is PROTOCOL_ERROR", [data(1, eight, 1)], connectionError("PROTOCOL_ERROR")],
   ["§5.1 idle: RST_STREAM is PROTOCOL_ERROR", [rstStream(1, 8)], connectionError("PROTOCOL_ERROR")],
-  ["§5.1 idle: WINDOW_UPDATE is PROTOCOL_ERROR", [windowUpdate(1, 100)], connectionError("PROTOCOL_ERROR")],
-  ["§5.1 idle: CONTINUATION is PROTOCOL_ERROR", [continuation(1, getBlock, 4)], connectionError("PROTOCOL_ERROR")],
+  [
+    "§5.1 idle: WINDOW_UPDATE is PROTOCOL_ERROR",
+    [windowUpdate(1, 100)],
+    connectionError("PROTOCOL_ERROR"),
+  ],
+  [
+    "§5.1 idle: CONTINUATION is PROTOCOL_ERROR",
+    [continuation(1, getBlock, 4)],
+    connectionError("PROTOCOL_ERROR"),
+  ],
   ["§5.1 idle: PRIORITY is allowed", [priority(1, 0), answered], [ok(1)]],
   ["§5.1 half-closed (remote): CONTINUATION is PROTOCOL_ERROR", [
     answered,
@@ -112,7 +132,11 @@ const streamStates: readonly Case[] = [
     rstStream(1, 8),
     ping(eight),
   ], ["PING ACK"]],
-  ["§5.1.1 a client cannot use an even identifier", [headers(2, getBlock)], connectionError("PROTOCOL_ERROR")],
+  [
+    "§5.1.1 a client cannot use an even identifier",
+    [headers(2, getBlock)],
+    connectionError("PROTOCOL_ERROR"),
+  ],
   ["§5.1.1 an identifier below the last one that was skipped is PROTOCOL_ERROR", [
     headers(5, postBlock, open),
     headers(3, getBlock),
@@ -135,22 +159,37 @@ const frames: readonly Case[] = [
     headers(1, block(...postFields, ["content-length", "2"]), open),
     data(1, bytes(3, 7, 7, 0, 0, 0), flag.PADDED | flag.END_STREAM),
   ], [ok(1)]],
-  ["§6.1 a frame of nothing but padding is accepted", [opened, data(1, bytes(2, 0, 0), flag.PADDED | 1)], [ok(1)]],
-  ["§6.2 HEADERS on stream 0 is PROTOCOL_ERROR", [headers(0, getBlock)], connectionError("PROTOCOL_ERROR")],
+  ["§6.1 a frame of nothing but padding is accepted", [
+    opened,
+    data(1, bytes(2, 0, 0), flag.PADDED | 1),
+  ], [ok(1)]],
+  [
+    "§6.2 HEADERS on stream 0 is PROTOCOL_ERROR",
+    [headers(0, getBlock)],
+    connectionError("PROTOCOL_ERROR"),
+  ],
   [
     "§6.2 HEADERS with too much padding is PROTOCOL_ERROR",
     [headers(1, bytes(9, 1, 2, 3), flag.PADDED | 5)],
     connectionError("PROTOCOL_ERROR"),
   ],
   ["§6.2 padded HEADERS with priority fields is accepted", [
-    headers(1, concat(bytes(2), uint32(0), bytes(15), getBlock, bytes(0, 0)), flag.PADDED | flag.PRIORITY | 5),
+    headers(
+      1,
+      concat(bytes(2), uint32(0), bytes(15), getBlock, bytes(0, 0)),
+      flag.PADDED | flag.PRIORITY | 5,
+    ),
   ], [ok(1)]],
   [
     "§6.2 HEADERS too short for its priority fields is FRAME_SIZE_ERROR",
     [headers(1, bytes(0, 0), flag.PRIORITY | 5)],
     connectionError("FRAME_SIZE_ERROR"),
   ],
-  ["§6.3 PRIORITY on stream 0 is PROTOCOL_ERROR", [priority(0, 1)], connectionError("PROTOCOL_ERROR")],
+  [
+    "§6.3 PRIORITY on stream 0 is PROTOCOL_ERROR",
+    [priority(0, 1)],
+    connectionError("PROTOCOL_ERROR"),
+  ],
   [
     "§6.3 PRIORITY of another length is FRAME_SIZE_ERROR of its stream",
     [opened, frame(type.PRIORITY, 0, 1, eight)],
@@ -161,7 +200,11 @@ const frames: readonly Case[] = [
     [frame(type.PRIORITY, 0, 1, eight)],
     connectionError("FRAME_SIZE_ERROR"),
   ],
-  ["§6.4 RST_STREAM on stream 0 is PROTOCOL_ERROR", [rstStream(0, 8)], connectionError("PROTOCOL_ERROR")],
+  [
+    "§6.4 RST_STREAM on stream 0 is PROTOCOL_ERROR",
+    [rstStream(0, 8)],
+    connectionError("PROTOCOL_ERROR"),
+  ],
   [
     "§6.4 RST_STREAM of another length is FRAME_SIZE_ERROR",
     [opened, frame(type.RST_STREAM, 0, 1, bytes(0, 0, 8))],
@@ -171,31 +214,54 @@ const frames: readonly Case[] = [
   ["§6.5 an acknowledgement with a payload is FRAME_SIZE_ERROR", [
     frame(type.SETTINGS, flag.ACK, 0, bytes(0, 1, 0, 0, 0, 0)),
   ], connectionError("FRAME_SIZE_ERROR")],
-  ["§6.5 SETTINGS on a stream is PROTOCOL_ERROR", [frame(type.SETTINGS, 0, 1)], connectionError("PROTOCOL_ERROR")],
+  [
+    "§6.5 SETTINGS on a stream is PROTOCOL_ERROR",
+    [frame(type.SETTINGS, 0, 1)],
+    connectionError("PROTOCOL_ERROR"),
+  ],
   ["§6.5 SETTINGS of a length that is no multiple of 6 is FRAME_SIZE_ERROR", [
     frame(type.SETTINGS, 0, 0, bytes(0, 3, 0)),
   ], connectionError("FRAME_SIZE_ERROR")],
-  ["§6.5.2 ENABLE_PUSH other than 0 or 1 is PROTOCOL_ERROR", [settings([2, 2])], connectionError("PROTOCOL_ERROR")],
+  [
+    "§6.5.2 ENABLE_PUSH other than 0 or 1 is PROTOCOL_ERROR",
+    [settings([2, 2])],
+    connectionError("PROTOCOL_ERROR"),
+  ],
   [
     "§6.5.2 INITIAL_WINDOW_SIZE above 2^31-1 is FLOW_CONTROL_ERROR",
     [settings([4, 2 ** 31])],
     connectionError("FLOW_CONTROL_ERROR"),
   ],
-  ["§6.5.2 MAX_FRAME_SIZE below 16,384 is PROTOCOL_ERROR", [settings([5, 16_383])], connectionError("PROTOCOL_ERROR")],
-  ["§6.5.2 MAX_FRAME_SIZE above 2^24-1 is PROTOCOL_ERROR", [settings([5, 2 ** 24])], connectionError("PROTOCOL_ERROR")],
+  [
+    "§6.5.2 MAX_FRAME_SIZE below 16,384 is PROTOCOL_ERROR",
+    [settings([5, 16_383])],
+    connectionError("PROTOCOL_ERROR"),
+  ],
+  [
+    "§6.5.2 MAX_FRAME_SIZE above 2^24-1 is PROTOCOL_ERROR",
+    [settings([5, 2 ** 24])],
+    connectionError("PROTOCOL_ERROR"),
+  ],
   [
     "RFC 9218 §2.1 NO_RFC7540_PRIORITIES other than 0 or 1 is PROTOCOL_ERROR",
     [settings([9, 2])],
     connectionError("PROTOCOL_ERROR"),
   ],
-  ["§6.5.2 an unknown setting is ignored", [settings([0xff, 1]), ping(eight)], ["SETTINGS ACK", "PING ACK"]],
+  ["§6.5.2 an unknown setting is ignored", [settings([0xff, 1]), ping(eight)], [
+    "SETTINGS ACK",
+    "PING ACK",
+  ]],
   [
     "§6.6 PUSH_PROMISE from a client is PROTOCOL_ERROR",
     [frame(type.PUSH_PROMISE, 4, 1, concat(uint32(2), getBlock))],
     connectionError("PROTOCOL_ERROR"),
   ],
   ["§6.7 a PING acknowledgement is not answered", [ping(eight, flag.ACK)], []],
-  ["§6.7 PING on a stream is PROTOCOL_ERROR", [frame(type.PING, 0, 1, eight)], connectionError("PROTOCOL_ERROR")],
+  [
+    "§6.7 PING on a stream is PROTOCOL_ERROR",
+    [frame(type.PING, 0, 1, eight)],
+    connectionError("PROTOCOL_ERROR"),
+  ],
   [
     "§6.7 PING of another length is FRAME_SIZE_ERROR",
     [frame(type.PING, 0, 0, bytes(1, 2))],
@@ -226,7 +292,11 @@ const frames: readonly Case[] = [
     [frame(type.WINDOW_UPDATE, 0, 0, bytes(0, 0, 1))],
     connectionError("FRAME_SIZE_ERROR"),
   ],
-  ["§6.9 the reserved bit of an increment is ignored", [windowUpdate(0, 2 ** 31 + 1), ping(eight)], ["PING ACK"]],
+  [
+    "§6.9 the reserved bit of an increment is ignored",
+    [windowUpdate(0, 2 ** 31 + 1), ping(eight)],
+    ["PING ACK"],
+  ],
   [
     "§6.9.1 a connection window above 2^31-1 is FLOW_CONTROL_ERROR",
     [windowUpdate(0, 2 ** 31 - 1)],
@@ -268,18 +338,36 @@ const frames: readonly Case[] = [
     [opened, data(1, eight), continuation(1, bytes(), 4)],
     connectionError("PROTOCOL_ERROR", 1),
   ],
-  ["§7 an unknown error code in RST_STREAM is no error", [opened, rstStream(1, 0xff), ping(eight)], ["PING ACK"]],
+  [
+    "§7 an unknown error code in RST_STREAM is no error",
+    [opened, rstStream(1, 0xff), ping(eight)],
+    ["PING ACK"],
+  ],
 ];
 
 const malformed = streamError("PROTOCOL_ERROR");
-const without = (name: string): Bytes => headers(1, block(...getFields.filter(([other]) => other !== name)));
-const withField = (name: string, value: string): Bytes => headers(1, block(...getFields, [name, value]));
+const without = (name: string): Bytes =>
+  headers(1, block(...getFields.filter(([other]) => other !== name)));
+const withField = (name: string, value: string): Bytes =>
+  headers(1, block(...getFields, [name, value]));
 const replaced = (name: string, value: string): Bytes =>
-  headers(1, block(...getFields.map(([other, old]): [string, string] => [other, other === name ? value : old])));
+  headers(
+    1,
+    block(
+      ...getFields.map(([other, old]): [string, string] => [other, other === name ? value : old]),
+    ),
+  );
 
 const messages: readonly Case[] = [
-  ["§8.1 trailers without END_STREAM are malformed", [opened, headers(1, block(["x", "y"]), open)], malformed],
-  ["§8.1 trailers with a pseudo-header are malformed", [opened, headers(1, block([":method", "GET"]))], malformed],
+  [
+    "§8.1 trailers without END_STREAM are malformed",
+    [opened, headers(1, block(["x", "y"]), open)],
+    malformed,
+  ],
+  ["§8.1 trailers with a pseudo-header are malformed", [
+    opened,
+    headers(1, block([":method", "GET"])),
+  ], malformed],
   ["§8.1 trailers are accepted", [opened, data(1, eight), headers(1, block(["x", "y"]))], [ok(1)]],
   ["§8.1.1 a body shorter than content-length is malformed", [
     headers(1, block(...postFields, ["content-length", "9"]), open),
@@ -302,7 +390,11 @@ const messages: readonly Case[] = [
     data(1, eight),
     headers(1, block(["x", "y"])),
   ], malformed],
-  ["§8.1.1 a content-length that is no number is malformed", [withField("content-length", "1, 1")], malformed],
+  [
+    "§8.1.1 a content-length that is no number is malformed",
+    [withField("content-length", "1, 1")],
+    malformed,
+  ],
   ["§8.1.1 two different content-lengths are malformed", [
     headers(1, block(...postFields, ["content-length", "8"], ["content-length", "9"]), open),
   ], malformed],
@@ -319,12 +411,19 @@ const messages: readonly Case[] = [
   ["§8.2.1 an empty value is accepted", [withField("x-test", "")], [ok(1)]],
   ["§8.2.2 connection is malformed", [withField("connection", "keep-alive")], malformed],
   ["§8.2.2 keep-alive is malformed", [withField("keep-alive", "timeout=5")], malformed],
-  ["§8.2.2 proxy-connection is malformed", [withField("proxy-connection", "keep-alive")], malformed],
+  [
+    "§8.2.2 proxy-connection is malformed",
+    [withField("proxy-connection", "keep-alive")],
+    malformed,
+  ],
   ["§8.2.2 transfer-encoding is malformed", [withField("transfer-encoding", "chunked")], malformed],
   ["§8.2.2 upgrade is malformed", [withField("upgrade", "h2c")], malformed],
   ["§8.2.2 te other than trailers is malformed", [withField("te", "trailers, deflate")], malformed],
   ["§8.2.2 te: trailers is accepted", [withField("te", "trailers")], [ok(1)]],
-  ["§8.2.2 a connection-specific trailer is malformed", [opened, headers(1, block(["upgrade", "h2c"]))], malformed],
+  ["§8.2.2 a connection-specific trailer is malformed", [
+    opened,
+    headers(1, block(["upgrade", "h2c"])),
+  ], malformed],
   ["§8.3 an unknown pseudo-header is malformed", [withField(":test", "ok")], malformed],
   ["§8.3 a response's pseudo-header is malformed", [withField(":status", "200")], malformed],
   ["§8.3 a pseudo-header after a regular field is malformed", [
@@ -338,13 +437,28 @@ const messages: readonly Case[] = [
   ["§8.3.1 a missing :scheme is malformed", [without(":scheme")], malformed],
   ["§8.3.1 a missing :path is malformed", [without(":path")], malformed],
   ["§8.3.1 an empty :path is malformed", [replaced(":path", "")], malformed],
-  ["§8.3.1 a :path that does not begin with a slash is malformed", [replaced(":path", "health")], malformed],
+  [
+    "§8.3.1 a :path that does not begin with a slash is malformed",
+    [replaced(":path", "health")],
+    malformed,
+  ],
   ["§8.3.1 the :path * belongs to OPTIONS", [replaced(":path", "*")], malformed],
   ["§8.3.1 a missing :authority is allowed", [without(":authority")], [ok(1)]],
-  ["§8.3.1 user information in :authority is malformed", [replaced(":authority", "user@localhost")], malformed],
-  ["§8.3.1 a Host that differs from :authority is malformed", [withField("host", "elsewhere")], malformed],
+  [
+    "§8.3.1 user information in :authority is malformed",
+    [replaced(":authority", "user@localhost")],
+    malformed,
+  ],
+  [
+    "§8.3.1 a Host that differs from :authority is malformed",
+    [withField("host", "elsewhere")],
+    malformed,
+  ],
   ["§8.3.1 a Host that agrees is accepted", [withField("host", "LOCALHOST")], [ok(1)]],
-  ["§8.4 a client cannot be pushed to after ENABLE_PUSH 1", [settings([2, 1]), answered], ["SETTINGS ACK", ok(1)]],
+  ["§8.4 a client cannot be pushed to after ENABLE_PUSH 1", [settings([2, 1]), answered], [
+    "SETTINGS ACK",
+    ok(1),
+  ]],
   ["§8.5 CONNECT with a :path is malformed", [replaced(":method", "CONNECT")], malformed],
   ["§8.5 CONNECT without :scheme and :path is a request", [
     headers(1, block([":method", "CONNECT"], [":authority", "localhost:1"])),
@@ -388,10 +502,22 @@ const hpack: readonly Case[] = [
   ["RFC 7541 §5.2 EOS inside a Huffman string is COMPRESSION_ERROR", [
     headers(1, bytes(0x00, 0x84, 0xff, 0xff, 0xff, 0xff, 0x00)),
   ], connectionError("COMPRESSION_ERROR")],
-  ["RFC 7541 §6.1 index 0 is COMPRESSION_ERROR", [headers(1, bytes(0x80))], connectionError("COMPRESSION_ERROR")],
+  [
+    "RFC 7541 §6.1 index 0 is COMPRESSION_ERROR",
+    [headers(1, bytes(0x80))],
+    connectionError("COMPRESSION_ERROR"),
+  ],
 ];
 
-for (const [requirement, sent, expected] of [...framing, ...streamStates, ...frames, ...messages, ...hpack]) {
+for (
+  const [requirement, sent, expected] of [
+    ...framing,
+    ...streamStates,
+    ...frames,
+    ...messages,
+    ...hpack,
+  ]
+) {
   Deno.test(`RFC 9113: ${requirement}`, async () => {
     const peer = Peer.connected();
     peer.send(...sent);
@@ -436,7 +562,10 @@ for (
 Deno.test("RFC 9113: §5.1 half-closed (remote): DATA and HEADERS are STREAM_CLOSED, the rest is allowed", async () => {
   const hang = { handler: () => new Promise<never>(() => {}) };
   for (
-    const [sent, expected] of [[data(1, eight, 1), "STREAM_CLOSED"], [headers(1, getBlock), "STREAM_CLOSED"]] as const
+    const [sent, expected] of [[data(1, eight, 1), "STREAM_CLOSED"], [
+      headers(1, getBlock),
+      "STREAM_CLOSED",
+    ]] as const
   ) {
     const peer = Peer.connected(hang);
     peer.send(answered, sent);
@@ -503,7 +632,9 @@ Deno.test("RFC 9113: §6.8 after a client's GOAWAY its open streams are served, 
 });
 
 Deno.test("RFC 9113: §8.1 a client that is still sending when it is answered is asked to stop, in a later write", async () => {
-  const peer = Peer.connected({ handler: () => ({ status: 200, body: eight, trailers: [["x", "y"]] }) });
+  const peer = Peer.connected({
+    handler: () => ({ status: 200, body: eight, trailers: [["x", "y"]] }),
+  });
   peer.send(opened);
   assertEquals(await peer.conversation(), ["HEADERS 1", "DATA 1 8", "HEADERS 1 END_STREAM"]);
   assertEquals(await peer.conversation(), ["RST_STREAM 1 NO_ERROR"]);
@@ -515,13 +646,18 @@ Deno.test("RFC 9113: §8.1 request trailers reach the handler, response trailers
   const peer = Peer.connected({
     handler: async ({ body }) => {
       for await (const _ of body) { /* to the end */ }
-      return { status: 200, trailers: body.trailers.map(({ name, value }) => [name, value] as const) };
+      return {
+        status: 200,
+        trailers: body.trailers.map(({ name, value }) => [name, value] as const),
+      };
     },
   });
   peer.send(opened, headers(1, block(["x-sum", "7"])));
   const [head, trailers] = await peer.settled();
   assert(head !== undefined && trailers !== undefined);
-  assertEquals([peer.fields(head), peer.fields(trailers)], [{ ":status": "200" }, { "x-sum": "7" }]);
+  assertEquals([peer.fields(head), peer.fields(trailers)], [{ ":status": "200" }, {
+    "x-sum": "7",
+  }]);
 });
 
 Deno.test("RFC 9113: §8.2.3 a cookie in several fields is one field again", async () => {

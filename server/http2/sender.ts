@@ -1,7 +1,7 @@
 /**
- * Sends responses: pulls the next chunk of a body only when the last one is on its way, so a slow peer holds its handler
- * back. A response waits for its own window (`WINDOW_UPDATE` on its stream) or, in turn with the others that do, for what
- * they share: the connection's window and the socket.
+ * Sends responses: pulls the next chunk of a body only when the last one is on its way, so a slow
+ * peer holds its handler back. A response waits for its own window (`WINDOW_UPDATE` on its stream)
+ * or, in turn with the others that do, for what they share: the connection's window and the socket.
  */
 import {
   defaultMaxFrameBytes,
@@ -16,7 +16,10 @@ import type { Outbox } from "./outbox.ts";
 /** The sending half of a stream. */
 export interface Outgoing {
   readonly id: number;
-  /** Bytes that the peer allows on this stream; negative when it lowered its initial window (RFC 9113 §6.9.2). */
+  /**
+   * Bytes that the peer allows on this stream; negative when it lowered its initial window (RFC
+   * 9113 §6.9.2).
+   */
   sendWindow: number;
   closed: boolean;
   response: ServerResponse | undefined;
@@ -50,20 +53,30 @@ export class Sender {
   initialStreamWindow = defaultWindowBytes;
   maxFrameBytes = defaultMaxFrameBytes;
 
-  constructor(parts: { writer: FrameWriter; outbox: Outbox; encoder: HpackEncoder; events: SenderEvents }) {
+  constructor(
+    parts: { writer: FrameWriter; outbox: Outbox; encoder: HpackEncoder; events: SenderEvents },
+  ) {
     this.#writer = parts.writer;
     this.#outbox = parts.outbox;
     this.#encoder = parts.encoder;
     this.#events = parts.events;
   }
 
-  /** Sends the head and begins with the body. Throws a TypeError, before anything is sent, for what HTTP forbids. */
+  /**
+   * Sends the head and begins with the body. Throws a TypeError, before anything is sent, for what
+   * HTTP forbids.
+   */
   start(stream: Outgoing, response: ServerResponse, withBody: boolean): void {
     const { status, trailers } = response;
-    if (!(status >= 200 && status <= 599)) throw new TypeError(`Cannot answer with status ${status}`);
+    if (!(status >= 200 && status <= 599)) {
+      throw new TypeError(`Cannot answer with status ${status}`);
+    }
     const body = withBody && hasBody(response) ? response.body : undefined;
     const ends = body === undefined && trailers === undefined;
-    const block = this.#encoder.encode(response.headers ?? noHeaders, [[":status", String(status)]]);
+    const block = this.#encoder.encode(response.headers ?? noHeaders, [[
+      ":status",
+      String(status),
+    ]]);
     this.#writer.headers(stream.id, ends, block, this.maxFrameBytes);
     stream.response = response;
     if (body === undefined) {
@@ -139,7 +152,10 @@ export class Sender {
       stream.chunk = result.value.length > 0 ? result.value : undefined;
       if (this.#sendChunk(stream)) this.#next(stream);
     } else {
-      this.#failed(stream, new TypeError("Cannot send a response body: it yielded something other than bytes"));
+      this.#failed(
+        stream,
+        new TypeError("Cannot send a response body: it yielded something other than bytes"),
+      );
     }
   }
 
@@ -190,7 +206,8 @@ export class Sender {
     const length = Math.min(left, this.#window, stream.sendWindow, this.maxFrameBytes);
     const whole = stream.chunkSent === 0 && length === chunk.length;
     const part = whole ? chunk : chunk.subarray(stream.chunkSent, stream.chunkSent + length);
-    const last = length === left && stream.iterator === undefined && stream.response?.trailers === undefined;
+    const last = length === left && stream.iterator === undefined &&
+      stream.response?.trailers === undefined;
     this.#writer.data(stream.id, last, part);
     this.#window -= length;
     stream.sendWindow -= length;

@@ -1,6 +1,6 @@
 /**
- * One TLS 1.3 port for HTTP/2 and HTTP/1.1. `node:https` accepts and decrypts; sockets that chose `h2` by ALPN are ours,
- * the others go back to the HTTP/1.1 server they came from.
+ * One TLS 1.3 port for HTTP/2 and HTTP/1.1. `node:https` accepts and decrypts; sockets that chose
+ * `h2` by ALPN are ours, the others go back to the HTTP/1.1 server they came from.
  */
 import type { TLSSocket } from "node:tls";
 import { type Budgets, defaultBudgets } from "./budgets.ts";
@@ -20,11 +20,14 @@ export interface ServerOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   readonly handler: Handler;
-  /** Tells members and health checks from strangers. Without it, all requests are a stranger's until a handler vouches. */
+  /**
+   * Tells members and health checks from strangers. Without it, all requests are a stranger's until
+   * a handler vouches.
+   */
   readonly standingOf?: StandingOf;
   /**
-   * Whether sockets of this address are a balancer's, which says first whose connection it carries (PROXY protocol). Nobody is
-   * unless told: from others such a header is garbage.
+   * Whether sockets of this address are a balancer's, which says first whose connection it carries
+   * (PROXY protocol). Nobody is unless told: from others such a header is garbage.
    */
   readonly isBalancer?: (address: string) => boolean;
   readonly budgets?: Partial<Budgets>;
@@ -72,7 +75,11 @@ export async function serve(options: ServerOptions): Promise<Server> {
   const server = createServer(options, parts);
   const connections = takeHttp2Sockets(server, parts);
   // Behind it, to hear of all handshakes.
-  const door = new Door(server, { budgets, peers, isBalancer: options.isBalancer ?? (() => false) });
+  const door = new Door(server, {
+    budgets,
+    peers,
+    isBalancer: options.isBalancer ?? (() => false),
+  });
 
   if (options.onSocket !== undefined) {
     server.on("connection", () => options.onSocket?.());
@@ -146,7 +153,10 @@ function createServer({ cert, key }: ServerOptions, parts: Parts): TlsServer {
   return server;
 }
 
-/** Stands between TLS and node's HTTP/1.1: clients that chose `h2` stay here. Returns the set of open connections. */
+/**
+ * Stands between TLS and node's HTTP/1.1: clients that chose `h2` stay here. Returns the set of
+ * open connections.
+ */
 function takeHttp2Sockets(server: TlsServer, parts: Parts): ReadonlySet<Connection> {
   const connections = new Set<Connection>();
   const handOver = takeSecureSockets(server, (socket) => {

@@ -2,7 +2,9 @@
 import { Setting } from "../../proto/http2/mod.ts";
 import type { Budgets } from "./budgets.ts";
 
-export function announcedSettings(budgets: Budgets): readonly (readonly [id: number, value: number])[] {
+export function announcedSettings(
+  budgets: Budgets,
+): readonly (readonly [id: number, value: number])[] {
   return [
     [Setting.maxConcurrentStreams, budgets.concurrentStreams],
     [Setting.initialWindowSize, budgets.streamWindowBytes],

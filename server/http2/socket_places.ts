@@ -1,13 +1,17 @@
 /**
- * The places of open sockets, from before their TLS handshake. When all are taken they change hands by the rule of `Places`, between the
- * networks of the clients, and an address has a ceiling. A socket that a member's session carries is nobody's victim and does not count
- * for its address, so an office needs places only for those who log in. A session carries few, so that one member cannot hold a crowd of
- * sockets, and only one when many are open; all of them leave a part to others. Knows neither sockets nor clocks.
+ * The places of open sockets, from before their TLS handshake. When all are taken they change hands
+ * by the rule of `Places`, between the networks of the clients, and an address has a ceiling. A
+ * socket that a member's session carries is nobody's victim and does not count for its address, so
+ * an office needs places only for those who log in. A session carries few, so that one member
+ * cannot hold a crowd of sockets, and only one when many are open; all of them leave a part to
+ * others. Knows neither sockets nor clocks.
  */
 import { networkShare, type Origin, type Place, Places, type Standing } from "../limits/mod.ts";
 import { balancerAddress } from "./proxy_header.ts";
 
-/** How long a newcomer is safe: a handshake and a first call take less on any line that is of use. */
+/**
+ * How long a newcomer is safe: a handshake and a first call take less on any line that is of use.
+ */
 const minimumMs = 3_000;
 /** A party of members has as much as so many strangers. */
 const memberWeight = 8;
@@ -47,7 +51,10 @@ export class SocketPlaces {
     return this.#places.size - this.#places.heldBy(carried);
   }
 
-  /** Undefined when it must be refused. `end` closes the socket, because somebody else needs its place more. */
+  /**
+   * Undefined when it must be refused. `end` closes the socket, because somebody else needs its
+   * place more.
+   */
   enter(origin: Origin, end: () => void): SocketPlace | undefined {
     const { connectionsPerAddress } = this.#limits;
     const ofNetwork = this.#places.heldBy(origin.network) + this.#places.heldBy(membersOf(origin));
@@ -90,7 +97,9 @@ export class SocketPlaces {
   }
 }
 
-function partyOf({ role, origin }: SocketPlace): { readonly party: string; readonly weight: number } {
+function partyOf(
+  { role, origin }: SocketPlace,
+): { readonly party: string; readonly weight: number } {
   if (role === "carried") return { party: carried, weight: 1 };
   if (role === "member") return { party: membersOf(origin), weight: memberWeight };
   // A balancer's own checks decide whether this process gets clients at all.
@@ -158,9 +167,13 @@ export class SocketPlace {
     if (this.#held !== undefined) this.#all.stand(this.#held);
   }
 
-  /** Returns whether the session, which carries so many others, carries this one too from now on. Without, the session uses it. */
+  /**
+   * Returns whether the session, which carries so many others, carries this one too from now on.
+   * Without, the session uses it.
+   */
   usedBy(session: SessionSockets, carries: number): boolean {
-    const isCarried = carries < maxCarried && (this.#role === "carried" || this.#all.mayCarry(carries));
+    const isCarried = carries < maxCarried &&
+      (this.#role === "carried" || this.#all.mayCarry(carries));
     if (isCarried) this.#users.delete(session);
     (isCarried ? this.#carriers : this.#users).add(session);
     this.#settle();

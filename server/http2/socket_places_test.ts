@@ -1,7 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { originOf } from "../limits/mod.ts";
 import { balancerAddress } from "./proxy_header.ts";
-import { SessionSockets, type SocketLimits, type SocketPlace, SocketPlaces } from "./socket_places.ts";
+import {
+  SessionSockets,
+  type SocketLimits,
+  type SocketPlace,
+  SocketPlaces,
+} from "./socket_places.ts";
 
 const office = "192.0.2.1";
 const minimumMs = 3_000;
@@ -54,8 +59,11 @@ Deno.test("an address has a ceiling, below which it gets its places back", () =>
 
 Deno.test("the networks of one /56 have as much as four addresses, and get it back", () => {
   const door = new Door({ connectionsPerAddress: 2 });
-  const come = (number: number): SocketPlace | undefined => door.came(`2001:db8:1:${number.toString(16)}::1`);
-  const open = Array.from({ length: 256 }, (_, i) => come(i)).filter((place) => place !== undefined);
+  const come = (number: number): SocketPlace | undefined =>
+    door.came(`2001:db8:1:${number.toString(16)}::1`);
+  const open = Array.from({ length: 256 }, (_, i) => come(i)).filter((place) =>
+    place !== undefined
+  );
   assertEquals(open.length, 8);
   door.enter("2001:db8:1:100::1");
   for (const place of open) place.close();
@@ -198,7 +206,10 @@ Deno.test("many sessions of one address leave sockets to others", () => {
     }
   }
   // Of 40: at most seven eighths are carried, and three count for the address.
-  assert(places.length >= 20 && places.length <= 35 + 3, `one address has ${places.length} sockets of 40`);
+  assert(
+    places.length >= 20 && places.length <= 35 + 3,
+    `one address has ${places.length} sockets of 40`,
+  );
   door.enter("192.0.2.9");
   for (const place of places) place.close();
   assertEquals(door.counted, 1);

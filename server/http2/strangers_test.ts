@@ -1,7 +1,16 @@
-// Budgets of requests that nobody vouched for, counted by address and for all addresses together. Time is simulated.
+// Budgets of requests that nobody vouched for, counted by address and for all addresses together.
+// Time is simulated.
 import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
 import { Peer } from "../../tests/support/http2/peer.ts";
-import { code, flag, getBlock, headers, ping, postBlock, rstStream } from "../../tests/support/http2/wire.ts";
+import {
+  code,
+  flag,
+  getBlock,
+  headers,
+  ping,
+  postBlock,
+  rstStream,
+} from "../../tests/support/http2/wire.ts";
 import { defaultBudgets } from "./budgets.ts";
 import type { Handler } from "./handler.ts";
 import { PeerBudgets } from "./peer_budgets.ts";
@@ -21,7 +30,11 @@ class Town {
   }
 
   connect(address: string, handler: Handler = hang, stranger = true): Peer {
-    return Peer.connected({ handler, stranger, shared: { peer: this.peers.of(address), clock: this.clock } });
+    return Peer.connected({
+      handler,
+      stranger,
+      shared: { peer: this.peers.of(address), clock: this.clock },
+    });
   }
 }
 
@@ -78,7 +91,10 @@ Deno.test("an offence does not touch connections of its address that were vouche
 });
 
 Deno.test("calls of strangers above their rate are answered with 429, and end the connection when they go on", async () => {
-  const budgets = { strangerCalls: { burst: 10, perSecond: 1 }, strangerResets: { burst: 5, perSecond: 1 } };
+  const budgets = {
+    strangerCalls: { burst: 10, perSecond: 1 },
+    strangerResets: { burst: 5, perSecond: 1 },
+  };
   const town = new Town(budgets);
   const peer = town.connect("192.0.2.1", () => ({ status: 200 }));
   for (let id = 1; id <= 25; id += 2) peer.send(headers(id, getBlock));
@@ -92,7 +108,10 @@ Deno.test("calls of strangers above their rate are answered with 429, and end th
 
 Deno.test("calls of a member are not counted, however many strangers of its address were refused", async () => {
   const town = new Town({ strangerCalls: { burst: 1, perSecond: 1 } });
-  const [stranger, member] = [town.connect("192.0.2.1"), town.connect("192.0.2.1", () => ({ status: 200 }), false)];
+  const [stranger, member] = [
+    town.connect("192.0.2.1"),
+    town.connect("192.0.2.1", () => ({ status: 200 }), false),
+  ];
   stranger.send(headers(1, getBlock), headers(3, getBlock));
   for (let id = 1; id < 2_000; id += 2) member.send(headers(id, getBlock));
   assert((await member.settled()).every((answer) => member.fields(answer)[":status"] === "200"));
@@ -114,11 +133,16 @@ Deno.test("unfinished calls of eight addresses, as many as each may have, leave 
 
 Deno.test("forty addresses below their own limits leave the next one its part", async () => {
   const town = new Town();
-  const peers = Array.from({ length: 40 }, (_, i) => town.connect(`198.51.100.${i}`, () => ({ status: 200 })));
+  const peers = Array.from(
+    { length: 40 },
+    (_, i) => town.connect(`198.51.100.${i}`, () => ({ status: 200 })),
+  );
   let id = 1;
   for (let second = 0; second < 4; second++) {
     let served = 0;
-    for (let i = 0; i < 50; i++, id += 2) for (const peer of peers) if (!peer.ended) peer.send(headers(id, getBlock));
+    for (let i = 0; i < 50; i++, id += 2) {
+      for (const peer of peers) if (!peer.ended) peer.send(headers(id, getBlock));
+    }
     for (const peer of peers) {
       const heads = (await peer.settled()).filter(({ type }) => type === 1);
       served += heads.filter((head) => peer.fields(head)[":status"] === "200").length;
@@ -135,7 +159,9 @@ Deno.test("control frames of strangers are counted for their address", () => {
   const town = new Town();
   const peers = Array.from({ length: 10 }, () => town.connect("192.0.2.1"));
   let sent = 0;
-  for (; sent < 100_000 && !peers.every((peer) => peer.ended); sent++) peers[sent % peers.length]?.send(ping(eight));
+  for (; sent < 100_000 && !peers.every((peer) => peer.ended); sent++) {
+    peers[sent % peers.length]?.send(ping(eight));
+  }
   assertLessOrEqual(sent, 8_000 + 20 * peers.length);
 });
 

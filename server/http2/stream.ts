@@ -1,7 +1,7 @@
 /**
- * One stream: a request with its body coming in, a response going out, and the states of RFC 9113 §5.1 that a server can
- * see. `open` is neither flag, `half-closed (remote)` is `remoteEnded`; a stream whose response is complete is closed at
- * once, because we ask the peer to stop sending.
+ * One stream: a request with its body coming in, a response going out, and the states of RFC 9113
+ * §5.1 that a server can see. `open` is neither flag, `half-closed (remote)` is `remoteEnded`; a
+ * stream whose response is complete is closed at once, because we ask the peer to stop sending.
  */
 import { ErrorCode, type Field } from "../../proto/http2/mod.ts";
 import type { ServerRequest, ServerResponse, Standing } from "./handler.ts";
@@ -15,7 +15,9 @@ import { StreamAborted } from "./stream_aborted.ts";
 /** The parts of a connection that a stream uses. */
 export interface StreamHost {
   readonly remoteAddress: string;
-  /** A handler took bytes; the stream may be granted more (`stream` is undefined when it may not). */
+  /**
+   * A handler took bytes; the stream may be granted more (`stream` is undefined when it may not).
+   */
   grant(bytes: number, stream: Stream | undefined): void;
   /** Code of the application threw where nobody awaits it. */
   fault(error: unknown): void;
@@ -60,7 +62,13 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
 
   constructor(
     head: RequestHead,
-    parts: { id: number; host: StreamHost; standing: Standing; receiveWindow: number; sendWindow: number },
+    parts: {
+      id: number;
+      host: StreamHost;
+      standing: Standing;
+      receiveWindow: number;
+      sendWindow: number;
+    },
   ) {
     this.id = parts.id;
     this.method = head.method;
@@ -112,13 +120,19 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
   }
 
   /**
-   * The response is complete. Bytes that the handler left unread are dropped; reading on is its mistake, and throws.
+   * The response is complete. Bytes that the handler left unread are dropped; reading on is its
+   * mistake, and throws.
    */
   finish(): void {
     this.closed = true;
     this.#listeners = undefined;
     if (!this.body.exhausted) {
-      this.body.fail(new StreamAborted(ErrorCode.noError, "Cannot read the request: its response is already complete"));
+      this.body.fail(
+        new StreamAborted(
+          ErrorCode.noError,
+          "Cannot read the request: its response is already complete",
+        ),
+      );
     }
   }
 

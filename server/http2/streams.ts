@@ -1,6 +1,7 @@
 /**
- * All streams of one connection: opening them, serving them, ending them, and answering frames for streams that are not
- * open (RFC 9113 §5.1). Every method that handles a frame throws a ConnectionError where the whole connection must end.
+ * All streams of one connection: opening them, serving them, ending them, and answering frames for
+ * streams that are not open (RFC 9113 §5.1). Every method that handles a frame throws a
+ * ConnectionError where the whole connection must end.
  */
 import {
   ConnectionError,
@@ -40,7 +41,10 @@ export interface StreamsParts {
 }
 
 /** Sent with refusals of calls that a stranger may repeat a little later. */
-export const retryAfter: readonly (readonly [name: string, value: string])[] = [["retry-after", "1"]];
+export const retryAfter: readonly (readonly [name: string, value: string])[] = [[
+  "retry-after",
+  "1",
+]];
 
 export class Streams implements StreamHost, SenderEvents {
   readonly remoteAddress: string;
@@ -52,7 +56,10 @@ export class Streams implements StreamHost, SenderEvents {
   readonly #open = new Map<number, Stream>();
   readonly #closed = new ClosedStreams();
   #unfinishedHandlers = 0;
-  /** Bytes that the peer may still send on all streams together, and bytes that handlers took and that were not granted again. */
+  /**
+   * Bytes that the peer may still send on all streams together, and bytes that handlers took and
+   * that were not granted again.
+   */
   #receiveWindow: number;
   #ungranted = 0;
   #lastServed = largestStreamId;
@@ -63,7 +70,12 @@ export class Streams implements StreamHost, SenderEvents {
     this.#guard = parts.guard;
     this.#writer = parts.writer;
     this.remoteAddress = parts.remoteAddress;
-    this.sender = new Sender({ writer: parts.writer, outbox: parts.outbox, encoder: parts.encoder, events: this });
+    this.sender = new Sender({
+      writer: parts.writer,
+      outbox: parts.outbox,
+      encoder: parts.encoder,
+      events: this,
+    });
     this.#receiveWindow = Math.max(defaultWindowBytes, this.#budgets.connectionWindowBytes);
   }
 
@@ -95,7 +107,8 @@ export class Streams implements StreamHost, SenderEvents {
     this.#lastServed = this.last;
   }
 
-  // ------------------------------------------------------------------------------------------------ incoming frames
+  // ------------------------------------------------------------------------------------------------
+  // incoming frames
 
   headers(id: number, endStream: boolean, { fields, oversized }: FieldList): void {
     const stream = this.#open.get(id);
@@ -119,7 +132,10 @@ export class Streams implements StreamHost, SenderEvents {
     const { refused, call } = this.#guard.begin(standing, () => this.#displaced(id));
     if (refused !== undefined) return this.#answerShortly(id, endStream, refused);
 
-    const windows = { receiveWindow: this.#budgets.streamWindowBytes, sendWindow: this.sender.initialStreamWindow };
+    const windows = {
+      receiveWindow: this.#budgets.streamWindowBytes,
+      sendWindow: this.sender.initialStreamWindow,
+    };
     const opened = new Stream(head, { id, host: this, standing, ...windows });
     opened.call = call;
     this.#open.set(id, opened);
@@ -129,7 +145,10 @@ export class Streams implements StreamHost, SenderEvents {
     else this.#serve(opened);
   }
 
-  /** `frameBytes` is what counts for flow control, padding included; `payload` may be part of a larger buffer. */
+  /**
+   * `frameBytes` is what counts for flow control, padding included; `payload` may be part of a
+   * larger buffer.
+   */
   data(id: number, endStream: boolean, payload: Uint8Array, frameBytes: number): void {
     this.#receiveWindow -= frameBytes;
     if (this.#receiveWindow < 0) {
@@ -138,7 +157,9 @@ export class Streams implements StreamHost, SenderEvents {
     const stream = this.#open.get(id);
     if (stream === undefined || stream.remoteEnded) {
       this.grant(frameBytes, undefined);
-      return stream === undefined ? this.#late(id, "DATA") : this.#reset(stream, ErrorCode.streamClosed);
+      return stream === undefined
+        ? this.#late(id, "DATA")
+        : this.#reset(stream, ErrorCode.streamClosed);
     }
     stream.receiveWindow -= frameBytes;
     if (stream.receiveWindow < 0) {
@@ -156,7 +177,10 @@ export class Streams implements StreamHost, SenderEvents {
     const stream = this.#open.get(id);
     if (stream === undefined) return this.#lateControl(id, "RST_STREAM");
     this.#closed.reset(id, StreamEnd.resetByPeer);
-    this.#abort(stream, new StreamAborted(code, `The client reset the stream (${errorCodeName(code)})`));
+    this.#abort(
+      stream,
+      new StreamAborted(code, `The client reset the stream (${errorCodeName(code)})`),
+    );
     this.#guard.reset();
   }
 
@@ -164,7 +188,9 @@ export class Streams implements StreamHost, SenderEvents {
     const stream = this.#open.get(id);
     if (stream === undefined) return this.#lateControl(id, "WINDOW_UPDATE");
     if (increment === 0) return this.#reset(stream, ErrorCode.protocolError);
-    if (!this.sender.growStreamWindow(stream, increment)) this.#reset(stream, ErrorCode.flowControlError);
+    if (!this.sender.growStreamWindow(stream, increment)) {
+      this.#reset(stream, ErrorCode.flowControlError);
+    }
   }
 
   /** A changed SETTINGS_INITIAL_WINDOW_SIZE moves the window of every open stream (§6.9.2). */
@@ -173,7 +199,10 @@ export class Streams implements StreamHost, SenderEvents {
     this.sender.initialStreamWindow = bytes;
     for (const stream of this.#open.values()) {
       if (!this.sender.growStreamWindow(stream, difference)) {
-        throw new ConnectionError(ErrorCode.flowControlError, "A changed initial window exceeds 2^31-1 on a stream");
+        throw new ConnectionError(
+          ErrorCode.flowControlError,
+          "A changed initial window exceeds 2^31-1 on a stream",
+        );
       }
     }
   }
@@ -185,11 +214,15 @@ export class Streams implements StreamHost, SenderEvents {
     return stream !== undefined;
   }
 
-  // ----------------------------------------------------------------------------------------------- time and the end
+  // -----------------------------------------------------------------------------------------------
+  // time and the end
 
   tick(nowMs: number): void {
     for (const stream of this.#open.values()) {
-      if (stream.call !== undefined && nowMs - (stream.seenSinceMs ??= nowMs) >= this.#budgets.strangerCallMs) {
+      if (
+        stream.call !== undefined &&
+        nowMs - (stream.seenSinceMs ??= nowMs) >= this.#budgets.strangerCallMs
+      ) {
         this.#resetUncounted(stream, ErrorCode.cancel);
         continue;
       }
@@ -207,17 +240,23 @@ export class Streams implements StreamHost, SenderEvents {
   }
 
   abortAll(message: string): void {
-    for (const stream of this.#open.values()) this.#abort(stream, new StreamAborted(ErrorCode.cancel, message));
+    for (const stream of this.#open.values()) {
+      this.#abort(stream, new StreamAborted(ErrorCode.cancel, message));
+    }
   }
 
-  // -------------------------------------------------------------------------------------------------------- serving
+  // --------------------------------------------------------------------------------------------------------
+  // serving
 
   #serve(stream: Stream): void {
     this.#unfinishedHandlers++;
     try {
       const answer = this.#parts.handler(stream);
       if (answer instanceof Promise) {
-        answer.then((response) => this.#respond(stream, response), (error) => this.#handlerFailed(stream, error));
+        answer.then(
+          (response) => this.#respond(stream, response),
+          (error) => this.#handlerFailed(stream, error),
+        );
       } else this.#respond(stream, answer);
     } catch (error) {
       this.#handlerFailed(stream, error);
@@ -325,18 +364,21 @@ export class Streams implements StreamHost, SenderEvents {
   }
 
   /**
-   * The answer is complete, the rest of the question is not needed (§8.1): the client is asked to stop, and what still
-   * comes is dropped. The RST_STREAM goes into the next write, because curl 7.88 loses an answer that it reads together
-   * with a reset.
+   * The answer is complete, the rest of the question is not needed (§8.1): the client is asked to
+   * stop, and what still comes is dropped. The RST_STREAM goes into the next write, because curl
+   * 7.88 loses an answer that it reads together with a reset.
    */
   #stopRequest(id: number): void {
     this.#closed.reset(id, StreamEnd.resetByUs);
     this.#parts.defer(() => this.#writer.rstStream(id, ErrorCode.noError));
   }
 
-  // --------------------------------------------------------------------------------------------------------- ending
+  // ---------------------------------------------------------------------------------------------------------
+  // ending
 
-  /** The peer broke a rule of one stream; making us reset streams is as costly as resetting them. */
+  /**
+   * The peer broke a rule of one stream; making us reset streams is as costly as resetting them.
+   */
   #reset(stream: Stream, code: number): void {
     this.#resetUncounted(stream, code);
     this.#guard.reset();
@@ -378,13 +420,21 @@ export class Streams implements StreamHost, SenderEvents {
       case StreamEnd.resetByPeer:
         return this.#refuse(id, ErrorCode.streamClosed);
       case StreamEnd.ended:
-        throw new ConnectionError(ErrorCode.streamClosed, `${what} on stream ${id}, which is closed`);
+        throw new ConnectionError(
+          ErrorCode.streamClosed,
+          `${what} on stream ${id}, which is closed`,
+        );
       default:
-        throw new ConnectionError(ErrorCode.protocolError, `${what} on stream ${id}, which was never open`);
+        throw new ConnectionError(
+          ErrorCode.protocolError,
+          `${what} on stream ${id}, which was never open`,
+        );
     }
   }
 
-  /** RST_STREAM or WINDOW_UPDATE on a stream that is not open: late is allowed, early is not (§5.1). */
+  /**
+   * RST_STREAM or WINDOW_UPDATE on a stream that is not open: late is allowed, early is not (§5.1).
+   */
   #lateControl(id: number, what: string): void {
     if (id <= this.#lastServed && this.#closed.endOf(id) === StreamEnd.idle) {
       throw new ConnectionError(ErrorCode.protocolError, `${what} on stream ${id}, which is idle`);

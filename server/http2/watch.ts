@@ -1,6 +1,7 @@
 /**
- * Everything about a connection that depends on time, decided on a coarse tick instead of a timer for each: has the peer
- * introduced itself, is it still there, has it nothing to do. Between ticks only a flag is set, so hearing costs nothing.
+ * Everything about a connection that depends on time, decided on a coarse tick instead of a timer
+ * for each: has the peer introduced itself, is it still there, has it nothing to do. Between ticks
+ * only a flag is set, so hearing costs nothing.
  */
 import type { Budgets } from "./budgets.ts";
 
@@ -45,16 +46,21 @@ export class Watch {
   }
 
   tick(nowMs: number, facts: Facts): Verdict {
-    const { handshakeTimeoutMs, idleTimeoutMs, keepAliveIntervalMs, keepAliveTimeoutMs } = this.#budgets;
+    const { handshakeTimeoutMs, idleTimeoutMs, keepAliveIntervalMs, keepAliveTimeoutMs } =
+      this.#budgets;
     if (this.#heard) {
       this.#heard = false;
       this.#pinged = false;
       this.#heardAtMs = nowMs;
     }
-    if (!facts.introduced && nowMs - this.#openedAtMs >= handshakeTimeoutMs) return "handshake late";
+    if (!facts.introduced && nowMs - this.#openedAtMs >= handshakeTimeoutMs) {
+      return "handshake late";
+    }
 
     if (!facts.headerBlockOpen) this.#headerBlockSinceMs = undefined;
-    else if (nowMs - (this.#headerBlockSinceMs ??= nowMs) >= handshakeTimeoutMs) return "header block late";
+    else if (nowMs - (this.#headerBlockSinceMs ??= nowMs) >= handshakeTimeoutMs) {
+      return "header block late";
+    }
 
     if (facts.openStreams > 0 || facts.lastStreamId !== this.#lastStreamId) this.#busyAtMs = nowMs;
     else if (nowMs - this.#busyAtMs >= idleTimeoutMs) return "idle";

@@ -1,4 +1,7 @@
-/** IP addresses and ranges of them, as configurations name the machines that stand between this one and the parties. */
+/**
+ * IP addresses and ranges of them, as configurations name the machines that stand between this one
+ * and the parties.
+ */
 
 /** Shows as its text, also in logs. */
 export interface AddressRange {
@@ -10,13 +13,16 @@ export interface AddressRange {
 export function parseAddressRange(text: string): AddressRange | undefined {
   const [address = "", length, ...more] = text.split("/");
   const base = parseAddress(address);
-  if (base === undefined || more.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) return undefined;
+  if (
+    base === undefined || more.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))
+  ) return undefined;
   const bits = groupBits * base.length;
   const prefixBits = length === undefined ? bits : Number(length);
   if (prefixBits > bits) return undefined;
   const contains = (other: string): boolean => {
     const groups = parseAddress(other);
-    return groups?.length === base.length && firstBits(groups, prefixBits) === firstBits(base, prefixBits);
+    return groups?.length === base.length &&
+      firstBits(groups, prefixBits) === firstBits(base, prefixBits);
   };
   return { text, contains };
 }
@@ -26,7 +32,10 @@ export function isAddress(text: string): boolean {
   return parseAddress(text) !== undefined;
 }
 
-/** Numbers of 16 bits: two of an IPv4 address, also of one that comes mapped into IPv6, and eight of an IPv6 one. */
+/**
+ * Numbers of 16 bits: two of an IPv4 address, also of one that comes mapped into IPv6, and eight of
+ * an IPv6 one.
+ */
 export type Groups = readonly number[];
 
 const groupBits = 16;
@@ -47,9 +56,13 @@ export function firstBits(groups: Groups, bits: number): string {
 
 /** Without leading zeros: some programs read such numbers as octal. */
 function parseIpv4(text: string): Groups | undefined {
-  const parts = text.split(".").map((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) ? Number(part) : NaN);
+  const parts = text.split(".").map((part) =>
+    /^(?:0|[1-9]\d{0,2})$/.test(part) ? Number(part) : NaN
+  );
   const [a = 0, b = 0, c = 0, d = 0] = parts;
-  return parts.length === 4 && parts.every((part) => part <= 255) ? [a << 8 | b, c << 8 | d] : undefined;
+  return parts.length === 4 && parts.every((part) => part <= 255)
+    ? [a << 8 | b, c << 8 | d]
+    : undefined;
 }
 
 function parseIpv6(text: string): Groups | undefined {

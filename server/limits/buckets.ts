@@ -1,6 +1,7 @@
 /**
- * Rates: so much at once, and so much more with time. A bucket counts what was taken and has not come back, so a full one has 0
- * whatever its rate, and needs no entry. A clock that is set back brings nothing back and takes nothing away.
+ * Rates: so much at once, and so much more with time. A bucket counts what was taken and has not
+ * come back, so a full one has 0 whatever its rate, and needs no entry. A clock that is set back
+ * brings nothing back and takes nothing away.
  */
 import { RecentMap } from "../../proto/mod.ts";
 import { networkShare, type Origin, originOf } from "./parties.ts";
@@ -35,7 +36,10 @@ export class Bucket {
     this.#atMs = atMs;
   }
 
-  /** Takes the amount, or returns how long to wait for it. An amount above the burst needs a full bucket and leaves a debt. */
+  /**
+   * Takes the amount, or returns how long to wait for it. An amount above the burst needs a full
+   * bucket and leaves a debt.
+   */
   take(nowMs: number, amount = 1): number | undefined {
     const waitMs = this.waitMs(nowMs, amount);
     if (waitMs === undefined) this.#spent += amount;
@@ -54,7 +58,10 @@ export class Bucket {
     this.#spent = this.spent(nowMs) + amount;
   }
 
-  /** It was not used after all. The order of what time brings back and what is given back does not matter. */
+  /**
+   * It was not used after all. The order of what time brings back and what is given back does not
+   * matter.
+   */
   giveBack(amount = 1): void {
     this.#spent = Math.max(0, this.#spent - amount);
   }
@@ -79,7 +86,11 @@ export class Bucket {
 }
 
 /** Takes the amount of every bucket, or of none: then it returns how long to wait. */
-export function takeOfAll(buckets: readonly Bucket[], nowMs: number, amount = 1): number | undefined {
+export function takeOfAll(
+  buckets: readonly Bucket[],
+  nowMs: number,
+  amount = 1,
+): number | undefined {
   let longestMs: number | undefined;
   for (const bucket of buckets) {
     const waitMs = bucket.waitMs(nowMs, amount);
@@ -90,7 +101,10 @@ export function takeOfAll(buckets: readonly Bucket[], nowMs: number, amount = 1)
   return undefined;
 }
 
-/** Keys that are remembered. Each new one looks at so many of the old ones, so that no call has much to do. */
+/**
+ * Keys that are remembered. Each new one looks at so many of the old ones, so that no call has much
+ * to do.
+ */
 const maxKeys = 100_000;
 const looksPerKey = 4;
 
@@ -134,10 +148,13 @@ export class Buckets {
   }
 
   look(key: string, nowMs: number): Level {
-    return this.#buckets.get(key)?.look(nowMs) ?? { remaining: Math.floor(this.rate.burst), fullInMs: 0 };
+    return this.#buckets.get(key)?.look(nowMs) ??
+      { remaining: Math.floor(this.rate.burst), fullInMs: 0 };
   }
 
-  /** Forgets the oldest ones that are full again; without any, the one that was unused for longest. */
+  /**
+   * Forgets the oldest ones that are full again; without any, the one that was unused for longest.
+   */
   #makeRoom(nowMs: number): void {
     let looks = looksPerKey;
     for (const key of this.#buckets.keys()) {
@@ -150,14 +167,20 @@ export class Buckets {
   }
 }
 
-/** Buckets of client addresses: each takes of its prefix and of the network around it, or of neither. */
+/**
+ * Buckets of client addresses: each takes of its prefix and of the network around it, or of
+ * neither.
+ */
 export class AddressBuckets {
   readonly #prefixes: Buckets;
   readonly #networks: Buckets;
 
   constructor({ burst, perSecond }: Rate) {
     this.#prefixes = new Buckets({ burst, perSecond });
-    this.#networks = new Buckets({ burst: networkShare * burst, perSecond: networkShare * perSecond });
+    this.#networks = new Buckets({
+      burst: networkShare * burst,
+      perSecond: networkShare * perSecond,
+    });
   }
 
   take(address: string | Origin, nowMs: number, amount = 1): number | undefined {
@@ -180,11 +203,16 @@ export class AddressBuckets {
     };
   }
 
-  /** The buckets of its prefix and, for IPv6, of its network, to take of them now. Each `within` has its own. */
+  /**
+   * The buckets of its prefix and, for IPv6, of its network, to take of them now. Each `within` has
+   * its own.
+   */
   of(address: string | Origin, nowMs: number, within = ""): readonly Bucket[] {
     const { prefix, network } = toOrigin(address);
     const ofPrefix = this.#prefixes.of(`${within}${prefix}`, nowMs);
-    return network === prefix ? [ofPrefix] : [ofPrefix, this.#networks.of(`${within}${network}`, nowMs)];
+    return network === prefix
+      ? [ofPrefix]
+      : [ofPrefix, this.#networks.of(`${within}${network}`, nowMs)];
   }
 }
 

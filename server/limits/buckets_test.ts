@@ -26,7 +26,10 @@ Deno.test("a bucket takes all or nothing, and a refusal says when there is enoug
 Deno.test("the time that a refusal tells is enough, at any rate and at any time", () => {
   const random = createRandom(seedFromEnvironment());
   for (let i = 0; i < 2_000; i++) {
-    const bucket = new Bucket({ burst: 1 + random.below(50), perSecond: (1 + random.below(1_000)) / 3_600 });
+    const bucket = new Bucket({
+      burst: 1 + random.below(50),
+      perSecond: (1 + random.below(1_000)) / 3_600,
+    });
     let nowMs = 1_700_000_000_000 + random.below(1_000_000_000);
     for (let j = 0; j < 20; j++) {
       const amount = 1 + random.below(60);
@@ -53,7 +56,12 @@ Deno.test("what is given back may be taken again, and never makes more than the 
   bucket.giveBack();
   assertEquals([bucket.take(0), bucket.take(0)], [undefined, 1_000]);
   bucket.giveBack(100);
-  assertEquals(Array.from({ length: 4 }, () => bucket.take(0)), [undefined, undefined, undefined, 1_000]);
+  assertEquals(Array.from({ length: 4 }, () => bucket.take(0)), [
+    undefined,
+    undefined,
+    undefined,
+    1_000,
+  ]);
 });
 
 Deno.test("what is drawn is taken in any case and must come back first", () => {
@@ -96,7 +104,11 @@ Deno.test("no second sees more than burst + rate, whatever the times of arrival"
 Deno.test("Buckets count each key for itself, and tell what remains and when all of it is back", () => {
   const buckets = new Buckets({ burst: 2, perSecond: 1 });
   assertEquals(buckets.look("a", 0), { remaining: 2, fullInMs: 0 });
-  assertEquals([buckets.take("a", 0), buckets.take("a", 0), buckets.take("a", 0)], [undefined, undefined, 1_000]);
+  assertEquals([buckets.take("a", 0), buckets.take("a", 0), buckets.take("a", 0)], [
+    undefined,
+    undefined,
+    1_000,
+  ]);
   assertEquals([buckets.take("b", 0), buckets.waitMs("c", 0)], [undefined, undefined]);
   assertEquals(buckets.waitMs("a", 500), 500);
   assertEquals(buckets.look("a", 500), { remaining: 0, fullInMs: 1_500 });
@@ -129,7 +141,10 @@ Deno.test("Buckets that remember as many keys as they may forget the one that wa
 });
 
 Deno.test("takeOfAll() takes of every bucket, or of none and returns the longest wait", () => {
-  const [wide, narrow] = [new Bucket({ burst: 3, perSecond: 1 }), new Bucket({ burst: 2, perSecond: 0.5 })];
+  const [wide, narrow] = [
+    new Bucket({ burst: 3, perSecond: 1 }),
+    new Bucket({ burst: 2, perSecond: 0.5 }),
+  ];
   assertEquals([takeOfAll([wide, narrow], 0, 2), takeOfAll([], 0)], [undefined, undefined]);
   assertEquals(takeOfAll([wide, narrow], 0, 2), 4_000);
   assertEquals([wide.spent(0), narrow.spent(0)], [2, 2]);
@@ -138,13 +153,18 @@ Deno.test("takeOfAll() takes of every bucket, or of none and returns the longest
 
 Deno.test("AddressBuckets give a /56 four times what one of its /64 has, and take of both or of neither", () => {
   const buckets = new AddressBuckets({ burst: 3, perSecond: 1 });
-  const take = (subnet: number): boolean => buckets.take(`2001:db8:0:${subnet.toString(16)}::1`, 0) === undefined;
+  const take = (subnet: number): boolean =>
+    buckets.take(`2001:db8:0:${subnet.toString(16)}::1`, 0) === undefined;
   assertEquals([take(0), take(0), take(0), take(0)], [true, true, true, false]);
   assertEquals(Array.from({ length: 20 }, (_, i) => take(i + 1)).filter(Boolean).length, 9);
   assertEquals(buckets.look("2001:db8:0:20::1", 0), { remaining: 0, fullInMs: 3_000 });
   assertEquals(take(256), true);
-  // Those that the network refused took nothing of their prefix: all three are there when the network has room again.
-  assertEquals([buckets.take("2001:db8:0:20::1", 12_000, 3), buckets.take("192.0.2.1", 0, 3)], [undefined, undefined]);
+  // Those that the network refused took nothing of their prefix: all three are there when the
+  // network has room again.
+  assertEquals([buckets.take("2001:db8:0:20::1", 12_000, 3), buckets.take("192.0.2.1", 0, 3)], [
+    undefined,
+    undefined,
+  ]);
   assertEquals(buckets.take("::ffff:192.0.2.1", 0), 1_000);
   buckets.giveBack("2001:db8:0:20::9", 12_000, 3);
   assertEquals(buckets.look("2001:db8:0:20::1", 12_000), { remaining: 3, fullInMs: 0 });

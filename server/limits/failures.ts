@@ -1,11 +1,17 @@
-/** How often each party has left something unfinished lately. Half of it is forgotten in ten minutes. */
+/**
+ * How often each party has left something unfinished lately. Half of it is forgotten in ten
+ * minutes.
+ */
 import { RecentMap } from "../../proto/mod.ts";
 
 const halfLifeMs = 10 * 60 * 1_000;
 const stepMs = 10_000;
 /** More make no difference: an address gets another user one day. */
 const maxFailures = 16;
-/** Less than this is nothing: ten minutes after one, and less than an hour after the most that there can be. */
+/**
+ * Less than this is nothing: ten minutes after one, and less than an hour after the most that there
+ * can be.
+ */
 const negligible = 0.5;
 const maxParties = 100_000;
 
@@ -28,7 +34,10 @@ export class Failures {
 
   add(party: string, nowMs: number): void {
     this.#forget(nowMs);
-    this.#records.set(party, { count: Math.min(maxFailures, this.of(party, nowMs) + 1), atMs: nowMs });
+    this.#records.set(party, {
+      count: Math.min(maxFailures, this.of(party, nowMs) + 1),
+      atMs: nowMs,
+    });
   }
 
   /** The oldest two, when they are negligible; the oldest in any case when there are too many. */

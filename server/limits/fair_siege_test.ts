@@ -1,4 +1,7 @@
-/** Sieges in simulated time: attackers that hold places with unfinished work, and honest newcomers beside them. */
+/**
+ * Sieges in simulated time: attackers that hold places with unfinished work, and honest newcomers
+ * beside them.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { Heap } from "./heap.ts";
 import { type Place, Places } from "./mod.ts";
@@ -15,7 +18,9 @@ interface Siege {
   /** Agents behind one address that come within a second, and come again when they are refused. */
   readonly office?: number;
   readonly seconds: number;
-  /** How attackers hold each of their places: until its time is up, unless this says something else. */
+  /**
+   * How attackers hold each of their places: until its time is up, unless this says something else.
+   */
   readonly holdMs?: number;
   readonly outcome?: "finished" | "unfinished";
 }
@@ -39,12 +44,23 @@ function createRandom(): () => number {
 
 /** Honest newcomers of ever new addresses come twice a second. */
 function besiege(
-  { places: total, addresses, perSecond, loginMs, office = 0, seconds, holdMs = 15_000, outcome: left = "unfinished" }:
-    Siege,
+  {
+    places: total,
+    addresses,
+    perSecond,
+    loginMs,
+    office = 0,
+    seconds,
+    holdMs = 15_000,
+    outcome: left = "unfinished",
+  }: Siege,
 ): Outcome {
   const random = createRandom();
   const places = new Places<() => void>({ total, minimumMs, random });
-  const agenda = new Heap<{ readonly atMs: number; readonly act: (nowMs: number) => void }>((a, b) => a.atMs < b.atMs);
+  const agenda = new Heap<{ readonly atMs: number; readonly act: (nowMs: number) => void }>((
+    a,
+    b,
+  ) => a.atMs < b.atMs);
   const [warmUpMs, endMs] = [20_000, seconds * 1_000];
   const at = (atMs: number, act: (nowMs: number) => void): void => agenda.push({ atMs, act });
   const outcome = { tried: 0, failed: 0, officeSeconds: 0, officeIn: 0 };
@@ -55,13 +71,25 @@ function besiege(
       entered.displaced?.holder();
       at(nowMs + holdMs, (lateMs) => places.leave(entered.place, left, lateMs));
     }
-    at(nowMs + 1_000 * addresses / perSecond * (0.9 + 0.2 * random()), (nextMs) => attack(party, nextMs));
+    at(
+      nowMs + 1_000 * addresses / perSecond * (0.9 + 0.2 * random()),
+      (nextMs) => attack(party, nextMs),
+    );
   };
-  const login = (party: string, nowMs: number, done: (isIn: boolean, atMs: number) => void): void => {
+  const login = (
+    party: string,
+    nowMs: number,
+    done: (isIn: boolean, atMs: number) => void,
+  ): void => {
     let isDisplaced = false;
-    const entered = places.enter({ party, holder: () => isDisplaced = true, standing: "unfinished" }, nowMs);
+    const entered = places.enter({
+      party,
+      holder: () => isDisplaced = true,
+      standing: "unfinished",
+    }, nowMs);
     if (entered.kind === "refused") return done(false, nowMs);
-    const { place, displaced }: { place: Place<() => void>; displaced?: Place<() => void> } = entered;
+    const { place, displaced }: { place: Place<() => void>; displaced?: Place<() => void> } =
+      entered;
     displaced?.holder();
     at(nowMs + loginMs, (endedMs) => {
       places.leave(place, "finished", endedMs);
@@ -83,17 +111,32 @@ function besiege(
       outcome.officeSeconds = (endedMs - warmUpMs) / 1_000;
     });
 
-  for (let index = 0; index < addresses; index++) at(1_000 * random(), (nowMs) => attack(`attacker ${index}`, nowMs));
+  for (let index = 0; index < addresses; index++) {
+    at(1_000 * random(), (nowMs) => attack(`attacker ${index}`, nowMs));
+  }
   for (let index = 0; index < office; index++) at(warmUpMs + 1_000 * random(), agent);
   at(0, (nowMs) => newcomer(0, nowMs));
-  for (let next = agenda.pop(); next !== undefined && next.atMs < endMs; next = agenda.pop()) next.act(next.atMs);
+  for (let next = agenda.pop(); next !== undefined && next.atMs < endMs; next = agenda.pop()) {
+    next.act(next.atMs);
+  }
   return outcome;
 }
 
-for (const [addresses, perSecond] of [[4, 200], [18, 540], [200, 1_000], [1_000, 1_000], [1_000, 3_000]] as const) {
+for (
+  const [addresses, perSecond] of [[4, 200], [18, 540], [200, 1_000], [1_000, 1_000], [
+    1_000,
+    3_000,
+  ]] as const
+) {
   Deno.test(`no newcomer fails beside ${addresses} addresses that ask ${perSecond} times a second and finish nothing`, () => {
     for (const loginMs of [500, 2_500]) {
-      const { tried, failed } = besiege({ places: 1_000, addresses, perSecond, loginMs, seconds: 40 });
+      const { tried, failed } = besiege({
+        places: 1_000,
+        addresses,
+        perSecond,
+        loginMs,
+        seconds: 40,
+      });
       assert(tried > 25);
       assertEquals(failed, 0);
     }
@@ -101,7 +144,14 @@ for (const [addresses, perSecond] of [[4, 200], [18, 540], [200, 1_000], [1_000,
 }
 
 Deno.test("an office of 500 agents with one address is in within a minute beside 200 attackers", () => {
-  const siege = { places: 1_000, addresses: 200, perSecond: 1_000, loginMs: 500, office: 500, seconds: 90 };
+  const siege = {
+    places: 1_000,
+    addresses: 200,
+    perSecond: 1_000,
+    loginMs: 500,
+    office: 500,
+    seconds: 90,
+  };
   const { officeIn, officeSeconds, failed } = besiege(siege);
   assertEquals([officeIn, failed], [500, 0]);
   assert(officeSeconds < 60, `the last one was in after ${officeSeconds} s`);
@@ -131,7 +181,9 @@ Deno.test("one more newcomer costs little among ten thousand parties that have a
   const total = 10_000;
   const places = new Places<number>({ total, minimumMs, random: () => 0 });
   const newcomers = 20_000;
-  for (let count = 0; count < total; count++) for (let time = 0; time < 3; time++) places.blame(`${count}`, 0);
+  for (let count = 0; count < total; count++) {
+    for (let time = 0; time < 3; time++) places.blame(`${count}`, 0);
+  }
   for (let count = 0; count < total; count++) {
     places.enter({ party: `${count}`, holder: count, standing: "unfinished" }, 0);
   }

@@ -1,4 +1,7 @@
-/** Small worlds: every order of events, judged by a plain reading of the rule that walks over everything. */
+/**
+ * Small worlds: every order of events, judged by a plain reading of the rule that walks over
+ * everything.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { inCampaign, tried } from "../../tests/support/campaign.ts";
 import { type Place, Places, type Standing } from "./mod.ts";
@@ -37,7 +40,9 @@ class Plain {
   /** Those of a party that may go first. They are more than one when nothing tells them apart. */
   firstOf(party: string, nowMs: number, minimum: number): readonly Place<number>[] {
     const isRipe = (atMs: number): boolean => atMs + minimum <= nowMs;
-    const able = this.of(party).filter(({ standing, enteredAtMs }) => standing !== "busy" && isRipe(enteredAtMs));
+    const able = this.of(party).filter(({ standing, enteredAtMs }) =>
+      standing !== "busy" && isRipe(enteredAtMs)
+    );
     const turnOf = ({ standing, sinceMs }: Place<number>): number => {
       const isBegun = standing === "unfinished" && !isRipe(sinceMs);
       return isBegun ? orderOfStandings.indexOf("idle") + 0.5 : orderOfStandings.indexOf(standing);
@@ -63,7 +68,8 @@ class Plain {
     }
     const isFirst = this.of(party).length === 0 && this.#isReliable(party, nowMs) && ripe.score > 0;
     const others = ripe.victims.filter((place) =>
-      place.party !== party && (score <= ripe.score || (isFirst && ranks[place.party]?.isPaying === isPaying))
+      place.party !== party &&
+      (score <= ripe.score || (isFirst && ranks[place.party]?.isPaying === isPaying))
     );
     return others.length > 0 ? others : this.firstOf(party, nowMs, minimumMs);
   }
@@ -81,7 +87,8 @@ class Plain {
     nowMs: number,
     minimumOf: (party: string) => number,
   ): { readonly score: number; readonly victims: readonly Place<number>[] } {
-    const firstOf = (party: string): readonly Place<number>[] => this.firstOf(party, nowMs, minimumOf(party));
+    const firstOf = (party: string): readonly Place<number>[] =>
+      this.firstOf(party, nowMs, minimumOf(party));
     const parties = Object.keys(ranks).filter((party) =>
       kinds.includes(ranks[party]?.isPaying === true) && firstOf(party).length > 0
     );
@@ -91,7 +98,8 @@ class Plain {
   }
 
   #score(party: string, nowMs: number, more = 0): number {
-    return (this.of(party).length + more + this.failuresOf(party, nowMs)) / (ranks[party]?.weight ?? 1);
+    return (this.of(party).length + more + this.failuresOf(party, nowMs)) /
+      (ranks[party]?.weight ?? 1);
   }
 }
 
@@ -146,7 +154,9 @@ function play(sequence: readonly Event[]): void {
       plain.leave(place, event.outcome === "unfinished", nowMs);
     }
     assertEquals(places.size, plain.held.size);
-    for (const party of Object.keys(ranks)) assertEquals(places.heldBy(party), plain.of(party).length);
+    for (const party of Object.keys(ranks)) {
+      assertEquals(places.heldBy(party), plain.of(party).length);
+    }
   }
 
   function enter(party: string, standing: Standing, holder: number): void {
@@ -161,7 +171,9 @@ function play(sequence: readonly Event[]): void {
     }
     const { displaced, place } = entered;
     assert(
-      victims === undefined ? displaced === undefined : displaced !== undefined && victims.includes(displaced),
+      victims === undefined
+        ? displaced === undefined
+        : displaced !== undefined && victims.includes(displaced),
       story(),
     );
     if (displaced !== undefined) plain.leave(displaced, displaced.standing === "unfinished", nowMs);

@@ -1,4 +1,7 @@
-/** How much each party may have of a thing that all share. Pure: the domain of the API and the core of the relay use it too. */
+/**
+ * How much each party may have of a thing that all share. Pure: the domain of the API and the core
+ * of the relay use it too.
+ */
 export { type AddressRange, isAddress, parseAddressRange } from "./addresses.ts";
 export { AddressBuckets, Bucket, Buckets, type Level, type Rate, takeOfAll } from "./buckets.ts";
 export { networkOf, networkShare, type Origin, originOf, prefixOf } from "./parties.ts";

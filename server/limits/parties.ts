@@ -1,6 +1,7 @@
 /**
- * Names of the parties that limits count. A customer of an IPv6 network commands a /64 at least and often a /56, with 256
- * networks of /64 in it, so limits know both: the prefix (an IPv4 address, or the /64 of an IPv6 one), and the network around it.
+ * Names of the parties that limits count. A customer of an IPv6 network commands a /64 at least and
+ * often a /56, with 256 networks of /64 in it, so limits know both: the prefix (an IPv4 address, or
+ * the /64 of an IPv6 one), and the network around it.
  */
 
 import { firstBits, parseAddress } from "./addresses.ts";
@@ -19,7 +20,10 @@ export function originOf(address: string): Origin {
   return { prefix, network: networkOf(prefix) };
 }
 
-/** The IPv4 address, also when it comes mapped into IPv6, or the /64. A prefix is its own; a text that is no address too. */
+/**
+ * The IPv4 address, also when it comes mapped into IPv6, or the /64. A prefix is its own; a text
+ * that is no address too.
+ */
 export function prefixOf(address: string): string {
   return blockOf(address, 64);
 }

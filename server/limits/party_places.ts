@@ -1,9 +1,10 @@
 /** All that one party holds: an address, a network or an account. */
 
 /**
- * Use of a place at the moment. `unfinished`: it waits for the client, which has begun something; one that does not read its answer is
- * like that too. `idle`: it waits for the client, which has finished everything. `busy`: it waits for us, and is nobody's victim.
- * `plain` and `kept` are sessions: one without and one with a subscription.
+ * Use of a place at the moment. `unfinished`: it waits for the client, which has begun something;
+ * one that does not read its answer is like that too. `idle`: it waits for the client, which has
+ * finished everything. `busy`: it waits for us, and is nobody's victim. `plain` and `kept` are
+ * sessions: one without and one with a subscription.
  */
 export type Standing = "unfinished" | "idle" | "busy" | "plain" | "kept";
 
@@ -40,7 +41,12 @@ export class Party<Holder> {
   /** All of them, in the order in which they came. */
   readonly #held = new Set<Place<Holder>>();
   /** By time, the longest first. */
-  readonly #places: Record<Displaceable, Place<Holder>[]> = { unfinished: [], idle: [], plain: [], kept: [] };
+  readonly #places: Record<Displaceable, Place<Holder>[]> = {
+    unfinished: [],
+    idle: [],
+    plain: [],
+    kept: [],
+  };
 
   constructor(key: string, rank: Rank) {
     this.key = key;
@@ -85,8 +91,9 @@ export class Party<Holder> {
   }
 
   /**
-   * The costliest for the least, of those that came so long ago: all that they have done since then keeps none of them. Something
-   * that was begun after that may be about to end, and goes after the idle ones.
+   * The costliest for the least, of those that came so long ago: all that they have done since then
+   * keeps none of them. Something that was begun after that may be about to end, and goes after the
+   * idle ones.
    */
   victim(nowMs: number, minimumMs: number): Place<Holder> | undefined {
     const { unfinished, idle, plain, kept } = this.#places;
@@ -95,7 +102,8 @@ export class Party<Holder> {
     if (slowest !== undefined && slowest.sinceMs + minimumMs <= nowMs) return slowest;
     const [first] = this.#held;
     if (first === undefined || !isRipe(first)) return undefined;
-    return idle.find(isRipe) ?? unfinished.find(isRipe) ?? plain.findLast(isRipe) ?? kept.findLast(isRipe);
+    return idle.find(isRipe) ?? unfinished.find(isRipe) ?? plain.findLast(isRipe) ??
+      kept.findLast(isRipe);
   }
 
   /** Of those that stand like this, the longest. */

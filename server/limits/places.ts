@@ -1,22 +1,28 @@
 /**
- * A bounded number of places, and one rule of fairness for when they are full: somebody new displaces the holder that costs most for
- * least.
+ * A bounded number of places, and one rule of fairness for when they are full: somebody new
+ * displaces the holder that costs most for least.
  *
- * Each place belongs to a party: an address, an IPv6 network, or an account. A party's score is what it holds and what it has left
- * unfinished lately, divided by its weight. As long as there are places, everybody enters. When there are none:
+ * Each place belongs to a party: an address, an IPv6 network, or an account. A party's score is
+ * what it holds and what it has left unfinished lately, divided by its weight. As long as there are
+ * places, everybody enters. When there are none:
  *
- * - The party with the highest score gives one up, unless the newcomer's own score, this place included, were higher still. Then only
- *   one of its own may go. A party that holds nothing gets its first place from one like it, free or paying, in any case: many with
- *   large weights and few places each could keep it out. A newcomer that often leaves things unfinished must be lower by one place more.
- * - A place is safe for a minimum of time from when it was taken, if it is its party's only one or its party finishes what it begins.
- *   So somebody that means it has the time to show it. It is not safe from a newcomer like that if its party's score is more than four
- *   times the newcomer's and that of all others whose places may go: such a crowd could stay young for ever.
- * - Free accounts make room for paying ones, safe or not, as long as they hold more than a quarter; as long as they hold less, paying
- *   accounts with a higher score make room for them.
- * - Inside a party, things that have been unfinished for longer than the minimum go first, the slowest before others; then idle places,
- *   then things begun since, then sessions without a subscription, then those with one, the youngest first.
+ * - The party with the highest score gives one up, unless the newcomer's own score, this place
+ *   included, were higher still. Then only one of its own may go. A party that holds nothing gets
+ *   its first place from one like it, free or paying, in any case: many with large weights and few
+ *   places each could keep it out. A newcomer that often leaves things unfinished must be lower by
+ *   one place more.
+ * - A place is safe for a minimum of time from when it was taken, if it is its party's only one or
+ *   its party finishes what it begins. So somebody that means it has the time to show it. It is not
+ *   safe from a newcomer like that if its party's score is more than four times the newcomer's and
+ *   that of all others whose places may go: such a crowd could stay young for ever.
+ * - Free accounts make room for paying ones, safe or not, as long as they hold more than a quarter;
+ *   as long as they hold less, paying accounts with a higher score make room for them.
+ * - Inside a party, things that have been unfinished for longer than the minimum go first, the
+ *   slowest before others; then idle places, then things begun since, then sessions without a
+ *   subscription, then those with one, the youngest first.
  *
- * A place that is displaced while it is unfinished counts as left unfinished. There are no clocks, timers or sockets in here.
+ * A place that is displaced while it is unfinished counts as left unfinished. There are no clocks,
+ * timers or sockets in here.
  */
 import { Failures } from "./failures.ts";
 import { Heap } from "./heap.ts";
@@ -34,7 +40,10 @@ export interface PlacesOptions {
   readonly total: number;
   /** How long a place is safe. */
   readonly minimumMs: number;
-  /** Which places are: a party's only one, or, unless this says so, also each of a party that finishes what it begins. */
+  /**
+   * Which places are: a party's only one, or, unless this says so, also each of a party that
+   * finishes what it begins.
+   */
   readonly safe?: "only";
   /** In [0, 1): spreads those that come again. */
   readonly random: () => number;
@@ -57,7 +66,9 @@ interface Refused {
 
 /** Without a place that is displaced there is a free one. */
 export type Verdict<Holder> = { readonly kind: "in"; readonly displaced?: Place<Holder> } | Refused;
-export type Entered<Holder> = Verdict<Holder> & { readonly kind: "in"; readonly place: Place<Holder> } | Refused;
+export type Entered<Holder> =
+  | Verdict<Holder> & { readonly kind: "in"; readonly place: Place<Holder> }
+  | Refused;
 
 /** Of all places: what free accounts keep beside paying ones. */
 const freeShare = 0.25;
@@ -99,7 +110,10 @@ interface Candidate<Holder> {
   readonly victim: Place<Holder>;
 }
 
-/** Parties by score: those that have something that may go now, and all that have something that could. */
+/**
+ * Parties by score: those that have something that may go now, and all that have something that
+ * could.
+ */
 class Lists<Holder> {
   readonly ready = new Heap<Listed<Holder>>(goesBefore);
   readonly all = new Heap<Listed<Holder>>(goesBefore);
@@ -155,7 +169,9 @@ export class Places<Holder> {
     if (this.#held.size < total - leaves) return { kind: "in" };
     this.#sort(nowMs);
     const victim = this.#victimOf(newcomer, nowMs);
-    const displaced = victim !== undefined && victim.party === spares ? this.#ownVictim(party, nowMs) : victim;
+    const displaced = victim !== undefined && victim.party === spares
+      ? this.#ownVictim(party, nowMs)
+      : victim;
     if (displaced !== undefined) return { kind: "in", displaced };
     return { kind: "refused", retryAfterMs: this.#retryAfterMs(newcomer, nowMs) };
   }
@@ -192,8 +208,9 @@ export class Places<Holder> {
   }
 
   /**
-   * Takes out the one whose turn it is. Parties take turns by weight, and one that has left things unfinished waits some rounds longer. So
-   * nobody waits for ever, however many come again and again.
+   * Takes out the one whose turn it is. Parties take turns by weight, and one that has left things
+   * unfinished waits some rounds longer. So nobody waits for ever, however many come again and
+   * again.
    */
   next(nowMs: number): Place<Holder> | undefined {
     const turns = this.#turns ??= this.#lineUp(nowMs);
@@ -226,7 +243,10 @@ export class Places<Holder> {
     return place.standing === "unfinished" && this.#held.has(place);
   }
 
-  #add({ party: key, holder, standing, weight = 1, isPaying = false }: Newcomer<Holder>, nowMs: number): Place<Holder> {
+  #add(
+    { party: key, holder, standing, weight = 1, isPaying = false }: Newcomer<Holder>,
+    nowMs: number,
+  ): Place<Holder> {
     if (!(weight > 0)) throw new RangeError(`A party's weight is above 0, not ${weight}`);
     const party = this.#parties.get(key) ?? new Party<Holder>(key, { weight, isPaying });
     const round = this.#round + party.held / weight;
@@ -246,29 +266,41 @@ export class Places<Holder> {
 
   /** An account may have another plan than when it came. */
   #rank(party: Party<Holder>, rank: Rank): void {
-    if (party.rank.isPaying !== rank.isPaying) this.#freeHeld += rank.isPaying ? -party.held : party.held;
+    if (party.rank.isPaying !== rank.isPaying) {
+      this.#freeHeld += rank.isPaying ? -party.held : party.held;
+    }
     party.rank = rank;
   }
 
-  #victimOf({ party: key, weight = 1, isPaying = false }: Newcomer<Holder>, nowMs: number): Place<Holder> | undefined {
+  #victimOf(
+    { party: key, weight = 1, isPaying = false }: Newcomer<Holder>,
+    nowMs: number,
+  ): Place<Holder> | undefined {
     const freeWanted = freeShare * this.#options.total;
     if (isPaying && this.#freeHeld > freeWanted) {
       const free = this.#highest(["free"], "all", nowMs);
       if (free !== undefined) return free.victim;
     }
-    const kinds: readonly Kind[] = isPaying ? ["paying"] : this.#freeHeld < freeWanted ? ["free", "paying"] : ["free"];
+    const kinds: readonly Kind[] = isPaying
+      ? ["paying"]
+      : this.#freeHeld < freeWanted
+      ? ["free", "paying"]
+      : ["free"];
     const own = this.#parties.get(key);
     const failures = this.#failures.of(key, nowMs);
     const isReliable = failures <= forgivenFailures;
-    // Without the place more, attackers would keep all places young, and so safe, by taking them in turn.
+    // Without the place more, attackers would keep all places young, and so safe, by taking them in
+    // turn.
     const score = (this.heldBy(key) + (isReliable ? 1 : 2) + failures) / weight;
     const ripe = this.#highest(kinds, "ready", nowMs);
     const crowd = isReliable ? this.#highest(kinds, "all", nowMs) : undefined;
-    const isCrowd = crowd !== undefined && crowd.score > crowdFactor * Math.max(score, ripe?.score ?? 0);
+    const isCrowd = crowd !== undefined &&
+      crowd.score > crowdFactor * Math.max(score, ripe?.score ?? 0);
     if (isCrowd && crowd.party !== own) return crowd.victim;
     if (ripe === undefined || ripe.party === own) return this.#ownVictim(key, nowMs);
     // A party of endless weight, with a score of 0, is above this too.
-    const isFirst = own === undefined && isReliable && ripe.score > 0 && ripe.party.rank.isPaying === isPaying;
+    const isFirst = own === undefined && isReliable && ripe.score > 0 &&
+      ripe.party.rank.isPaying === isPaying;
     if (isFirst || score <= ripe.score) return ripe.victim;
     return this.#ownVictim(key, nowMs);
   }
@@ -279,16 +311,26 @@ export class Places<Holder> {
   }
 
   /** Of the parties of these kinds that are in this list. */
-  #highest(kinds: readonly Kind[], list: "ready" | "all", nowMs: number): Candidate<Holder> | undefined {
+  #highest(
+    kinds: readonly Kind[],
+    list: "ready" | "all",
+    nowMs: number,
+  ): Candidate<Holder> | undefined {
     let highest: Candidate<Holder> | undefined;
     for (const kind of kinds) {
       const candidate = this.#first(this.#lists[kind][list], list, nowMs);
-      if (candidate !== undefined && !(highest !== undefined && candidate.score <= highest.score)) highest = candidate;
+      if (candidate !== undefined && !(highest !== undefined && candidate.score <= highest.score)) {
+        highest = candidate;
+      }
     }
     return highest;
   }
 
-  #first(heap: Heap<Listed<Holder>>, list: "ready" | "all", nowMs: number): Candidate<Holder> | undefined {
+  #first(
+    heap: Heap<Listed<Holder>>,
+    list: "ready" | "all",
+    nowMs: number,
+  ): Candidate<Holder> | undefined {
     for (let first = heap.first; first !== undefined; first = heap.first) {
       const { party } = first;
       const victim = isCurrent(first) ? this.#victimIn(party, list, nowMs) : undefined;
@@ -299,7 +341,9 @@ export class Places<Holder> {
         continue;
       }
       const listed = this.#listed(party, victim, nowMs);
-      if (listed.score === first.score && listed.tie === first.tie) return { party, score: listed.score, victim };
+      if (listed.score === first.score && listed.tie === first.tie) {
+        return { party, score: listed.score, victim };
+      }
       heap.pop();
       heap.push(listed);
     }
@@ -317,7 +361,10 @@ export class Places<Holder> {
     return (held + this.#failures.of(key, nowMs)) / rank.weight;
   }
 
-  /** Until the first place is safe no more; if places may go and this one is refused for its own score, the minimum. */
+  /**
+   * Until the first place is safe no more; if places may go and this one is refused for its own
+   * score, the minimum.
+   */
   #retryAfterMs({ isPaying = false }: Newcomer<Holder>, nowMs: number): number {
     const { minimumMs, random } = this.#options;
     const isAnyReady = this.#highest([isPaying ? "paying" : "free"], "ready", nowMs) !== undefined;
@@ -335,7 +382,9 @@ export class Places<Holder> {
       this.#safe.pop();
       if (isCurrent(first)) this.#listReady(first.party, nowMs);
     }
-    for (const { ready, all } of Object.values(this.#lists)) for (const heap of [ready, all]) this.#tidy(heap);
+    for (const { ready, all } of Object.values(this.#lists)) {
+      for (const heap of [ready, all]) this.#tidy(heap);
+    }
     this.#tidy(this.#safe);
   }
 
@@ -361,12 +410,19 @@ export class Places<Holder> {
     return this.#lists[rank.isPaying ? "paying" : "free"];
   }
 
-  #listed(party: Party<Holder>, { standing, sinceMs }: Place<Holder>, nowMs: number): Listed<Holder> {
+  #listed(
+    party: Party<Holder>,
+    { standing, sinceMs }: Place<Holder>,
+    nowMs: number,
+  ): Listed<Holder> {
     const tie = isSession(standing) ? -sinceMs : sinceMs;
     return { party, version: party.version, score: this.#scoreOf(party, nowMs), tie };
   }
 
-  /** Entries of parties that have changed are left behind in lists until they come up, or are too many. */
+  /**
+   * Entries of parties that have changed are left behind in lists until they come up, or are too
+   * many.
+   */
   #tidy<Entry extends Listed<Holder> | Safe<Holder>>(heap: Heap<Entry>): void {
     if (heap.size > 2 * this.#parties.size + leftAtMost) heap.keep(isCurrent);
   }

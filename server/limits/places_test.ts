@@ -18,7 +18,10 @@ class World {
   }
 
   try(party: string, given: Partial<Newcomer<number>> = {}): ReturnType<Places<number>["enter"]> {
-    return this.places.enter({ party, holder: ++this.#guests, standing: "unfinished", ...given }, this.nowMs);
+    return this.places.enter(
+      { party, holder: ++this.#guests, standing: "unfinished", ...given },
+      this.nowMs,
+    );
   }
 
   enter(party: string, given: Partial<Newcomer<number>> = {}): Place<number> {
@@ -34,7 +37,9 @@ class World {
   }
 
   fail(party: string, times: number): void {
-    for (let time = 0; time < times; time++) this.places.leave(this.enter(party), "unfinished", this.nowMs);
+    for (let time = 0; time < times; time++) {
+      this.places.leave(this.enter(party), "unfinished", this.nowMs);
+    }
   }
 }
 
@@ -60,7 +65,11 @@ Deno.test("a crowd that leaves things unfinished is safe from nobody but its own
   const world = new World(3);
   for (const party of ["crowd", "other"]) world.fail(party, 3);
   for (const party of ["crowd", "crowd", "honest"]) world.enter(party);
-  assertEquals(["a", "b", "c"].map((party) => world.displacedBy(party)), ["crowd", "crowd", minimumMs]);
+  assertEquals(["a", "b", "c"].map((party) => world.displacedBy(party)), [
+    "crowd",
+    "crowd",
+    minimumMs,
+  ]);
   const alone = new World(1);
   for (const party of ["crowd", "other"]) alone.fail(party, 3);
   alone.enter("crowd");
@@ -130,7 +139,9 @@ Deno.test("paying accounts make room for free ones until these hold a quarter, u
   for (let count = 0; count < 6; count++) world.enter("large", paying);
   for (let count = 0; count < 2; count++) world.enter("small", paying);
   world.wait(minimumMs);
-  const lost = ["free1", "free2", "free3"].map((party) => world.displacedBy(party, { standing: "kept" }));
+  const lost = ["free1", "free2", "free3"].map((party) =>
+    world.displacedBy(party, { standing: "kept" })
+  );
   assertEquals(lost, ["large", "large", minimumMs]);
   assertEquals(world.places.heldBy("small"), 2);
 });
@@ -139,7 +150,10 @@ Deno.test("where only an only place is safe, the party with most gives one up at
   const world = new World(3, { safe: "only" });
   for (const party of ["a", "a", "b"]) world.enter(party, { standing: "plain" });
   const newcomer = { party: "c", holder: 0, standing: "plain" } as const;
-  assertEquals([world.places.judge(newcomer, world.nowMs).kind, world.places.heldBy("a")], ["in", 2]);
+  assertEquals([world.places.judge(newcomer, world.nowMs).kind, world.places.heldBy("a")], [
+    "in",
+    2,
+  ]);
   assertEquals(world.displacedBy("c", { standing: "plain" }), "a");
   assertEquals(world.displacedBy("d", { standing: "plain" }), minimumMs);
   const refused = { kind: "refused", retryAfterMs: minimumMs } as const;
@@ -229,7 +243,9 @@ Deno.test("nobody keeps places from others by using them: the minimum counts fro
   const held = ["a", "a", "b"].map((party) => world.enter(party));
   for (let turn = 0; turn < 4; turn++) {
     world.wait(minimumMs / 2);
-    for (const place of held) world.places.stand(place, turn % 2 === 0 ? "idle" : "unfinished", world.nowMs);
+    for (const place of held) {
+      world.places.stand(place, turn % 2 === 0 ? "idle" : "unfinished", world.nowMs);
+    }
   }
   assertEquals(world.displacedBy("c"), "a");
 });
@@ -283,5 +299,7 @@ Deno.test("a place whose minimum ends at a fraction of a moment is safe no more 
 });
 
 Deno.test("a party's weight is above 0", () => {
-  for (const weight of [0, -1, NaN]) assertThrows(() => new World(1).enter("a", { weight }), RangeError, "above 0");
+  for (const weight of [0, -1, NaN]) {
+    assertThrows(() => new World(1).enter("a", { weight }), RangeError, "above 0");
+  }
 });

@@ -1,9 +1,11 @@
 /**
- * A rate that many share. While less than half of it is asked for, it is free for all. Above that, each may take an equal
- * part, so that many who each stay below their own limit cannot leave nothing for the next one.
+ * A rate that many share. While less than half of it is asked for, it is free for all. Above that,
+ * each may take an equal part, so that many who each stay below their own limit cannot leave
+ * nothing for the next one.
  *
- * It is neither of the other two ideas. `Buckets` give each party its own, whatever others take. `Places` take from one party what another
- * needs more, but something that was done cannot be taken back: so it is parted before.
+ * It is neither of the other two ideas. `Buckets` give each party its own, whatever others take.
+ * `Places` take from one party what another needs more, but something that was done cannot be taken
+ * back: so it is parted before.
  */
 
 /** Short, because what is asked for within the first one is not shared yet. */
@@ -20,11 +22,17 @@ export class SharedRate {
   #startedAtMs: number;
   #total = 0;
   #asked = 0;
-  /** From the previous window: the number of clients, and whether they asked for more than half of the rate. */
+  /**
+   * From the previous window: the number of clients, and whether they asked for more than half of
+   * the rate.
+   */
   #sharersBefore = 0;
   #crowdedBefore = false;
 
-  /** `room` is the part of the rate that there is at the moment, in (0, 1]: less while the process has too much to do. */
+  /**
+   * `room` is the part of the rate that there is at the moment, in (0, 1]: less while the process
+   * has too much to do.
+   */
   constructor(perSecond: number, now: () => number, room: () => number = () => 1) {
     this.#room = room;
     this.#perWindow = perSecond * windowMs / 1_000;
@@ -37,7 +45,9 @@ export class SharedRate {
     this.#turn();
     this.#asked++;
     const own = this.#taken.get(key) ?? 0;
-    const isAllowed = own === 0 ? this.#total < newcomerFactor * this.#perWindow : this.#isFree(own);
+    const isAllowed = own === 0
+      ? this.#total < newcomerFactor * this.#perWindow
+      : this.#isFree(own);
     this.#taken.set(key, isAllowed ? own + 1 : own);
     if (isAllowed) this.#total++;
     return isAllowed;

@@ -1,4 +1,7 @@
-/** The rows of the table of limits (`docs/limits.md`), and how they tell numbers. Each row takes its number from the code that uses it. */
+/**
+ * The rows of the table of limits (`docs/limits.md`), and how they tell numbers. Each row takes its
+ * number from the code that uses it.
+ */
 
 export const limitTopics = [
   "plans and sizes",
@@ -30,7 +33,13 @@ type Counted =
   | "visitor";
 
 /** `value` is the default, or fixed if nothing sets it: variables and commands are in `setBy`. */
-export type Limit = readonly [name: string, value: string, of: Counted, above: string, ...setBy: string[]];
+export type Limit = readonly [
+  name: string,
+  value: string,
+  of: Counted,
+  above: string,
+  ...setBy: string[],
+];
 
 export type Limits = Readonly<Partial<Record<(typeof limitTopics)[number], readonly Limit[]>>>;
 
@@ -45,7 +54,10 @@ export function tellBytes(bytes: number): string {
   return `${tellCount(Math.round(100 * bytes / size) / 100)} ${unit}`;
 }
 
-const times = [[86_400_000, "day"], [3_600_000, "hour"], [60_000, "minute"], [1_000, "second"]] as const;
+const times = [[86_400_000, "day"], [3_600_000, "hour"], [60_000, "minute"], [
+  1_000,
+  "second",
+]] as const;
 
 /** `1 hour`, `90 minutes`. */
 export function tellTime(ms: number): string {
@@ -62,11 +74,16 @@ export function tellMs(ms: number): string {
 export function tellRate(count: number, windowMs: number): string {
   const known = times.find(([length]) => length === windowMs)?.[1];
   const article = known === "hour" ? "an" : "a";
-  return `${tellCount(count)} in ${known === undefined ? tellTime(windowMs) : `${article} ${known}`}`;
+  return `${tellCount(count)} in ${
+    known === undefined ? tellTime(windowMs) : `${article} ${known}`
+  }`;
 }
 
 /** `half`, `an eighth`; other parts as a percentage. */
 export function tellPart(part: number): string {
-  const names = new Map([[1 / 2, "half"], [1 / 4, "a quarter"], [1 / 8, "an eighth"], [1 / 10, "a tenth"]]);
+  const names = new Map([[1 / 2, "half"], [1 / 4, "a quarter"], [1 / 8, "an eighth"], [
+    1 / 10,
+    "a tenth",
+  ]]);
   return names.get(part) ?? `${tellCount(Math.round(1_000 * part) / 10)} %`;
 }

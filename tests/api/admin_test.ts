@@ -10,19 +10,32 @@ Deno.test("administration beside a running API", async (t) => {
   const backend = await anyBackend.open();
   const api = await startTestApi(backend.environment);
   const config = readTestConfig(backend.environment);
-  const admin = (...args: string[]): Promise<string> => runAdmin(args, config, () => Date.now() + api.clock.aheadMs);
+  const admin = (...args: string[]): Promise<string> =>
+    runAdmin(args, config, () => Date.now() + api.clock.aheadMs);
   const { apiKey, email } = await signUp(api.call);
-  const token = async (): Promise<string> => (await api.call("POST", "/v1/tokens", { key: apiKey })).json.token;
-  const jwks = async (): Promise<{ keys: { kid: string }[] }> => (await api.call("GET", "/.well-known/jwks.json")).json;
+  const token = async (): Promise<string> =>
+    (await api.call("POST", "/v1/tokens", { key: apiKey })).json.token;
+  const jwks = async (): Promise<{ keys: { kid: string }[] }> =>
+    (await api.call("GET", "/.well-known/jwks.json")).json;
   try {
-    await t.step("set-plan changes limit and tokens; unknown plans and accounts are named", async () => {
-      assertStringIncludes(await admin("set-plan", email.toUpperCase(), "dev"), "is now on plan dev");
-      const { json } = await api.call("GET", "/v1/usage", { key: apiKey });
-      assertEquals([json.plan, json.messages.limit], ["dev", 500_000]);
-      assertEquals(JSON.parse(atob((await token()).split(".")[1] ?? "")).plan, "dev");
-      await assertRejects(() => admin("set-plan", email, "gold"), Error, "there is no plan gold");
-      await assertRejects(() => admin("set-plan", "nobody@example.com", "dev"), Error, "has no account");
-    });
+    await t.step(
+      "set-plan changes limit and tokens; unknown plans and accounts are named",
+      async () => {
+        assertStringIncludes(
+          await admin("set-plan", email.toUpperCase(), "dev"),
+          "is now on plan dev",
+        );
+        const { json } = await api.call("GET", "/v1/usage", { key: apiKey });
+        assertEquals([json.plan, json.messages.limit], ["dev", 500_000]);
+        assertEquals(JSON.parse(atob((await token()).split(".")[1] ?? "")).plan, "dev");
+        await assertRejects(() => admin("set-plan", email, "gold"), Error, "there is no plan gold");
+        await assertRejects(
+          () => admin("set-plan", "nobody@example.com", "dev"),
+          Error,
+          "has no account",
+        );
+      },
+    );
 
     await t.step("set-limit changes a plan for everybody on it", async () => {
       await admin("set-limit", "dev", "42");
@@ -67,12 +80,19 @@ Deno.test("administration beside a running API", async (t) => {
       },
     );
 
-    await t.step("keys given as text cannot be rotated in place, and the command says what to do", async () => {
-      const text = await Deno.readTextFile(`${config.dataDir}/jwt_keys.json`);
-      const inline = readTestConfig({ ...backend.environment, STATIC_JWT_KEYS: text });
-      const error = await assertRejects(() => runAdmin(["rotate-jwt-key"], inline), Error, "into a file");
-      assert(!error.message.includes(JSON.parse(text).keys[0].d));
-    });
+    await t.step(
+      "keys given as text cannot be rotated in place, and the command says what to do",
+      async () => {
+        const text = await Deno.readTextFile(`${config.dataDir}/jwt_keys.json`);
+        const inline = readTestConfig({ ...backend.environment, STATIC_JWT_KEYS: text });
+        const error = await assertRejects(
+          () => runAdmin(["rotate-jwt-key"], inline),
+          Error,
+          "into a file",
+        );
+        assert(!error.message.includes(JSON.parse(text).keys[0].d));
+      },
+    );
   } finally {
     await api.close();
     await backend.close();

@@ -1,4 +1,10 @@
-import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { runAdmin } from "../../api/mod.ts";
 import {
   type Answer,
@@ -30,14 +36,19 @@ interface Counts {
 }
 
 async function exportAll(backend: OpenBackend): Promise<Exported[]> {
-  const lines = (await runAdmin(["audit", "export"], readTestConfig(backend.environment))).split("\n");
+  const lines = (await runAdmin(["audit", "export"], readTestConfig(backend.environment))).split(
+    "\n",
+  );
   return lines.map((line) => {
     const [seq, , event, , account, subject] = JSON.parse(JSON.parse(line).body);
     return { seq, event, account, subject };
   });
 }
 
-/** Suspends and resumes an account in turn; counts what was answered, and what may or may not have happened. */
+/**
+ * Suspends and resumes an account in turn; counts what was answered, and what may or may not have
+ * happened.
+ */
 async function operate(
   account: string,
   current: () => ApiProcess,
@@ -66,14 +77,18 @@ async function operate(
   return seen;
 }
 
-/** Makes and revokes keys, opens and ends sessions, changes the password; returns what was answered, as in the audit. */
+/**
+ * Makes and revokes keys, opens and ends sessions, changes the password; returns what was answered,
+ * as in the audit.
+ */
 async function live(
   { id, email, password, apiKey }: SignedUp,
   current: () => ApiProcess,
   counts: Counts,
 ): Promise<Omit<Exported, "seq">[]> {
   const told: Omit<Exported, "seq">[] = [];
-  const tell = (event: string, subject: string | null = null): void => void told.push({ event, account: id, subject });
+  const tell = (event: string, subject: string | null = null): void =>
+    void told.push({ event, account: id, subject });
   const call = async (...request: Parameters<ApiProcess["call"]>): Promise<Answer | undefined> => {
     const answer = await current().call(...request).catch(() => undefined);
     if (answer !== undefined && answer.status < 300) counts.done++;
@@ -88,7 +103,9 @@ async function live(
     const rotated = await call("POST", `/v1/keys/${made?.json?.id}/rotate`, { key: apiKey });
     if (rotated?.status === 200) tell("key.rotated", made?.json.id);
     for (const keyId of [made?.json?.id, rotated?.json?.id]) {
-      if ((await call("DELETE", `/v1/keys/${keyId}`, { key: apiKey }))?.status === 204) tell("key.revoked", keyId);
+      if ((await call("DELETE", `/v1/keys/${keyId}`, { key: apiKey }))?.status === 204) {
+        tell("key.revoked", keyId);
+      }
     }
     const session = await call("POST", "/v1/session", { body: { email, password } });
     if (session?.status === 200) tell("session.opened");
@@ -107,7 +124,11 @@ async function live(
 
 Deno.test(`the audit has every one of ${events} events of operators and tenants, with ${kills} kills of their API`, async () => {
   const backend = await anyBackend.open();
-  const environment = { ...backend.environment, STATIC_ADMIN_SECRET: adminSecret, STATIC_DATABASE_CONNECTIONS: "4" };
+  const environment = {
+    ...backend.environment,
+    STATIC_ADMIN_SECRET: adminSecret,
+    STATIC_DATABASE_CONNECTIONS: "4",
+  };
   let api = await startProcess(environment);
   try {
     const accounts = await Promise.all(Array.from({ length: operators }, () => signUp(api.call)));
@@ -132,23 +153,35 @@ Deno.test(`the audit has every one of ${events} events of operators and tenants,
         exported.filter((each) => each.account === id && each.event === event).length;
       const [suspended, resumed] = [count("account.suspended"), count("account.resumed")];
       const told = seen[index] ?? { suspended: 0, resumed: 0 };
-      // One whose answer was lost may be there too; nothing that was answered is missing, and they alternate.
-      assert(suspended >= told.suspended && resumed >= told.resumed, `${suspended} ${resumed} ${JSON.stringify(told)}`);
+      // One whose answer was lost may be there too; nothing that was answered is missing, and they
+      // alternate.
+      assert(
+        suspended >= told.suspended && resumed >= told.resumed,
+        `${suspended} ${resumed} ${JSON.stringify(told)}`,
+      );
       assert(suspended + resumed - told.suspended - told.resumed <= counts.unsure);
       assert(suspended - resumed === 0 || suspended - resumed === 1);
     });
-    // How often each was answered, against how often it is there: nothing that was answered is missing.
+    // How often each was answered, against how often it is there: nothing that was answered is
+    // missing.
     const nameOf = ({ event, account, subject }: Omit<Exported, "seq">): string =>
       `${account} ${event} ${event.startsWith("key.") ? subject : ""}`;
     const there = Map.groupBy(exported, nameOf);
     for (const [name, answered] of Map.groupBy(told, nameOf)) {
-      assert((there.get(name)?.length ?? 0) >= answered.length, `${name}: ${answered.length} were answered`);
+      assert(
+        (there.get(name)?.length ?? 0) >= answered.length,
+        `${name}: ${answered.length} were answered`,
+      );
     }
     assert(told.length > events / 10, `${told.length} events of tenants`);
     const verdict = await runAdmin(["audit", "verify"], readTestConfig(backend.environment));
     assertStringIncludes(verdict, `The audit is whole: ${exported.length} events`);
     tried(`${exported.length} audited events with ${kills} kills`);
-    console.log(`${exported.length} events, ${kills} kills, ${counts.unsure} lost answers, ${seconds.toFixed(1)} s`);
+    console.log(
+      `${exported.length} events, ${kills} kills, ${counts.unsure} lost answers, ${
+        seconds.toFixed(1)
+      } s`,
+    );
   } finally {
     await api.stop();
     await backend.close();
@@ -158,21 +191,29 @@ Deno.test(`the audit has every one of ${events} events of operators and tenants,
 Deno.test("the audit shows what was changed, swapped, missing and cut off, and takes no change", async () => {
   const backend = await anyBackend.open();
   const api = await startTestApi(backend.environment);
-  const admin = (...args: string[]): Promise<string> => runAdmin(args, readTestConfig(backend.environment));
+  const admin = (...args: string[]): Promise<string> =>
+    runAdmin(args, readTestConfig(backend.environment));
   const sql = backend.sql();
   try {
     const users = await Promise.all(Array.from({ length: 4 }, () => api.signUp()));
-    const [, hash = ""] = /Its last hash is ([0-9a-f]{64})$/.exec(await admin("audit", "verify")) ?? [];
+    const [, hash = ""] = /Its last hash is ([0-9a-f]{64})$/.exec(await admin("audit", "verify")) ??
+      [];
     assertStringIncludes(await admin("audit", "verify", "8", hash), "whole: 8 events");
     for (
-      const statement of ["UPDATE audit_events SET body = ''", "DELETE FROM audit_events", "TRUNCATE audit_events"]
+      const statement of [
+        "UPDATE audit_events SET body = ''",
+        "DELETE FROM audit_events",
+        "TRUNCATE audit_events",
+      ]
     ) {
       await assertRejects(() => sql.unsafe(statement), Error, "append-only");
     }
     // No secret and nothing of a person.
     const text = await admin("audit", "export");
     for (const { email, password, apiKey } of users) {
-      for (const secret of [email, password, apiKey, apiKey.slice(16, 40)]) assert(!text.includes(secret));
+      for (const secret of [email, password, apiKey, apiKey.slice(16, 40)]) {
+        assert(!text.includes(secret));
+      }
     }
     const tampering: [string, RegExp][] = [
       [

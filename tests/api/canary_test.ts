@@ -12,9 +12,16 @@ testWhen(
   async () => {
     const server = await startPostgres();
     const dataDir = await Deno.makeTempDir({ prefix: "static-" });
-    const url = (await server.createDatabase()).replace("postgres@", `postgres:${canary}-database@`);
+    const url = (await server.createDatabase()).replace(
+      "postgres@",
+      `postgres:${canary}-database@`,
+    );
     const relaySecret = `${canary}-relay-0123456789abcdef0123456789`;
-    const api = await startProcess({ STATIC_DATA_DIR: dataDir, DATABASE_URL: url, STATIC_RELAY_SECRET: relaySecret });
+    const api = await startProcess({
+      STATIC_DATA_DIR: dataDir,
+      DATABASE_URL: url,
+      STATIC_RELAY_SECRET: relaySecret,
+    });
     const seen: string[] = [];
     try {
       const { apiKey, password, email } = await signUp(api.call);
@@ -22,12 +29,22 @@ testWhen(
       const login = await api.call("POST", "/v1/accounts/keys", { body: { email, password } });
       const device = login.headers.get("static-device") ?? "";
       assertMatch(device, /^[\w-]{80,}$/);
-      const unknown = encodeApiKey({ environment: "live", lookup: "00000000", secret: "canary".padEnd(32, "0") });
-      const foreign = encodeApiKey({ environment: "test", lookup: "00000000", secret: "canary".padEnd(32, "0") });
+      const unknown = encodeApiKey({
+        environment: "live",
+        lookup: "00000000",
+        secret: "canary".padEnd(32, "0"),
+      });
+      const foreign = encodeApiKey({
+        environment: "test",
+        lookup: "00000000",
+        secret: "canary".padEnd(32, "0"),
+      });
       const provoke = async (): Promise<void> => {
         const answers = await Promise.all([
           api.call("POST", "/v1/accounts", { body: { email, password } }),
-          api.call("POST", "/v1/accounts", { body: { email: `${canary}`, password: `${canary}-password` } }),
+          api.call("POST", "/v1/accounts", {
+            body: { email: `${canary}`, password: `${canary}-password` },
+          }),
           api.call("POST", "/v1/accounts", {
             raw: `{"password":"${canary}-password"`,
             headers: { "content-type": "application/json" },
@@ -36,12 +53,18 @@ testWhen(
             body: { email, password: `${canary}-password` },
             headers: { "static-device": device },
           }),
-          api.call("POST", "/v1/keys", { key: apiKey, body: { name: { nested: `${canary}-name` } } }),
+          api.call("POST", "/v1/keys", {
+            key: apiKey,
+            body: { name: { nested: `${canary}-name` } },
+          }),
           api.call("GET", `/v1/keys?api_key=${apiKey}&x=${canary}`, { key: foreign }),
           api.call("GET", `/v1/${canary}/${apiKey}`),
           api.call("DELETE", `/v1/keys/${apiKey}`, { key: unknown }),
           api.call("POST", "/v1/tokens", { key: token }),
-          api.call("POST", "/v1/tokens", { key: `${canary}-key`, headers: { cookie: `${canary}-cookie` } }),
+          api.call("POST", "/v1/tokens", {
+            key: `${canary}-key`,
+            headers: { cookie: `${canary}-cookie` },
+          }),
           api.call("GET", "/internal/v1/leases?relay_id=r", { key: `${relaySecret}x` }),
           api.call("GET", "/ready"),
         ]);
@@ -55,7 +78,12 @@ testWhen(
 
       const failed = await new Deno.Command(Deno.execPath(), {
         args: ["run", "-A", "--no-check", "api/main.ts"],
-        env: { ...testEnvironment, STATIC_DATA_DIR: dataDir, DATABASE_URL: url, STATIC_RELAY_SECRET: relaySecret },
+        env: {
+          ...testEnvironment,
+          STATIC_DATA_DIR: dataDir,
+          DATABASE_URL: url,
+          STATIC_RELAY_SECRET: relaySecret,
+        },
       }).output();
       const misconfigured = await new Deno.Command(Deno.execPath(), {
         args: ["run", "-A", "--no-check", "api/main.ts"],
@@ -72,7 +100,10 @@ testWhen(
         assert(!said.includes("    at "), said);
         seen.push(new TextDecoder().decode(stdout), said);
       }
-      assertMatch(seen.at(-3) ?? "", /^Cannot start: the database cannot be used \(DATABASE_URL\): .*ECONNREFUSED/m);
+      assertMatch(
+        seen.at(-3) ?? "",
+        /^Cannot start: the database cannot be used \(DATABASE_URL\): .*ECONNREFUSED/m,
+      );
       api.signal("SIGTERM");
       await api.finished();
       seen.push(api.output());

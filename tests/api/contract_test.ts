@@ -1,6 +1,6 @@
 /**
- * Each guarantee once, on the database that is quicker, and those of accounts and usage on the embedded one too. A campaign tests all
- * of them on both.
+ * Each guarantee once, on the database that is quicker, and those of accounts and usage on the
+ * embedded one too. A campaign tests all of them on both.
  */
 import { anyBackend, backends, embedded } from "../support/api/harness.ts";
 import { inCampaign } from "../support/campaign.ts";

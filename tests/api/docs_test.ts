@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { apiKeyPattern, errorCodes } from "../../proto/mod.ts";
 
-const read = (path: string): Promise<string> => Deno.readTextFile(new URL(`../../${path}`, import.meta.url));
+const read = (path: string): Promise<string> =>
+  Deno.readTextFile(new URL(`../../${path}`, import.meta.url));
 const page = await read("docs/http_api.md");
 
 function namesIn(text: string, pattern: RegExp): string[] {
@@ -32,6 +33,8 @@ Deno.test("docs/http_api.md shows only commands that exist", async () => {
 
 Deno.test("docs/http_api.md names exactly the metrics that are exported", async () => {
   const metric = /\bstatic_api_[a-z_]+[a-z]\b/g;
-  const exported = await Promise.all(["api/metrics.ts", "api/app.ts", "api/start_api.ts"].map(read));
+  const exported = await Promise.all(
+    ["api/metrics.ts", "api/app.ts", "api/start_api.ts"].map(read),
+  );
   assertEquals(namesIn(page, metric), namesIn(exported.join("\n"), metric));
 });

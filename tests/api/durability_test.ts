@@ -20,10 +20,16 @@ interface Attempt {
 }
 
 /** Signs up without pause until told to stop; every answer is kept, also the refusals. */
-async function keepSigningUp(api: TestApi, state: { stopped: boolean }, attempts: Attempt[]): Promise<void> {
+async function keepSigningUp(
+  api: TestApi,
+  state: { stopped: boolean },
+  attempts: Attempt[],
+): Promise<void> {
   while (!state.stopped) {
     const email = `${crypto.randomUUID()}@example.com`;
-    const answer = await api.call("POST", "/v1/accounts", { body: { email, password: "1234567 apples" } });
+    const answer = await api.call("POST", "/v1/accounts", {
+      body: { email, password: "1234567 apples" },
+    });
     attempts.push({ email, answer });
   }
 }
@@ -35,10 +41,15 @@ testWhen(
     const random = createRandom(seedFromEnvironment());
     const server = await startPostgres();
     const dataDir = await Deno.makeTempDir({ prefix: "static-" });
-    const api = await startTestApi({ STATIC_DATA_DIR: dataDir, DATABASE_URL: await server.createDatabase() });
+    const api = await startTestApi({
+      STATIC_DATA_DIR: dataDir,
+      DATABASE_URL: await server.createDatabase(),
+    });
     const attempts: Attempt[] = [];
     const state = { stopped: false };
-    const writing = Promise.all(Array.from({ length: writers }, () => keepSigningUp(api, state, attempts)));
+    const writing = Promise.all(
+      Array.from({ length: writers }, () => keepSigningUp(api, state, attempts)),
+    );
     try {
       for (let crash = 0; crash < crashes; crash++) {
         const before = attempts.length;
@@ -65,7 +76,10 @@ testWhen(
       await writing;
       tried(`${crashes} database crashes under ${attempts.length} sign-ups`);
       const created = attempts.filter(({ answer }) => answer.status === 201);
-      assert(created.length > 0 && attempts.length > created.length, `seed ${random.seed}: no crash hit a sign-up`);
+      assert(
+        created.length > 0 && attempts.length > created.length,
+        `seed ${random.seed}: no crash hit a sign-up`,
+      );
       for (const { answer } of created) {
         assertEquals(
           (await atLast(() => api.call("POST", "/v1/tokens", { key: answer.json.api_key }))).status,
@@ -86,10 +100,16 @@ testWhen(
           recoveries++;
           return api.call("POST", "/v1/accounts/keys", { body });
         });
-        const { json } = await atLast(() => api.call("GET", "/v1/keys", { key: recovered.json.api_key }));
-        // One from the sign-up, one from the recovery. A recovery that was told `overloaded` may have made one all the same.
+        const { json } = await atLast(() =>
+          api.call("GET", "/v1/keys", { key: recovered.json.api_key })
+        );
+        // One from the sign-up, one from the recovery. A recovery that was told `overloaded` may
+        // have made one all the same.
         const keys: number = json.keys.length;
-        assert(keys >= 2 && keys <= 1 + recoveries, `seed ${random.seed}: ${keys} keys after ${recoveries} recoveries`);
+        assert(
+          keys >= 2 && keys <= 1 + recoveries,
+          `seed ${random.seed}: ${keys} keys after ${recoveries} recoveries`,
+        );
       }
     } finally {
       state.stopped = true;

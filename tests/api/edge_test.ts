@@ -16,7 +16,8 @@ testWhen(postgresInstalled, "the edge entry serves the same API under deno serve
   }).spawn();
   try {
     const call = createCall(`http://127.0.0.1:${port}`);
-    const health = (): Promise<number> => call("GET", "/health").then(({ status }) => status, () => 0);
+    const health = (): Promise<number> =>
+      call("GET", "/health").then(({ status }) => status, () => 0);
     await eventually({ what: "the edge" }, health, (status) => status === 200);
     const { apiKey } = await signUp(call);
     assertEquals((await call("POST", "/v1/tokens", { key: apiKey })).status, 200);

@@ -10,7 +10,10 @@ testWhen(
   async (t) => {
     const server = await startPostgres();
     const dataDir = await Deno.makeTempDir({ prefix: "static-" });
-    const api = await startTestApi({ STATIC_DATA_DIR: dataDir, DATABASE_URL: await server.createDatabase() });
+    const api = await startTestApi({
+      STATIC_DATA_DIR: dataDir,
+      DATABASE_URL: await server.createDatabase(),
+    });
     const { apiKey } = await api.signUp();
     const email = `${crypto.randomUUID()}@example.com`;
 
@@ -46,7 +49,10 @@ testWhen(
         return performance.now() - started;
       }));
       if (inCampaign) {
-        assert(Math.max(...durations) < 2000, `answered after ${durations.map(Math.round).join(", ")} ms`);
+        assert(
+          Math.max(...durations) < 2000,
+          `answered after ${durations.map(Math.round).join(", ")} ms`,
+        );
       }
     };
     const assertRecovers = async (): Promise<void> => {
@@ -71,30 +77,42 @@ testWhen(
         const staggered = assertStaggeredDown();
         const emails = Array.from({ length: 40 }, () => `${crypto.randomUUID()}@example.com`);
         const answers = await Promise.all(
-          emails.map((email) => api.call("POST", "/v1/accounts", { body: { email, password: "1234567 apples" } })),
+          emails.map((email) =>
+            api.call("POST", "/v1/accounts", { body: { email, password: "1234567 apples" } })
+          ),
         );
         for (const answer of answers) assertRefused(answer, 503, "overloaded");
         await staggered;
         await server.thaw();
         await assertRecovers();
-        // Requests on one of the ten connections may have taken effect; requests that still waited for one must never.
+        // Requests on one of the ten connections may have taken effect; requests that still waited
+        // for one must never.
         const ghosts = await Promise.all(
-          emails.map((email) => api.call("POST", "/v1/accounts/keys", { body: { email, password: "1234567 apples" } })),
+          emails.map((email) =>
+            api.call("POST", "/v1/accounts/keys", { body: { email, password: "1234567 apples" } })
+          ),
         );
         const done = ghosts.filter(({ status }) => status === 200).length;
         assert(done <= 10, `${done} sign-ups ran after their callers were told that they failed`);
       });
-      await t.step("no half-made account: the address has an account with its key, or none", async () => {
-        const retried = await api.call("POST", "/v1/accounts", { body: { email, password: "1234567 apples" } });
-        assert(retried.status === 201 || retried.status === 409, retried.text);
-        const recovered = await api.call("POST", "/v1/accounts/keys", { body: { email, password: "1234567 apples" } });
-        assertEquals(recovered.status, 200);
-        const keys = await api.call("GET", "/v1/keys", { key: recovered.json.api_key });
-        assertEquals(
-          keys.json.keys.map(({ name }: { name: string }) => name),
-          ["default", "default"],
-        );
-      });
+      await t.step(
+        "no half-made account: the address has an account with its key, or none",
+        async () => {
+          const retried = await api.call("POST", "/v1/accounts", {
+            body: { email, password: "1234567 apples" },
+          });
+          assert(retried.status === 201 || retried.status === 409, retried.text);
+          const recovered = await api.call("POST", "/v1/accounts/keys", {
+            body: { email, password: "1234567 apples" },
+          });
+          assertEquals(recovered.status, 200);
+          const keys = await api.call("GET", "/v1/keys", { key: recovered.json.api_key });
+          assertEquals(
+            keys.json.keys.map(({ name }: { name: string }) => name),
+            ["default", "default"],
+          );
+        },
+      );
     } finally {
       await api.close();
       await server.close();
@@ -120,7 +138,9 @@ Deno.test("an Argon2 flood is refused with 503 and Retry-After, memory stays bou
       Array.from(
         { length: 200 },
         (_, i) =>
-          api.call("POST", "/v1/accounts", { body: { email: `flood-${i}@example.com`, password: "1234567 apples" } }),
+          api.call("POST", "/v1/accounts", {
+            body: { email: `flood-${i}@example.com`, password: "1234567 apples" },
+          }),
       ),
     ).finally(() => state.flooding = false);
     const durations: number[] = [];
@@ -132,9 +152,16 @@ Deno.test("an Argon2 flood is refused with 503 and Retry-After, memory stays bou
     const answers = await flood;
     const created = answers.filter(({ status }) => status === 201);
     assert(created.length >= 1 && created.length <= 50, `${created.length} created`);
-    for (const answer of answers) if (answer.status !== 201) assertRefused(answer, 503, "overloaded");
+    for (const answer of answers) {
+      if (answer.status !== 201) assertRefused(answer, 503, "overloaded");
+    }
     const median = durations.sort((a, b) => a - b)[durations.length >> 1] ?? Infinity;
-    if (inCampaign) assert(median < 100, `median of ${durations.length} warm requests during the flood: ${median} ms`);
+    if (inCampaign) {
+      assert(
+        median < 100,
+        `median of ${durations.length} warm requests during the flood: ${median} ms`,
+      );
+    }
     const grownMiB = (Deno.memoryUsage().rss - before) / 2 ** 20;
     assert(grownMiB < 200, `memory grew by ${grownMiB} MiB`);
     assertEquals(

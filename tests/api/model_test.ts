@@ -17,7 +17,11 @@ interface ModelAccount extends SignedUp {
 }
 
 /** One random operation on one account, compared with what a plain list of keys would answer. */
-async function step(api: TestApi, random: Random, accounts: readonly ModelAccount[]): Promise<void> {
+async function step(
+  api: TestApi,
+  random: Random,
+  accounts: readonly ModelAccount[],
+): Promise<void> {
   const account = random.pick(accounts);
   const { key: bearer, active } = random.pick(account.keys);
   const refused = active ? undefined : 401;
@@ -60,7 +64,9 @@ async function step(api: TestApi, random: Random, accounts: readonly ModelAccoun
         body: { email, password: right ? password : `${password}x`, name: "recovered" },
       });
       assertEquals(status, right ? 200 : 401);
-      if (right) account.keys.push({ id: json.id, key: json.api_key, name: "recovered", active: true });
+      if (right) {
+        account.keys.push({ id: json.id, key: json.api_key, name: "recovered", active: true });
+      }
     }
   }
 }
@@ -73,7 +79,10 @@ Deno.test(`${operations} random operations on three accounts answer as a plain l
     const accounts: ModelAccount[] = [];
     for (let i = 0; i < 3; i++) {
       const account = await api.signUp();
-      accounts.push({ ...account, keys: [{ id: account.keyId, key: account.apiKey, name: "default", active: true }] });
+      accounts.push({
+        ...account,
+        keys: [{ id: account.keyId, key: account.apiKey, name: "default", active: true }],
+      });
     }
     for (let i = 0; i < operations; i++) {
       try {

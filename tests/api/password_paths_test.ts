@@ -1,4 +1,7 @@
-/** Passwords under siege: strangers who guess, owners who come back, neighbours of one address, resets that others ask for. */
+/**
+ * Passwords under siege: strangers who guess, owners who come back, neighbours of one address,
+ * resets that others ask for.
+ */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { assertRefused } from "./contract/contract.ts";
 import {
@@ -46,7 +49,10 @@ async function onStage(
   const logIn: Scene["logIn"] = ({ email, password }, { from, device }) =>
     api.call("POST", "/v1/accounts/keys", {
       body: { email, password },
-      headers: { "x-forwarded-for": from, ...(device !== undefined && { "static-device": device }) },
+      headers: {
+        "x-forwarded-for": from,
+        ...(device !== undefined && { "static-device": device }),
+      },
     });
   try {
     await play({ api, backend, logIn });
@@ -66,7 +72,9 @@ function deviceOf({ headers }: Answer): string {
 /** Guesses from fresh addresses until the strangers' budget of the address is used up. */
 async function useUp({ logIn }: Scene, email: string, network: string): Promise<void> {
   for (let host = 1; host <= 20; host++) {
-    if ((await logIn({ email, password: wrong }, { from: `${network}.${host}` })).status === 429) return;
+    if ((await logIn({ email, password: wrong }, { from: `${network}.${host}` })).status === 429) {
+      return;
+    }
   }
   throw new Error("the strangers' budget has no end");
 }
@@ -80,11 +88,20 @@ Deno.test("keys cost an address nothing of its passwords' budget, and keys of a 
         headers: { "x-forwarded-for": from, ...(authorization !== undefined && { authorization }) },
       });
     const isUsable = async (): Promise<boolean> => (await logIn(user, { from })).status === 200;
-    const malformed = ["Bearer sk_live_short", `Bearer ${user.apiKey.slice(0, -1)}`, "Basic YTpi", undefined];
-    for (let i = 0; i < 40; i++) assertEquals((await use(malformed[i % malformed.length])).status, 401);
+    const malformed = [
+      "Bearer sk_live_short",
+      `Bearer ${user.apiKey.slice(0, -1)}`,
+      "Basic YTpi",
+      undefined,
+    ];
+    for (let i = 0; i < 40; i++) {
+      assertEquals((await use(malformed[i % malformed.length])).status, 401);
+    }
     assert(await isUsable(), "malformed keys locked their neighbours");
     const cookie = { cookie: "static_session=nonsense", "x-forwarded-for": from };
-    for (let i = 0; i < 40; i++) assertEquals((await api.call("GET", "/v1/session", { headers: cookie })).status, 401);
+    for (let i = 0; i < 40; i++) {
+      assertEquals((await api.call("GET", "/v1/session", { headers: cookie })).status, 401);
+    }
     assertEquals((await use(`Bearer ${user.apiKey}`)).status, 200);
 
     // A program whose key was revoked goes on asking. It is limited, its neighbours are not.
@@ -106,7 +123,9 @@ Deno.test("a stranger who guesses all the time does not keep the owner out, who 
         const begunMs = Date.now() + api.clock.aheadMs;
         const siege = async (minute: number): Promise<void> => {
           for (let guess = 0; guess < 40; guess++) {
-            const from = `198.51.100.${100 * (attackers % 2) + (40 * minute + guess) % attackers + 1}`;
+            const from = `198.51.100.${
+              100 * (attackers % 2) + (40 * minute + guess) % attackers + 1
+            }`;
             const { status } = await logIn({ ...user, password: wrong }, { from });
             assert(status === 401 || status === 429);
             if (status === 401) judged.count++;
@@ -118,11 +137,16 @@ Deno.test("a stranger who guesses all the time does not keep the owner out, who 
         const statuses: number[] = [];
         for (let minute = 1; minute <= 12; minute++) {
           await siege(minute);
-          statuses.push((await logIn(user, { from: `203.0.113.${20 * (attackers % 2) + minute}` })).status);
+          statuses.push(
+            (await logIn(user, { from: `203.0.113.${20 * (attackers % 2) + minute}` })).status,
+          );
         }
         assertEquals(statuses, Array(12).fill(200));
         const minutes = (Date.now() + api.clock.aheadMs - begunMs) / minuteMs;
-        assert(judged.count <= 10 + 10 * minutes, `${judged.count} guesses were judged in ${minutes} minutes`);
+        assert(
+          judged.count <= 10 + 10 * minutes,
+          `${judged.count} guesses were judged in ${minutes} minutes`,
+        );
       });
     }
   }, {});
@@ -133,16 +157,25 @@ Deno.test("a known place has a budget of its own, which strangers cannot use up"
     const { api, logIn } = scene;
     const user = await signUp(api.call);
     const device = deviceOf(await logIn(user, { from: "203.0.113.1" }));
-    await t.step("it is let in from anywhere while strangers, the owner among them, are not", async () => {
-      await useUp(scene, user.email, "198.51.100");
-      assertRefused(await logIn(user, { from: "203.0.113.2" }), 429, "rate_limited");
-      for (let i = 0; i < 20; i++) assertEquals((await logIn(user, { from: "198.51.100.1", device })).status, 200);
-    });
+    await t.step(
+      "it is let in from anywhere while strangers, the owner among them, are not",
+      async () => {
+        await useUp(scene, user.email, "198.51.100");
+        assertRefused(await logIn(user, { from: "203.0.113.2" }), 429, "rate_limited");
+        for (let i = 0; i < 20; i++) {
+          assertEquals((await logIn(user, { from: "198.51.100.1", device })).status, 200);
+        }
+      },
+    );
     await t.step("an address that is out of attempts is no matter to it", async () => {
       for (let i = 0; i < 31; i++) {
         await logIn({ email: `u${i}@example.com`, password: wrong }, { from: "203.0.113.9" });
       }
-      assertRefused(await logIn({ ...user, email: "x@example.com" }, { from: "203.0.113.9" }), 429, "rate_limited");
+      assertRefused(
+        await logIn({ ...user, email: "x@example.com" }, { from: "203.0.113.9" }),
+        429,
+        "rate_limited",
+      );
       assertEquals((await logIn(user, { from: "203.0.113.9", device })).status, 200);
     });
     await t.step("it is good for one account, as it was given, and for ninety days", async () => {
@@ -150,11 +183,20 @@ Deno.test("a known place has a budget of its own, which strangers cannot use up"
       await useUp(scene, other.email, "198.51.101");
       assertRefused(await logIn(other, { from: "203.0.113.3", device }), 429, "rate_limited");
       for (const index of [0, 10, 40, device.length - 2]) {
-        const changed = device.slice(0, index) + (device[index] === "A" ? "B" : "A") + device.slice(index + 1);
-        assertRefused(await logIn(user, { from: "203.0.113.4", device: changed }), 429, "rate_limited");
+        const changed = device.slice(0, index) + (device[index] === "A" ? "B" : "A") +
+          device.slice(index + 1);
+        assertRefused(
+          await logIn(user, { from: "203.0.113.4", device: changed }),
+          429,
+          "rate_limited",
+        );
       }
       for (const text of ["", "x", device.slice(1), `${device}A`, "A".repeat(device.length)]) {
-        assertRefused(await logIn(user, { from: "203.0.113.4", device: text }), 429, "rate_limited");
+        assertRefused(
+          await logIn(user, { from: "203.0.113.4", device: text }),
+          429,
+          "rate_limited",
+        );
       }
       api.clock.aheadMs += 91 * dayMs;
       await useUp(scene, user.email, "198.51.103");
@@ -181,7 +223,10 @@ Deno.test("known places of an account fail a hundred times a day together, then 
     // On a slow machine one comes back meanwhile.
     assert(failed === 100 || failed === 101, `${failed} of 102 were judged`);
     api.clock.aheadMs += dayMs;
-    assertEquals((await logIn(user, { from: "203.0.113.1", device: devices[0] ?? "" })).status, 200);
+    assertEquals(
+      (await logIn(user, { from: "203.0.113.1", device: devices[0] ?? "" })).status,
+      200,
+    );
   });
 });
 
@@ -194,9 +239,16 @@ Deno.test("sign-up, login, a changed password and a reset make a place known; a 
     const fromSignUp = deviceOf(created);
     const session = await api.call("POST", "/v1/session", { body: { email, password: old } });
     const cookies = session.headers.getSetCookie();
-    const [cookie = "", ...attributes] = (cookies.find((text) => text.includes("static_device=")) ?? "").split("; ");
+    const [cookie = "", ...attributes] = (cookies.find((text) =>
+      text.includes("static_device=")
+    ) ?? "").split("; ");
     assertEquals(cookie, `static_device=${deviceOf(session)}`);
-    assertEquals(attributes.sort(), ["HttpOnly", `Max-Age=${90 * 86_400}`, "Path=/", "SameSite=Strict"]);
+    assertEquals(attributes.sort(), [
+      "HttpOnly",
+      `Max-Age=${90 * 86_400}`,
+      "Path=/",
+      "SameSite=Strict",
+    ]);
     const isKnown = async (password: string, device: string): Promise<boolean> =>
       (await logIn({ email, password }, { from: "203.0.113.7", device })).status === 200;
     await useUp(scene, email, "198.51.100");
@@ -255,7 +307,10 @@ Deno.test("beyond the budget an address that has an account and one that has non
       [...headers.keys()].filter((name) => !["date", "x-request-id"].includes(name)),
     ];
     for (const visit of [{ from: "203.0.113.2" }, { from: "203.0.113.2", device }]) {
-      const [known, unknown] = [await logIn(user, visit), await logIn({ ...user, email: nobody }, visit)];
+      const [known, unknown] = [
+        await logIn(user, visit),
+        await logIn({ ...user, email: nobody }, visit),
+      ];
       assertRefused(known, 429, "rate_limited");
       assertEquals(shapeOf(known), shapeOf(unknown));
     }
@@ -285,7 +340,10 @@ Deno.test("aliases with a plus are one mailbox for guesses and for mails, and ac
     }
     assertEquals(asked.filter((status) => status === 204).length, 5);
     // Strangers who make up aliases do not keep the plain address from its own.
-    assertEquals((await api.call("POST", "/v1/accounts/claim", { body: { email: emails[0] } })).status, 204);
+    assertEquals(
+      (await api.call("POST", "/v1/accounts/claim", { body: { email: emails[0] } })).status,
+      204,
+    );
   });
 });
 
@@ -293,7 +351,10 @@ async function verified({ api, backend }: Scene): Promise<SignedUp> {
   const user = await signUp(api.call);
   const code = await codeTo(backend, user.email, 1);
   const body = { code };
-  assertEquals((await api.call("POST", "/v1/account/verification/confirm", { key: user.apiKey, body })).status, 200);
+  assertEquals(
+    (await api.call("POST", "/v1/account/verification/confirm", { key: user.apiKey, body })).status,
+    200,
+  );
   return user;
 }
 
@@ -303,12 +364,18 @@ Deno.test("requests for a reset are always 202, and send at most three mails in 
     const { email } = await verified(scene);
     // The mark: a mail of an account that asks last is sent last.
     const ask = async (address: string, from: string): Promise<number> =>
-      (await api.call("POST", "/v1/accounts/reset", { body: { email: address }, headers: { "x-forwarded-for": from } }))
+      (await api.call("POST", "/v1/accounts/reset", {
+        body: { email: address },
+        headers: { "x-forwarded-for": from },
+      }))
         .status;
     const statuses: number[] = [];
     for (let minute = 0; minute <= 60; minute += 5) {
       for (let i = 0; i < 5; i++) {
-        statuses.push(await ask(email, `198.51.100.${minute + i}`), await ask(`no-${email}`, `198.51.100.${minute}`));
+        statuses.push(
+          await ask(email, `198.51.100.${minute + i}`),
+          await ask(`no-${email}`, `198.51.100.${minute}`),
+        );
       }
       const mark = await verified(scene);
       assertEquals(await ask(mark.email, "203.0.113.50"), 202);
@@ -342,11 +409,15 @@ Deno.test("a stranger's requests for a reset never leave the owner without a goo
   await onStage(async (scene) => {
     const { api, backend, logIn } = scene;
     const { email } = await verified(scene);
-    const ask = async (): Promise<void> => void await api.call("POST", "/v1/accounts/reset", { body: { email } });
+    const ask = async (): Promise<void> =>
+      void await api.call("POST", "/v1/accounts/reset", { body: { email } });
     const codes: string[] = [];
     const confirm = (code: string): Promise<Answer> =>
-      api.call("POST", "/v1/accounts/reset/confirm", { body: { email, code, new_password: "another password 1" } });
-    // At every moment the newest code has half an hour left at least, also if a stranger asked for it.
+      api.call("POST", "/v1/accounts/reset/confirm", {
+        body: { email, code, new_password: "another password 1" },
+      });
+    // At every moment the newest code has half an hour left at least, also if a stranger asked for
+    // it.
     for (let mail = 2; mail <= 4; mail++) {
       for (let i = 0; i < 6; i++) await ask();
       codes.push(await codeTo(backend, email, mail));
@@ -360,7 +431,10 @@ Deno.test("a stranger's requests for a reset never leave the owner without a goo
     const before = await confirm(codes[1] ?? "");
     assertEquals(before.status, 200, before.text);
     assertRefused(await confirm(codes[2] ?? ""), 400, "code_invalid");
-    assertEquals((await logIn({ email, password: "another password 1" }, { from: "203.0.113.1" })).status, 200);
+    assertEquals(
+      (await logIn({ email, password: "another password 1" }, { from: "203.0.113.1" })).status,
+      200,
+    );
   });
 });
 
@@ -380,7 +454,8 @@ Deno.test("an address that was never verified gets a hint at most three times an
         FROM generate_series(1, 10000)`;
       api.clock.aheadMs += 31 * minuteMs;
       assertEquals(await ask(), 202);
-      const said = (): Promise<boolean> => Promise.resolve(api.logs.some((line) => line.includes("reset_not_sent")));
+      const said = (): Promise<boolean> =>
+        Promise.resolve(api.logs.some((line) => line.includes("reset_not_sent")));
       await eventually({ what: "the log of a reset that was not sent" }, said, (isSaid) => isSaid);
       assert(!api.logs.some((line) => line.includes(user.email)));
     } finally {

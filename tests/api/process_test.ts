@@ -1,4 +1,10 @@
-import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { StartFailed } from "../../server/mod.ts";
 import { eventually, postgresInstalled, testWhen } from "../support/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
@@ -20,15 +26,26 @@ testWhen(
   async () => {
     const backend = await realPostgres.open();
     // Half a second per password in the second process, so that a sign-up can be caught in flight.
-    const heavy = { ...backend.environment, STATIC_PASSWORD_ARGON2: "m=65536,t=4,p=1", STATIC_HASH_WORKERS: "2" };
-    const [first, second] = await Promise.all([startProcess(backend.environment), startProcess(heavy)]);
+    const heavy = {
+      ...backend.environment,
+      STATIC_PASSWORD_ARGON2: "m=65536,t=4,p=1",
+      STATIC_HASH_WORKERS: "2",
+    };
+    const [first, second] = await Promise.all([
+      startProcess(backend.environment),
+      startProcess(heavy),
+    ]);
     try {
       const { apiKey, keyId } = await signUp(first.call);
       for (const { call } of [first, second]) {
         assertEquals((await call("POST", "/v1/tokens", { key: apiKey })).status, 200);
       }
       assertEquals((await first.call("DELETE", `/v1/keys/${keyId}`, { key: apiKey })).status, 204);
-      assertRefused(await second.call("POST", "/v1/tokens", { key: apiKey }), 401, "auth_key_invalid");
+      assertRefused(
+        await second.call("POST", "/v1/tokens", { key: apiKey }),
+        401,
+        "auth_key_invalid",
+      );
 
       const slow = second.call("POST", "/v1/accounts", {
         body: { email: "slow@example.com", password: "1234567 apples" },
@@ -60,7 +77,10 @@ testWhen(postgresInstalled, "a stop writes last_used_at before any timer does", 
     await eventually(
       { what: "a flush" },
       () => api.call("GET", "/v1/keys", { key: apiKey }),
-      ({ json }) => json.keys?.some(({ last_used_at }: { last_used_at: string | null }) => last_used_at !== null),
+      ({ json }) =>
+        json.keys?.some(({ last_used_at }: { last_used_at: string | null }) =>
+          last_used_at !== null
+        ),
     );
     // A flush has just been, so the next one is almost a second away.
     assertEquals((await api.call("POST", "/v1/tokens", { key: spare.key })).status, 200);
@@ -94,12 +114,14 @@ Deno.test("what keeps the API from starting is told in words, with the variable 
   await Deno.remove(folder, { recursive: true });
 });
 
-// One test, because to open the embedded database takes seconds of processor: it is opened twice, the second time as the task does.
+// One test, because to open the embedded database takes seconds of processor: it is opened twice,
+// the second time as the task does.
 Deno.test("the embedded database is for its user only, survives a crash, keeps a second process out, and takes an administrator's command", async (t) => {
   const backend = await embedded.open();
   const dataDir = backend.environment.STATIC_DATA_DIR ?? "";
   await Deno.chmod(dataDir, 0o755);
-  const modeOf = async (path: string): Promise<number> => ((await Deno.stat(`${dataDir}/${path}`)).mode ?? 0) & 0o777;
+  const modeOf = async (path: string): Promise<number> =>
+    ((await Deno.stat(`${dataDir}/${path}`)).mode ?? 0) & 0o777;
   const assertPrivate = async ({ call }: ApiProcess): Promise<void> => {
     assertEquals((await call("GET", "/ready")).status, 200);
     assertEquals([await modeOf("database"), await modeOf(".s.PGSQL.5432") & 0o077], [0o700, 0]);
@@ -107,11 +129,17 @@ Deno.test("the embedded database is for its user only, survives a crash, keeps a
   try {
     await using first = await startProcess({ ...backend.environment, ...shortLived });
     const account = await signUp(first.call);
-    await t.step("others cannot read it, also in a directory that they may enter", () => assertPrivate(first));
+    await t.step(
+      "others cannot read it, also in a directory that they may enter",
+      () => assertPrivate(first),
+    );
     await t.step("a second process is kept out", () => assertKeptOut(backend));
     await t.step("an administrator's command works beside the API", async () => {
       await setPlan(backend, account.email.toUpperCase(), "team");
-      assertEquals((await first.call("GET", "/v1/usage", { key: account.apiKey })).json.messages.limit, 5_000_000);
+      assertEquals(
+        (await first.call("GET", "/v1/usage", { key: account.apiKey })).json.messages.limit,
+        5_000_000,
+      );
     });
     first.signal("SIGKILL");
     await first.finished();
@@ -126,7 +154,10 @@ Deno.test("the embedded database is for its user only, survives a crash, keeps a
       assertEquals([status, json.plan], [200, "team"]);
     });
     await t.step("a folder from before this rule is made private", () => assertPrivate(again));
-    await t.step("deno task api runs in the data directory, with keys from a file", () => assertInOrder(again, keys));
+    await t.step(
+      "deno task api runs in the data directory, with keys from a file",
+      () => assertInOrder(again, keys),
+    );
   } finally {
     await backend.close();
   }
@@ -153,8 +184,15 @@ Deno.test("deno task api has the keys that a variable has, tells them to no proc
     await assertInOrder(api, keys);
   }
   const misplaced = { ...environment, STATIC_JWT_KEYS: keys.secret };
-  const { message } = await assertRejects(() => startTask(misplaced), Error, "STATIC_JWT_KEYS must");
-  assert(message.includes("there is none, or --allow-read") && !message.includes(keys.secret), message);
+  const { message } = await assertRejects(
+    () => startTask(misplaced),
+    Error,
+    "STATIC_JWT_KEYS must",
+  );
+  assert(
+    message.includes("there is none, or --allow-read") && !message.includes(keys.secret),
+    message,
+  );
   await close();
 });
 
@@ -167,7 +205,10 @@ interface SigningKeys {
 const kid = "of-this-test";
 
 async function makeKeys(): Promise<SigningKeys> {
-  const { privateKey } = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]) as CryptoKeyPair; // cast: Ed25519 makes pairs
+  const { privateKey } = await crypto.subtle.generateKey("Ed25519", true, [
+    "sign",
+    "verify",
+  ]) as CryptoKeyPair; // cast: Ed25519 makes pairs
   const { kty, crv, x, d = "" } = await crypto.subtle.exportKey("jwk", privateKey);
   return { ring: JSON.stringify({ keys: [{ kty, crv, kid, x, d }] }), secret: d };
 }
@@ -188,7 +229,9 @@ async function assertInOrder(api: ApiProcess, { secret }: SigningKeys): Promise<
 /** Everybody on a machine can read the arguments of every process. */
 async function assertNotAmongArguments(secret: string): Promise<void> {
   for await (const { name } of Deno.readDir("/proc")) {
-    const line = /^\d+$/.test(name) ? await Deno.readTextFile(`/proc/${name}/cmdline`).catch(() => "") : "";
+    const line = /^\d+$/.test(name)
+      ? await Deno.readTextFile(`/proc/${name}/cmdline`).catch(() => "")
+      : "";
     assert(!line.includes(secret), `process ${name} has a key among its arguments`);
   }
 }

@@ -3,8 +3,9 @@ import { encodeApiKey } from "../../proto/mod.ts";
 import { anyBackend, startTestApi } from "../support/api/harness.ts";
 
 /**
- * The statistic: the ratio of the lower quartiles of two interleaved samples. The lower quartile, because noise of a shared
- * machine only ever adds time. Without the decoy hash the ratio is below 0.1, so the threshold is generous both ways.
+ * The statistic: the ratio of the lower quartiles of two interleaved samples. The lower quartile,
+ * because noise of a shared machine only ever adds time. Without the decoy hash the ratio is below
+ * 0.1, so the threshold is generous both ways.
  */
 const threshold = 1.5;
 
@@ -42,7 +43,10 @@ Deno.test("unknown and wrong take alike, for accounts and for keys, with the pro
     // Refused before anything is looked up, so that no hash hides what a look-up takes.
     const limited = async (address: string): Promise<void> => {
       const headers = { "static-device": "A".repeat(91) };
-      const { status } = await api.call("POST", "/v1/accounts/keys", { body: { email: address, password }, headers });
+      const { status } = await api.call("POST", "/v1/accounts/keys", {
+        body: { email: address, password },
+        headers,
+      });
       assertEquals(status, 429);
     };
     const refusedKey = async (lookup: string): Promise<void> => {
@@ -70,7 +74,10 @@ Deno.test("unknown and wrong take alike, for accounts and for keys, with the pro
     for (const [name, compare] of Object.entries(pairs)) {
       await t.step(name, async () => {
         const ratio = await compare();
-        assert(ratio < threshold && ratio > 1 / threshold, `ratio of lower quartiles: ${ratio.toFixed(3)}`);
+        assert(
+          ratio < threshold && ratio > 1 / threshold,
+          `ratio of lower quartiles: ${ratio.toFixed(3)}`,
+        );
       });
     }
   } finally {

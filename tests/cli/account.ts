@@ -1,5 +1,11 @@
 /** Accounts, keys, tokens and usage from the command line, against a real API. */
-import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+  assertStringIncludes,
+} from "@std/assert";
 import { parseApiKey } from "../../proto/mod.ts";
 import { StaticClient } from "../../sdk/mod.ts";
 import type { TestApi } from "../support/api/harness.ts";
@@ -8,11 +14,20 @@ import { User } from "./user.ts";
 const password = "correct horse battery staple";
 
 export async function checkAccounts(t: Deno.TestContext, api: TestApi): Promise<void> {
-  await t.step("signup saves the key for its user alone, and shows neither key nor password", () => signUp(api));
+  await t.step(
+    "signup saves the key for its user alone, and shows neither key nor password",
+    () => signUp(api),
+  );
   await t.step("signup from a terminal asks for the password twice", () => signUpAtTerminal(api));
   await t.step("signup and login refuse what is wrong, in words", () => refuse(api));
-  await t.step("login gives a new key to who has lost all, and saves one that is given", () => logIn(api));
-  await t.step("whoami tells account, plan and where the key comes from; the environment wins", () => whoAmI(api));
+  await t.step(
+    "login gives a new key to who has lost all, and saves one that is given",
+    () => logIn(api),
+  );
+  await t.step(
+    "whoami tells account, plan and where the key comes from; the environment wins",
+    () => whoAmI(api),
+  );
   await t.step("keys are created, listed and revoked by id, prefix or name", () => keys(api));
   await t.step("keys rotate replaces the saved key and leaves none behind", () => rotate(api));
   await t.step("a key is sent only to the address that it was saved with", () => stayHome(api));
@@ -38,7 +53,9 @@ async function signUp(api: TestApi): Promise<void> {
   await using user = await User.create();
   user.secrets.add(password);
   const email = address();
-  const { stdout } = await user.run(["signup", "--api-url", api.url], { input: `${email}\n${password}\n` });
+  const { stdout } = await user.run(["signup", "--api-url", api.url], {
+    input: `${email}\n${password}\n`,
+  });
   assertStringIncludes(stdout, `Account ${email} created, plan free`);
   const saved = await user.credentials();
   assert(parseApiKey(saved.api_key ?? "") !== undefined);
@@ -81,10 +98,20 @@ async function refuse(api: TestApi): Promise<void> {
   await user.run(["logout"]);
   const taken = await user.json(["signup"], { input: `${email}\n${password}\n`, code: 4 });
   assertEquals(taken.error.code, "email_taken");
-  assert(!/POST/.test(taken.error.message) && /login/.test(taken.error.advice), "people are told commands");
-  const wrong = await user.json(["login", "--email", email], { input: "not the password\n", code: 3 });
+  assert(
+    !/POST/.test(taken.error.message) && /login/.test(taken.error.advice),
+    "people are told commands",
+  );
+  const wrong = await user.json(["login", "--email", email], {
+    input: "not the password\n",
+    code: 3,
+  });
   assertEquals([wrong.error.code, wrong.error.exit_code], ["auth_failed", 3]);
-  assertStringIncludes(wrong.error.advice, "signup", "whose stack was made anew has no account in it");
+  assertStringIncludes(
+    wrong.error.advice,
+    "signup",
+    "whose stack was made anew has no account in it",
+  );
   const short = await user.run(["signup", "--email", address()], { input: "short\n", code: 2 });
   assertStringIncludes(short.stderr, "password must have at least 8 characters");
   await user.run(["signup", "--email", "nobody"], { input: `${password}\n`, code: 2 });
@@ -99,7 +126,9 @@ async function logIn(api: TestApi): Promise<void> {
   const first = (await user.credentials()).api_key ?? "";
   await user.run(["logout"]);
   await user.run(["whoami"], { code: 3 });
-  const signedIn = await user.json(["login", "--email", email, "--name", "laptop"], { input: `${password}\n` });
+  const signedIn = await user.json(["login", "--email", email, "--name", "laptop"], {
+    input: `${password}\n`,
+  });
   const second = (await user.credentials()).api_key ?? "";
   assertNotEquals(second, first);
   assertEquals(signedIn.key_prefix, second.slice(0, 16));
@@ -119,13 +148,19 @@ async function whoAmI(api: TestApi): Promise<void> {
   assertEquals(theirs.account_id, (await other.json(["whoami"])).account_id);
   assertEquals(theirs.key_from, "STATIC_API_KEY");
   const shown = await user.run(["whoami"], { variables: environment });
-  assertMatch(shown.stdout, /^Account +[\da-f-]{36}\nPlan +free\nKey +sk_live_\w{8}… from STATIC_API_KEY$/m);
+  assertMatch(
+    shown.stdout,
+    /^Account +[\da-f-]{36}\nPlan +free\nKey +sk_live_\w{8}… from STATIC_API_KEY$/m,
+  );
 }
 
 async function keys(api: TestApi): Promise<void> {
   await using user = await member(api);
   const created = await user.run(["keys", "create", "--name", "ci"]);
-  assert(parseApiKey(created.stdout.trimEnd()) !== undefined, "standard output is the key and nothing else");
+  assert(
+    parseApiKey(created.stdout.trimEnd()) !== undefined,
+    "standard output is the key and nothing else",
+  );
   const listed = await user.run(["keys", "list"]);
   assertMatch(listed.stdout, /^ +PREFIX +NAME +CREATED +LAST USED +ID$/m);
   assertMatch(listed.stdout, /^ +sk_live_\w{8} +ci +.+ +never +[\da-f-]{36}$/m);
@@ -154,22 +189,34 @@ async function rotate(api: TestApi): Promise<void> {
   assertNotEquals(after.api_key, before.api_key);
   assertEquals({ ...after, api_key: "" }, { ...before, api_key: "" });
   const { keys } = await user.json(["keys", "list"]);
-  assertEquals(keys.map(({ name, current }: { name: string; current: boolean }) => [name, current]), [[
-    "default",
-    true,
-  ]]);
-  const revoked = await user.json(["whoami"], { variables: { STATIC_API_KEY: before.api_key ?? "" }, code: 3 });
+  assertEquals(
+    keys.map(({ name, current }: { name: string; current: boolean }) => [name, current]),
+    [[
+      "default",
+      true,
+    ]],
+  );
+  const revoked = await user.json(["whoami"], {
+    variables: { STATIC_API_KEY: before.api_key ?? "" },
+    code: 3,
+  });
   assertEquals(revoked.error.code, "auth_key_invalid");
-  await user.run(["keys", "rotate"], { variables: { STATIC_API_KEY: after.api_key ?? "" }, code: 2 });
+  await user.run(["keys", "rotate"], {
+    variables: { STATIC_API_KEY: after.api_key ?? "" },
+    code: 2,
+  });
 }
 
 async function stayHome(api: TestApi): Promise<void> {
   await using user = await member(api);
   const asked: string[] = [];
-  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
-    asked.push(request.url);
-    return new Response("{}");
-  });
+  await using server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    (request) => {
+      asked.push(request.url);
+      return new Response("{}");
+    },
+  );
   const elsewhere = `http://127.0.0.1:${server.addr.port}`;
   const { error } = await user.json(["whoami", "--api-url", elsewhere], { code: 3 });
   assertStringIncludes(error.message, `The saved key is for ${api.url}, not for ${elsewhere}`);

@@ -13,22 +13,55 @@ const name = "acme/ops/deploy";
 export async function checkChannels(t: Deno.TestContext, stack: Stack): Promise<void> {
   await using user = await member(stack);
   await t.step("channel create makes a channel once, and says what comes next", () => create(user));
-  await t.step("channel invite lets in whoever joins with its token, which is never shown again", () => invite(user));
-  await t.step("channel invite --replaces puts an agent in the place of the member that is named", () => replace(user));
-  await t.step("channel send takes a text, a pipe or lines; channel listen prints each message once", () => talk(user));
-  await t.step("channel listen keeps bytes as they are in a pipe, and terminals safe", () => bytes(user));
+  await t.step(
+    "channel invite lets in whoever joins with its token, which is never shown again",
+    () => invite(user),
+  );
+  await t.step(
+    "channel invite --replaces puts an agent in the place of the member that is named",
+    () => replace(user),
+  );
+  await t.step(
+    "channel send takes a text, a pipe or lines; channel listen prints each message once",
+    () => talk(user),
+  );
+  await t.step(
+    "channel listen keeps bytes as they are in a pipe, and terminals safe",
+    () => bytes(user),
+  );
   await t.step("channel members, fingerprint and list say the same to both", () => agree(user));
-  await t.step("channel promote, demote and policy say who owns a channel and who speaks in it", () => own(user));
+  await t.step(
+    "channel promote, demote and policy say who owns a channel and who speaks in it",
+    () => own(user),
+  );
   await t.step("an agent that is in use is not opened twice, and says so", () => locked(user));
   await t.step("channel invite and join end in words when nobody answers", () => alone(user));
-  await t.step("what is not there or not allowed is refused in words, with exit code 2 or 4", () => refuse(user));
+  await t.step(
+    "what is not there or not allowed is refused in words, with exit code 2 or 4",
+    () => refuse(user),
+  );
   await t.step("channel remove and leave take members out, channel close ends it", () => end(user));
-  await t.step("channel create says how to forget a channel that is over, and that works", () => forget(user));
-  await t.step("channel recover begins a channel anew that a member has stopped", () => recover(stack, user));
+  await t.step(
+    "channel create says how to forget a channel that is over, and that works",
+    () => forget(user),
+  );
+  await t.step(
+    "channel recover begins a channel anew that a member has stopped",
+    () => recover(stack, user),
+  );
   await t.step("a message beyond the plan's quota ends with exit code 6", () => quota(stack));
-  await t.step("agent verify, passphrase and repair work on the agent's own files", () => ownFiles(user));
-  await t.step("doctor finds everything well, and says what to do about what is not", () => diagnose(stack, user));
-  await t.step("demo shows what members see beside what the relay sees", () => demonstrate(stack, user));
+  await t.step(
+    "agent verify, passphrase and repair work on the agent's own files",
+    () => ownFiles(user),
+  );
+  await t.step(
+    "doctor finds everything well, and says what to do about what is not",
+    () => diagnose(stack, user),
+  );
+  await t.step(
+    "demo shows what members see beside what the relay sees",
+    () => demonstrate(stack, user),
+  );
 }
 
 async function member({ api, account, quicUrl, grpcUrl, caFile }: Stack): Promise<User> {
@@ -86,7 +119,9 @@ async function invite(user: User): Promise<void> {
   const joined = await user.run(["channel", "join", name, ...bob], { input: `${token}\n` });
   assertMatch(
     joined.stdout,
-    new RegExp(`^✓ Joined ${name}, with [\\w-]{22} \\(unverified; calls itself "default-\\w{4}"\\)\n$`),
+    new RegExp(
+      `^✓ Joined ${name}, with [\\w-]{22} \\(unverified; calls itself "default-\\w{4}"\\)\n$`,
+    ),
   );
   assertStringIncludes(joined.stderr, `echo hello | static channel send ${name} --agent bob`);
   assert(!(joined.stdout + joined.stderr).includes(token));
@@ -106,17 +141,40 @@ async function replace(user: User): Promise<void> {
     (await user.json(["channel", "members", desk])).members;
   const erin = (await members()).find(({ self }) => !self);
   assert(erin);
-  const refused = await user.json(["channel", "invite", desk, "--link", "--replaces", erin.agent_id], { code: 2 });
+  const refused = await user.json([
+    "channel",
+    "invite",
+    desk,
+    "--link",
+    "--replaces",
+    erin.agent_id,
+  ], { code: 2 });
   assertStringIncludes(refused.error.message, "replaces no member");
-  const twice = await user.json(["channel", "invite", desk, "--uses", "2", "--replaces", erin.agent_id], { code: 2 });
+  const twice = await user.json([
+    "channel",
+    "invite",
+    desk,
+    "--uses",
+    "2",
+    "--replaces",
+    erin.agent_id,
+  ], { code: 2 });
   assertStringIncludes(twice.error.message, "one agent");
   await letIn(user, desk, ["--replaces", erin.agent_id], "frank");
-  assertEquals((await members()).map(({ identity }) => identity.slice(0, -5)).toSorted(), ["default", "frank"]);
+  assertEquals((await members()).map(({ identity }) => identity.slice(0, -5)).toSorted(), [
+    "default",
+    "frank",
+  ]);
   await user.run(["channel", "close", desk, "--yes"]);
 }
 
 /** An agent joins by the token of `channel invite`, which ends then. */
-async function letIn(user: User, channel: string, flags: readonly string[], agent: string): Promise<void> {
+async function letIn(
+  user: User,
+  channel: string,
+  flags: readonly string[],
+  agent: string,
+): Promise<void> {
   const inviting = user.start(["channel", "invite", channel, ...flags]);
   await eventually(
     { what: "a token" },
@@ -130,7 +188,9 @@ async function letIn(user: User, channel: string, flags: readonly string[], agen
 async function talk(user: User): Promise<void> {
   assertEquals((await user.run(["channel", "send", name, "from the command line"])).stdout, "");
   await user.run(["channel", "send", name], { input: "from a pipe\n" });
-  const lines = await user.json(["channel", "send", name, "--lines"], { input: "one\r\n\ntwo\n\r\nthree" });
+  const lines = await user.json(["channel", "send", name, "--lines"], {
+    input: "one\r\n\ntwo\n\r\nthree",
+  });
   assertEquals(lines, { channel: name, messages: 3 }, "empty lines are none");
   const read = await user.run(["channel", "listen", name, "--count", "4", ...bob]);
   assertEquals(read.stdout, "from the command line\nfrom a pipe\none\ntwo\n");
@@ -156,7 +216,9 @@ async function bytes(user: User): Promise<void> {
   );
 
   const interruption = new AbortController();
-  const listening = user.start(["channel", "listen", name, ...bob], { interrupt: interruption.signal });
+  const listening = user.start(["channel", "listen", name, ...bob], {
+    interrupt: interruption.signal,
+  });
   await user.run(["channel", "send", name, "while listening"]);
   await eventually(
     { what: "the message" },
@@ -193,14 +255,20 @@ async function agree(user: User): Promise<void> {
   assertEquals((await user.run(["channel", "list", ...bob])).stdout, `${name}\n`);
   const { state, forked, silent } = await user.json(["channel", "health", name, ...bob]);
   assertEquals([state, forked, silent], ["ok", [], []]);
-  assertMatch((await user.run(["channel", "health", name])).stdout, /^acme\/ops\/deploy is ok, at epoch \d+\n/);
+  assertMatch(
+    (await user.run(["channel", "health", name])).stdout,
+    /^acme\/ops\/deploy is ok, at epoch \d+\n/,
+  );
 }
 
 async function own(user: User): Promise<void> {
   const { members } = await user.json(["channel", "members", name]);
   const { agent_id: guest, identity } = members.find(({ self }: { self: boolean }) => !self);
   const refused = await user.json(["channel", "promote", name, identity], { code: 2 });
-  assertStringIncludes(refused.error.message, `${guest} calls itself so, which proves nothing: use an agent id`);
+  assertStringIncludes(
+    refused.error.message,
+    `${guest} calls itself so, which proves nothing: use an agent id`,
+  );
   const promoted = `✓ ${guest} (unverified; calls itself "${identity}") owns ${name}\n`;
   assertEquals((await user.run(["channel", "promote", name, guest])).stdout, promoted);
   assertEquals((await user.json(["channel", "demote", name, guest])).member.owner, false);
@@ -210,7 +278,10 @@ async function own(user: User): Promise<void> {
     (await user.run(["channel", "members", name, ...bob])).stdout,
     /\n\nMay admit agents: every member\nMay post: owners only\n$/,
   );
-  assertEquals((await user.run(["channel", "rotate", name, ...bob])).stdout, `✓ This agent has new keys in ${name}\n`);
+  assertEquals(
+    (await user.run(["channel", "rotate", name, ...bob])).stdout,
+    `✓ This agent has new keys in ${name}\n`,
+  );
   const silent = await user.json(["channel", "send", name, "may I?", ...bob], { code: 4 });
   assertEquals(silent.error.code, "not_allowed");
   const { error } = await user.json(["channel", "leave", name], { code: 4 });
@@ -221,7 +292,10 @@ async function own(user: User): Promise<void> {
 
 async function locked(user: User): Promise<void> {
   const interruption = new AbortController();
-  const listening = user.start(["channel", "listen", name], { terminal: true, interrupt: interruption.signal });
+  const listening = user.start(["channel", "listen", name], {
+    terminal: true,
+    interrupt: interruption.signal,
+  });
   await eventually(
     { what: "listening" },
     () => Promise.resolve(listening.stderr()),
@@ -235,10 +309,31 @@ async function locked(user: User): Promise<void> {
 }
 
 async function alone(user: User): Promise<void> {
-  const { token } = await user.json(["channel", "invite", name, "--no-wait", "--uses", "2", "--expires", "1h"]);
-  const late = await user.run(["channel", "join", name, token, "--timeout", "1s", "--agent", "carol"], { code: 5 });
+  const { token } = await user.json([
+    "channel",
+    "invite",
+    name,
+    "--no-wait",
+    "--uses",
+    "2",
+    "--expires",
+    "1h",
+  ]);
+  const late = await user.run([
+    "channel",
+    "join",
+    name,
+    token,
+    "--timeout",
+    "1s",
+    "--agent",
+    "carol",
+  ], { code: 5 });
   assertMatch(late.stderr, /warning: TOKEN is on the command line/);
-  assertMatch(late.stderr, /error: No member admitted this agent within 1 second\n.*channel listen/);
+  assertMatch(
+    late.stderr,
+    /error: No member admitted this agent within 1 second\n.*channel listen/,
+  );
   await interruptJoining(user);
 
   const interruption = new AbortController();
@@ -259,7 +354,10 @@ async function interruptJoining(user: User): Promise<void> {
   const { token } = await user.json(["channel", "invite", door, "--no-wait", ...host]);
   const interruption = new AbortController();
   const options = { terminal: true, columns: 20, interrupt: interruption.signal };
-  const joining = user.start(["channel", "join", door, "--agent", "carol"], { input: `${token}\n`, ...options });
+  const joining = user.start(["channel", "join", door, "--agent", "carol"], {
+    input: `${token}\n`,
+    ...options,
+  });
   await eventually(
     { what: "waiting" },
     () => Promise.resolve(joining.stderr()),
@@ -300,7 +398,10 @@ async function refuse(user: User): Promise<void> {
   ];
   for (const [code, argv, input] of cases) {
     const { stderr } = await user.run(argv, { code, input: input ?? "" });
-    assert(!/Welcome|channel\(|apiUrl/.test(stderr), `the SDK's words mean nothing here: ${stderr}`);
+    assert(
+      !/Welcome|channel\(|apiUrl/.test(stderr),
+      `the SDK's words mean nothing here: ${stderr}`,
+    );
   }
 }
 
@@ -309,7 +410,9 @@ async function end(user: User): Promise<void> {
   assertEquals(mine.error.code, "not_found");
   const { members } = await user.json(["channel", "members", name]);
   const { agent_id } = members.find(({ self }: { self: boolean }) => !self);
-  const notAllowed = await user.json(["channel", "remove", name, members[0].agent_id, ...bob], { code: 4 });
+  const notAllowed = await user.json(["channel", "remove", name, members[0].agent_id, ...bob], {
+    code: 4,
+  });
   assertEquals(notAllowed.error.code, "not_allowed");
   const removed = await user.json(["channel", "remove", name, agent_id]);
   assertEquals(removed.removed.agent_id, agent_id);
@@ -323,7 +426,10 @@ async function end(user: User): Promise<void> {
   assertEquals((await user.run(["channel", "list"])).stdout, "");
 }
 
-/** An agent that hears from the relay alone that a channel is over keeps its keys, until its user says so. */
+/**
+ * An agent that hears from the relay alone that a channel is over keeps its keys, until its user
+ * says so.
+ */
 async function forget(user: User): Promise<void> {
   const gone = "acme/ops/gone";
   await user.run(["channel", "create", gone]);
@@ -371,24 +477,40 @@ async function recover({ api, account, quicUrl, caFile }: Stack, user: User): Pr
     await Deno.remove(folder, { recursive: true });
   }
   const stopped = await user.json(["channel", "members", name], { code: 4 });
-  assertMatch(stopped.error.message, /"mallory" \(.*\) signed a commit that this agent cannot follow/);
+  assertMatch(
+    stopped.error.message,
+    /"mallory" \(.*\) signed a commit that this agent cannot follow/,
+  );
   assertStringIncludes(stopped.error.advice, "recover()");
   const preview = await user.json(["channel", "recover", name, "--dry-run"]);
   const because = preview.left_out.map((each: { because: string }) => each.because);
-  assertEquals([because, preview.choice_needed, preview.member_count], [["blamed", "let_in"], true, 3]);
+  assertEquals([because, preview.choice_needed, preview.member_count], [
+    ["blamed", "let_in"],
+    true,
+    3,
+  ]);
   const sybil = preview.left_out[1].agent_id;
   const shownWays = await user.run(["channel", "recover", name, "--dry-run"]);
-  assertMatch(shownWays.stdout, /^\S+ \(unverified; calls itself "sybil"\): came in through it, let in by /m);
+  assertMatch(
+    shownWays.stdout,
+    /^\S+ \(unverified; calls itself "sybil"\): came in through it, let in by /m,
+  );
   assertStringIncludes(shownWays.stderr, `static channel recover ${name} --without none`);
   const asks = await user.json(["channel", "recover", name], { code: 4 });
   assertEquals(asks.error.code, "choice_needed");
   assertStringIncludes(asks.error.advice, `static channel recover ${name} --without ${sybil}`);
   const empty = await user.json(["channel", "recover", name, "--without", ","], { code: 2 });
   assertStringIncludes(empty.error.message, "--without names nobody");
-  const both = await user.json(["channel", "recover", name, "--without", "none", "--keep", "x"], { code: 2 });
+  const both = await user.json(["channel", "recover", name, "--without", "none", "--keep", "x"], {
+    code: 2,
+  });
   assertStringIncludes(both.error.message, "not both");
   const recovered = await user.json(["channel", "recover", name, "--without", sybil]);
-  assertEquals([recovered.recovered, recovered.left_out.length, recovered.members.length], [true, 2, 1]);
+  assertEquals([recovered.recovered, recovered.left_out.length, recovered.members.length], [
+    true,
+    2,
+    1,
+  ]);
   await user.run(["channel", "send", name, "alone, and well"]);
   await user.run(["channel", "leave", name, "--yes"]);
 }
@@ -397,12 +519,25 @@ async function recover({ api, account, quicUrl, caFile }: Stack, user: User): Pr
 async function spentAccount({ api }: Stack): Promise<string> {
   const { id, apiKey } = await api.signUp();
   const post = (path: string, body: object): ReturnType<typeof api.call> =>
-    api.call("POST", `/internal/v1/leases${path}`, { key: api.relaySecret, body: { relay_id: "other", ...body } });
+    api.call("POST", `/internal/v1/leases${path}`, {
+      key: api.relaySecret,
+      body: { relay_id: "other", ...body },
+    });
   for (;;) {
-    const { status, json } = await post("", { account_id: id, nonce: crypto.randomUUID(), messages: 10_000 });
+    const { status, json } = await post("", {
+      account_id: id,
+      nonce: crypto.randomUUID(),
+      messages: 10_000,
+    });
     if (status !== 200) return apiKey;
     const { id: lease_id, fence, granted: consumed } = json.lease;
-    const report = { lease_id, fence, consumed, bytes: { payload: 0, padding: 0, cover: 0 }, close: true };
+    const report = {
+      lease_id,
+      fence,
+      consumed,
+      bytes: { payload: 0, padding: 0, cover: 0 },
+      close: true,
+    };
     await post("/reports", { reports: [report] });
   }
 }
@@ -411,7 +546,10 @@ async function quota(stack: Stack): Promise<void> {
   await using user = await member(stack);
   const variables = { STATIC_API_KEY: await spentAccount(stack) };
   await user.run(["channel", "create", "acme/quota/full"], { variables });
-  const over = await user.json(["channel", "send", "acme/quota/full", "one too many"], { variables, code: 6 });
+  const over = await user.json(["channel", "send", "acme/quota/full", "one too many"], {
+    variables,
+    code: 6,
+  });
   assertEquals([over.error.code, over.error.message.includes("GET")], ["quota_exceeded", false]);
   assertStringIncludes(over.error.advice, "static usage");
 }
@@ -455,7 +593,10 @@ async function diagnose(stack: Stack, user: User): Promise<void> {
   assertMatch(ahead.stdout, /✗ Clock +10 minutes ahead of the API's\n +→ Set this machine's clock/);
 }
 
-function stateOf({ findings }: { findings: { name: string; state: string }[] }, check: string): string | undefined {
+function stateOf(
+  { findings }: { findings: { name: string; state: string }[] },
+  check: string,
+): string | undefined {
   return findings.find(({ name }) => name === check)?.state;
 }
 
@@ -468,24 +609,43 @@ async function otherAuthority(user: User): Promise<string> {
 
 async function demonstrate(stack: Stack, user: User): Promise<void> {
   // As the first command of a new user: nothing is saved, and the API tells where the relay is.
-  const { stdout, stderr } = await user.run(["demo"], { variables: { STATIC_API_KEY: "", STATIC_RELAY_URL: "" } });
+  const { stdout, stderr } = await user.run(["demo"], {
+    variables: { STATIC_API_KEY: "", STATIC_RELAY_URL: "" },
+  });
   assertMatch(stderr, /account demo-\w+@example.org was created for this demo/);
   assertMatch(stdout, /^alice: hello bob +SendMessage: epoch 1, (\d+) bytes$/m);
-  const sizes = Array.from(stdout.matchAll(/SendMessage: epoch \d, (\d+) bytes/g), ([, size]) => size);
-  assertEquals([sizes.length, new Set(sizes).size], [5, 1], "five messages, long and short, of one size");
-  assertEquals(stdout.split("\n").filter((line) => [...line].length > 80), [], "it fits a terminal of 80 columns");
+  const sizes = Array.from(
+    stdout.matchAll(/SendMessage: epoch \d, (\d+) bytes/g),
+    ([, size]) => size,
+  );
+  assertEquals(
+    [sizes.length, new Set(sizes).size],
+    [5, 1],
+    "five messages, long and short, of one size",
+  );
+  assertEquals(
+    stdout.split("\n").filter((line) => [...line].length > 80),
+    [],
+    "it fits a terminal of 80 columns",
+  );
   const right = stdout.split("\n").map((line) => line.slice(44)).join("\n");
   assert(!/swordfish|hello/.test(right), "nothing that was said is in what the relay sees");
   await assertShownInReadme(stdout);
-  const { steps } = await user.json(["demo"], { variables: { STATIC_API_KEY: (await stack.api.signUp()).apiKey } });
+  const { steps } = await user.json(["demo"], {
+    variables: { STATIC_API_KEY: (await stack.api.signUp()).apiKey },
+  });
   assert(steps.length > 8);
 }
 
-/** The README's picture of the demo equals its output, but for the bytes of ciphertext, which always differ. */
+/**
+ * The README's picture of the demo equals its output, but for the bytes of ciphertext, which always
+ * differ.
+ */
 async function assertShownInReadme(printed: string): Promise<void> {
   const readme = await Deno.readTextFile(new URL("../../README.md", import.meta.url));
   const [, shown = ""] = /```text\n(What the members see[^]*?)```/.exec(readme) ?? [];
-  const lines = (text: string): string[] => text.replace(/… [\da-f ]+$/gm, "… bytes").trim().split("\n");
+  const lines = (text: string): string[] =>
+    text.replace(/… [\da-f ]+$/gm, "… bytes").trim().split("\n");
   assertEquals(lines(shown).filter((line) => !lines(printed).includes(line)), []);
   assert(lines(shown).length > 4, shown);
 }

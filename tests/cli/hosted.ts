@@ -22,8 +22,14 @@ export async function checkHosted(
   });
   user.secrets.add(account.apiKey);
   try {
-    await t.step("a token alone is enough to join, while the host lets people in", () => join(user));
-    await t.step("listen, send, members and chat work at the same time with one agent", () => beside(user));
+    await t.step(
+      "a token alone is enough to join, while the host lets people in",
+      () => join(user),
+    );
+    await t.step(
+      "listen, send, members and chat work at the same time with one agent",
+      () => beside(user),
+    );
     await t.step(
       "on-message acknowledges by exit code, tries again, and buries what nobody can handle",
       () => onMessage(user),
@@ -33,8 +39,14 @@ export async function checkHosted(
       () => named(user),
     );
     await t.step("invites are listed without their secrets, and revoked", () => invites(user));
-    await t.step("readers are listed and deleted; status and stop tell what is true", () => hosts(user));
-    await t.step("held messages are shown, released and dropped; rules are by agent id", () => heldMessages(user));
+    await t.step(
+      "readers are listed and deleted; status and stop tell what is true",
+      () => hosts(user),
+    );
+    await t.step(
+      "held messages are shown, released and dropped; rules are by agent id",
+      () => heldMessages(user),
+    );
     await t.step("agents are listed, and deleted after a question", () => agents(user));
   } finally {
     for (const agent of [[], bob]) await user.start(["host", "stop", ...agent]).done;
@@ -48,8 +60,16 @@ async function heldMessages(user: User): Promise<void> {
   const messageIds = ["one", "two"].map((word) => word.padEnd(22, "A"));
   const ids = messageIds.map((id) => `${sender.agentId}.${id}`);
   for (const [index, id] of messageIds.entries()) {
-    const message = { id, sender, timeMs: 1_800_000_000_000 + index, base64: btoa(`call leave ${index}`) };
-    await Deno.writeTextFile(`${folder}/held/${ids[index]}.json`, JSON.stringify({ channel: name, message }));
+    const message = {
+      id,
+      sender,
+      timeMs: 1_800_000_000_000 + index,
+      base64: btoa(`call leave ${index}`),
+    };
+    await Deno.writeTextFile(
+      `${folder}/held/${ids[index]}.json`,
+      JSON.stringify({ channel: name, message }),
+    );
   }
   const { stdout } = await user.run(["mcp", "held"]);
   assertMatch(
@@ -78,12 +98,21 @@ async function heldMessages(user: User): Promise<void> {
 async function named(user: User): Promise<void> {
   const { agent_id, number } = await user.json(["agents", "number", ...bob]);
   assertEquals((await user.run(["agents", "number", ...bob])).stdout, `${number}\n`);
-  const members = async (): Promise<string> => (await user.run(["channel", "members", name])).stdout;
+  const members = async (): Promise<string> =>
+    (await user.run(["channel", "members", name])).stdout;
   const { members: [, { identity }] } = await user.json(["channel", "members", name]);
   assertStringIncludes(await members(), `${agent_id}  unverified; calls itself "${identity}"`);
   const naming = ["trust", "name", agent_id];
-  const asked = await user.run([...naming, "Bob's desk"], { input: "n\n", terminal: true, columns: 200, code: 2 });
-  assertStringIncludes(asked.stderr, `${agent_id}  unverified; calls itself "${identity}"\nIts number: ${number}\n`);
+  const asked = await user.run([...naming, "Bob's desk"], {
+    input: "n\n",
+    terminal: true,
+    columns: 200,
+    code: 2,
+  });
+  assertStringIncludes(
+    asked.stderr,
+    `${agent_id}  unverified; calls itself "${identity}"\nIts number: ${number}\n`,
+  );
   const other = "c".repeat(22);
   // Names that are given in another terminal meanwhile stay.
   const typing = async (): Promise<string> => {
@@ -95,7 +124,9 @@ async function named(user: User): Promise<void> {
   assertStringIncludes(await members(), `${agent_id}  "Bob's desk" (your name for it)`);
   const file = await Deno.stat(`${user.folder}/config/static/trust.json`);
   assertEquals((file.mode ?? 0) & 0o777, 0o600);
-  assertEquals(await user.json(["trust", "list"]), { known: [{ agent_id, known_as: "Bob's desk" }] });
+  assertEquals(await user.json(["trust", "list"]), {
+    known: [{ agent_id, known_as: "Bob's desk" }],
+  });
   const owned = await user.run(["channel", "promote", name, "Bob's desk"]);
   assertEquals(owned.stdout, `✓ "Bob's desk" (your name for it) owns ${name}\n`);
   assertStringIncludes(await members(), `Owners: you, "Bob's desk"\n`);
@@ -115,25 +146,37 @@ async function shown(running: Running, text: string): Promise<void> {
 }
 
 async function join(user: User): Promise<void> {
-  assertStringIncludes((await user.run(["host"])).stdout, 'The host of agent "default" has been running');
+  assertStringIncludes(
+    (await user.run(["host"])).stdout,
+    'The host of agent "default" has been running',
+  );
   await user.run(["channel", "create", name]);
   const { token } = await user.json(["channel", "invite", name, "--no-wait"]);
   const joined = await user.run(["channel", "join", ...bob], { input: `${token}\n` });
-  assertMatch(joined.stdout, new RegExp(`^✓ Joined ${name}, with [\\w-]{22} \\(unverified; calls itself "default-`));
+  assertMatch(
+    joined.stdout,
+    new RegExp(`^✓ Joined ${name}, with [\\w-]{22} \\(unverified; calls itself "default-`),
+  );
 }
 
 async function beside(user: User): Promise<void> {
   const stop = new AbortController();
   const listening = user.start(["channel", "listen", name, ...bob], { interrupt: stop.signal });
-  const watching = user.start(["channel", "listen", name, "--as", "audit", ...bob], { interrupt: stop.signal });
+  const watching = user.start(["channel", "listen", name, "--as", "audit", ...bob], {
+    interrupt: stop.signal,
+  });
   // A reader that is new begins where the log stands then.
-  const list = (): Promise<{ readers: { reader: string }[] }> => user.json(["host", "readers", "list", name, ...bob]);
+  const list = (): Promise<{ readers: { reader: string }[] }> =>
+    user.json(["host", "readers", "list", name, ...bob]);
   const isThere = ({ readers }: Awaited<ReturnType<typeof list>>): boolean => readers.length === 2;
   await eventually({ what: "both read" }, list, isThere);
   await user.run(["channel", "send", name, "one"]);
   await shown(listening, "one\n");
   assertEquals((await user.json(["channel", "members", name, ...bob])).members.length, 2);
-  const confirmed = await user.run(["channel", "send", name, "two"], { terminal: true, variables: { NO_COLOR: "1" } });
+  const confirmed = await user.run(["channel", "send", name, "two"], {
+    terminal: true,
+    variables: { NO_COLOR: "1" },
+  });
   assertStringIncludes(confirmed.stdout, `✓ Sent to ${name}`);
   await shown(listening, "two\n");
   await shown(watching, "one\ntwo\n");
@@ -158,14 +201,16 @@ test "$m" = bad && exit 3; test "$m" = later && test "$STATIC_ATTEMPT" = 1 && ex
   const handling = user.start(["channel", "on-message", name, ...flags, "--", "sh", "-c", script], {
     interrupt: stop.signal,
   });
-  for (const text of ["fine", "later", "bad", "last"]) await user.run(["channel", "send", name, text]);
+  for (const text of ["fine", "later", "bad", "last"]) {
+    await user.run(["channel", "send", name, text]);
+  }
   const log = (): Promise<string> => Deno.readTextFile(`${user.folder}/log`).catch(() => "");
   await eventually({ what: "the last" }, log, (text) => text.includes(" last\n"));
   stop.abort();
   assertEquals((await handling.done).code, 0);
-  const said = (await log()).split("\n").filter((line) => !/ (one|two|three)$/.test(line)).map((line) =>
-    line.replace(/default-\w+/, "x")
-  );
+  const said = (await log()).split("\n").filter((line) => !/ (one|two|three)$/.test(line)).map((
+    line,
+  ) => line.replace(/default-\w+/, "x"));
   assertEquals(said, ["1 x fine", "1 x later", "2 x later", "1 x bad", "2 x bad", "1 x last", ""]);
   const [dead] = await Array.fromAsync(Deno.readDir(`${user.folder}/dead`));
   const letter = JSON.parse(await Deno.readTextFile(`${user.folder}/dead/${dead?.name}`));
@@ -185,7 +230,11 @@ async function invites(user: User): Promise<void> {
 
 async function hosts(user: User): Promise<void> {
   const { readers } = await user.json(["host", "readers", "list", name, ...bob]);
-  assertEquals(readers.map(({ reader }: { reader: string }) => reader).sort(), ["audit", "default", "on-message"]);
+  assertEquals(readers.map(({ reader }: { reader: string }) => reader).sort(), [
+    "audit",
+    "default",
+    "on-message",
+  ]);
   await user.run(["host", "readers", "delete", name, "audit", ...bob]);
   await user.run(["host", "readers", "delete", name, "audit", ...bob], { code: 4 });
   const status = await user.json(["host", "status", ...bob]);
@@ -193,7 +242,10 @@ async function hosts(user: User): Promise<void> {
   await user.run(["host", "stop", ...bob]);
   assertEquals((await user.json(["host", "status", ...bob])).running, false);
   assertEquals((await user.json(["host", "stop", ...bob])).stopped, false);
-  assertStringIncludes((await user.run(["help", "channel", "send"])).stdout, "Send a message to all members");
+  assertStringIncludes(
+    (await user.run(["help", "channel", "send"])).stdout,
+    "Send a message to all members",
+  );
 }
 
 async function agents(user: User): Promise<void> {

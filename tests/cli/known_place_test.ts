@@ -1,10 +1,16 @@
-/** The CLI at a known place: somebody who guesses the user's password does not keep the user out. */
+/**
+ * The CLI at a known place: somebody who guesses the user's password does not keep the user out.
+ */
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { anyBackend, startTestApi } from "../support/api/harness.ts";
 import { codeTo } from "../support/api/mailbox.ts";
 import { User } from "./user.ts";
 
-const [password, second, third] = ["correct horse battery staple", "another long password", "a third long password"];
+const [password, second, third] = [
+  "correct horse battery staple",
+  "another long password",
+  "a third long password",
+];
 
 Deno.test("a credentials file makes its place a known one, which strangers who guess do not lock out", async () => {
   const backend = await anyBackend.open();
@@ -61,12 +67,18 @@ Deno.test("a credentials file makes its place a known one, which strangers who g
 
     // It is sent to its own service only, and forgotten with the rest.
     const sent: (string | null)[] = [];
-    const other = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ headers }) => {
-      sent.push(headers.get("static-device"));
-      return Response.json({ error: "no", code: "auth_failed", request_id: "" }, { status: 401 });
-    });
+    const other = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      ({ headers }) => {
+        sent.push(headers.get("static-device"));
+        return Response.json({ error: "no", code: "auth_failed", request_id: "" }, { status: 401 });
+      },
+    );
     const there = ["--api-url", `http://127.0.0.1:${other.addr.port}`];
-    await elsewhere.run(["login", "--email", email, "--yes", ...there], { input: `${third}\n`, code: 3 });
+    await elsewhere.run(["login", "--email", email, "--yes", ...there], {
+      input: `${third}\n`,
+      code: 3,
+    });
     await other.shutdown();
     assertEquals(new Set(sent), new Set([null]));
     await elsewhere.run(["logout"]);

@@ -1,4 +1,7 @@
-/** Links from the command line: a guest on a machine that has never seen the service, and what is wrong with links. */
+/**
+ * Links from the command line: a guest on a machine that has never seen the service, and what is
+ * wrong with links.
+ */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { formatJoinLink, parseJoinLink } from "../../proto/mod.ts";
 import { inCampaign } from "../support/campaign.ts";
@@ -15,14 +18,30 @@ export async function checkLinks(t: Deno.TestContext, stack: Stack): Promise<voi
     STATIC_API_KEY: stack.account.apiKey,
   });
   await owner.run(["channel", "create", name]);
-  await t.step("a guest with nothing but a link joins and speaks in two commands", () => visit(owner));
-  await t.step("a guest whose pass has no messages left takes a new link", () => spend(owner, stack));
-  await t.step("a user with an account of the service joins by a link with it", () => visitAsUser(owner));
-  await t.step("a link that cannot be used is refused in words, and leaves nothing behind", () => refuse(owner));
+  await t.step(
+    "a guest with nothing but a link joins and speaks in two commands",
+    () => visit(owner),
+  );
+  await t.step(
+    "a guest whose pass has no messages left takes a new link",
+    () => spend(owner, stack),
+  );
+  await t.step(
+    "a user with an account of the service joins by a link with it",
+    () => visitAsUser(owner),
+  );
+  await t.step(
+    "a link that cannot be used is refused in words, and leaves nothing behind",
+    () => refuse(owner),
+  );
 }
 
 /** Runs `channel invite` until the act is over. */
-async function inviting(owner: User, flags: readonly string[], act: (link: string) => Promise<void>): Promise<void> {
+async function inviting(
+  owner: User,
+  flags: readonly string[],
+  act: (link: string) => Promise<void>,
+): Promise<void> {
   const running = owner.start(["channel", "invite", name, ...flags]);
   await eventually(
     { withinMs: 120_000, what: "a link" },
@@ -46,13 +65,17 @@ async function visit(owner: User): Promise<void> {
     const joined = await guest.run(["channel", "join"], { input: `${link}\n` });
     assertMatch(
       joined.stdout,
-      new RegExp(`^✓ Joined ${name}, with [\\w-]{22} \\(unverified; calls itself "default-\\w{4}"\\)\n$`),
+      new RegExp(
+        `^✓ Joined ${name}, with [\\w-]{22} \\(unverified; calls itself "default-\\w{4}"\\)\n$`,
+      ),
     );
     // The same link again opens the channel: nothing is spent twice.
     assertMatch((await guest.run(["channel", "join"], { input: `${link}\n` })).stdout, /✓ Joined/);
   });
   await guest.run(["channel", "send", name, "hello from a guest"]);
-  console.log(`CLI, from link to first message: ${Math.round(performance.now() - startedMs)} ms, 2 commands`);
+  console.log(
+    `CLI, from link to first message: ${Math.round(performance.now() - startedMs)} ms, 2 commands`,
+  );
   const heard = await owner.json(["channel", "listen", name, "--count", "1"]);
   assertEquals(heard.text, "hello from a guest");
   assertEquals(((await Deno.stat(recordOf(guest))).mode ?? 0) & 0o777, 0o600);
@@ -67,10 +90,17 @@ async function replace(owner: User, guest: User): Promise<void> {
   for (const { id } of invites) await owner.run(["invites", "revoke", id]);
   const { link: other } = await owner.json(["channel", "invite", name, "--guest", "--no-wait"]);
   await owner.run(["channel", "create", `${name}-2`]);
-  const { link: elsewhere } = await owner.json(["channel", "invite", `${name}-2`, "--guest", "--no-wait"]);
+  const { link: elsewhere } = await owner.json([
+    "channel",
+    "invite",
+    `${name}-2`,
+    "--guest",
+    "--no-wait",
+  ]);
   const refused = await guest.json(["channel", "join"], { input: `${elsewhere}\n`, code: 2 });
   assertStringIncludes(refused.error.advice, "--agent NAME");
-  // Anybody can make a link that names this channel: a pass that is good stays, and one that is not gives way.
+  // Anybody can make a link that names this channel: a pass that is good stays, and one that is not
+  // gives way.
   const passOf = async (): Promise<unknown> => JSON.parse(await Deno.readTextFile(file)).guest.link;
   const before = await passOf();
   assertMatch((await guest.run(["channel", "join"], { input: `${other}\n` })).stdout, /✓ Joined/);
@@ -78,16 +108,25 @@ async function replace(owner: User, guest: User): Promise<void> {
   // As after a command that was killed when its agent had been let in.
   const record = JSON.parse(await Deno.readTextFile(file));
   for (const [link, code] of [[elsewhere, 2], [other, 0]] as const) {
-    await Deno.writeTextFile(file, JSON.stringify({ ...record, guest: { link: before, joined: false } }));
+    await Deno.writeTextFile(
+      file,
+      JSON.stringify({ ...record, guest: { link: before, joined: false } }),
+    );
     await guest.run(["channel", "join"], { input: `${link}\n`, code });
     assertEquals(JSON.parse(await Deno.readTextFile(file)), record);
   }
   await guest.run(["host", "stop"]);
-  await Deno.writeTextFile(file, JSON.stringify({ ...record, guest: { link: ended, joined: true } }));
+  await Deno.writeTextFile(
+    file,
+    JSON.stringify({ ...record, guest: { link: ended, joined: true } }),
+  );
   assertMatch((await guest.run(["channel", "join"], { input: `${other}\n` })).stdout, /✓ Joined/);
   assertEquals(await passOf(), other);
   await guest.run(["channel", "send", name, "with another pass"]);
-  assertEquals((await owner.json(["channel", "listen", name, "--count", "1"])).text, "with another pass");
+  assertEquals(
+    (await owner.json(["channel", "listen", name, "--count", "1"])).text,
+    "with another pass",
+  );
 }
 
 /** A pass for one message, where `channel invite` gives a thousand. */
@@ -133,7 +172,10 @@ async function switchBeside(guest: User, another: string): Promise<void> {
     await used(0);
     const joined = await guest.run(["channel", "join"], { ...hosted, input });
     assert(!joined.stderr.includes("keeps its earlier guest pass"), joined.stderr);
-    assertEquals(JSON.parse(await Deno.readTextFile(recordOf(guest))).guest, { link: another, joined: true });
+    assertEquals(JSON.parse(await Deno.readTextFile(recordOf(guest))).guest, {
+      link: another,
+      joined: true,
+    });
   } finally {
     stop.abort();
     await guest.run(["host", "stop"], hosted);
@@ -144,8 +186,17 @@ async function inviteWith(owner: User, stack: Stack, messages: number): Promise<
   const { link } = await owner.json(["channel", "invite", name, "--link", "--no-wait"]);
   const parts = parseJoinLink(link);
   const expires_at = new Date(Date.now() + 3_600_000).toISOString();
-  const body = { name: "few", kind: "guest", channel_id: parts.invite.channelId, expires_at, message_limit: messages };
-  const { status, json, text } = await stack.api.call("POST", "/v1/keys", { key: stack.account.apiKey, body });
+  const body = {
+    name: "few",
+    kind: "guest",
+    channel_id: parts.invite.channelId,
+    expires_at,
+    message_limit: messages,
+  };
+  const { status, json, text } = await stack.api.call("POST", "/v1/keys", {
+    key: stack.account.apiKey,
+    body,
+  });
   assertEquals(status, 200, text);
   return formatJoinLink({ ...parts, pass: json.key });
 }
@@ -173,12 +224,18 @@ async function visitAsUser(owner: User): Promise<void> {
 async function refuse(owner: User): Promise<void> {
   const { link } = await owner.json(["channel", "invite", name, "--guest", "--no-wait"]);
   await using guest = await User.create();
-  const join = async (input: string, code: number): Promise<{ readonly code: string; readonly message: string }> =>
+  const join = async (
+    input: string,
+    code: number,
+  ): Promise<{ readonly code: string; readonly message: string }> =>
     (await guest.json(["channel", "join", "--timeout", "1s"], { input: `${input}\n`, code })).error;
   const cut = await join(link.slice(0, -20), 2);
   assertEquals(cut.code, "link_invalid");
   assertStringIncludes(cut.message, "cut short");
-  assertStringIncludes((await join(`${link.slice(0, -1)}${link.endsWith("A") ? "B" : "A"}`, 2)).message, "link");
+  assertStringIncludes(
+    (await join(`${link.slice(0, -1)}${link.endsWith("A") ? "B" : "A"}`, 2)).message,
+    "link",
+  );
   assert(!await exists(`${guest.folder}/data`), "nothing was written");
   // Nobody lets it in: the next attempt may be with another link.
   assertEquals((await join(link, 5)).code, "join_timeout");
@@ -187,7 +244,8 @@ async function refuse(owner: User): Promise<void> {
   const refused = await guest.json(["channel", "join"], { input: `${elsewhere}\n`, code: 2 });
   assertEquals(refused.error.code, "invalid_request");
   assertStringIncludes(refused.error.advice, "--agent NAME");
-  // Another one: on a slow machine the owner's next command may still find the request, and let the guest in.
+  // Another one: on a slow machine the owner's next command may still find the request, and let the
+  // guest in.
   const { link: next } = await owner.json(["channel", "invite", name, "--guest", "--no-wait"]);
   const { invites } = await owner.json(["invites", "list", name]);
   for (const { id } of invites) await owner.run(["invites", "revoke", id]);

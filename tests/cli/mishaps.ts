@@ -1,4 +1,7 @@
-/** Every command without its service and with bad input: told in words, with the exit code that is documented. */
+/**
+ * Every command without its service and with bad input: told in words, with the exit code that is
+ * documented.
+ */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { encodeApiKey } from "../../proto/mod.ts";
 import type { TestApi } from "../support/api/harness.ts";
@@ -40,22 +43,40 @@ export const cases: Readonly<Record<string, Case>> = {
     argv: ["--email", "a@example.com"],
     input: password,
     down: 5,
-    bad: { argv: ["--email", "nobody"], input: password, code: 2, says: /"nobody" is not an e-mail address/ },
+    bad: {
+      argv: ["--email", "nobody"],
+      input: password,
+      code: 2,
+      says: /"nobody" is not an e-mail address/,
+    },
   },
   login: {
     argv: ["--email", "a@example.com"],
     input: password,
     down: 5,
-    bad: { argv: ["--with-key"], input: "sk_live_mistyped\n", code: 3, says: /incomplete or mistyped/ },
+    bad: {
+      argv: ["--with-key"],
+      input: "sk_live_mistyped\n",
+      code: 3,
+      says: /incomplete or mistyped/,
+    },
   },
   logout: { argv: [], down: 0, bad: surplus },
   whoami: {
     argv: [],
     down: 5,
-    bad: { argv: ["--api-url", "http://api.example.com"], code: 2, says: /cannot be the API's address/ },
+    bad: {
+      argv: ["--api-url", "http://api.example.com"],
+      code: 2,
+      says: /cannot be the API's address/,
+    },
   },
   "account show": { argv: [], down: 5, bad: surplus },
-  "account verify": { argv: [], down: 5, bad: { argv: ["A", "B"], code: 2, says: /does not take "B"/ } },
+  "account verify": {
+    argv: [],
+    down: 5,
+    bad: { argv: ["A", "B"], code: 2, says: /does not take "B"/ },
+  },
   "account email": {
     argv: ["a@example.com"],
     input: password,
@@ -79,16 +100,28 @@ export const cases: Readonly<Record<string, Case>> = {
     bad: { argv: ["--email", "nobody"], code: 2, says: /"nobody" is not an e-mail address/ },
   },
   "account delete": { argv: ["--yes"], input: password, down: 5, bad: surplus },
-  "keys create": { argv: [], down: 5, bad: { argv: ["--name", ""], code: 2, says: /--name is empty/ } },
+  "keys create": {
+    argv: [],
+    down: 5,
+    bad: { argv: ["--name", ""], code: 2, says: /--name is empty/ },
+  },
   "keys list": { argv: [], down: 5, bad: surplus },
   "keys revoke": { argv: ["ci"], down: 5, bad: { argv: [], code: 2, says: /KEY is missing/ } },
-  "keys rotate": { argv: [], down: 5, bad: { argv: ["--name"], code: 2, says: /--name needs a value/ } },
+  "keys rotate": {
+    argv: [],
+    down: 5,
+    bad: { argv: ["--name"], code: 2, says: /--name needs a value/ },
+  },
   token: {
     argv: [],
     down: 5,
     bad: { argv: ["--lifetime", "2h"], code: 2, says: /--lifetime is not a flag of "token"/ },
   },
-  usage: { argv: [], down: 5, bad: { argv: ["last-month"], code: 2, says: /"usage" does not take "last-month"/ } },
+  usage: {
+    argv: [],
+    down: 5,
+    bad: { argv: ["last-month"], code: 2, says: /"usage" does not take "last-month"/ },
+  },
   "channel create": { argv: [channel], down: 5, bad: noName },
   "channel invite": {
     argv: [channel],
@@ -108,13 +141,29 @@ export const cases: Readonly<Record<string, Case>> = {
     bad: { argv: [channel, "--count", "0"], code: 2, says: /--count/ },
   },
   "channel members": { argv: [channel], down: 5, bad: noName },
-  "channel remove": { argv: [channel, "bob"], down: 5, bad: { argv: [channel], code: 2, says: /MEMBER is missing/ } },
-  "channel promote": { argv: [channel, "bob"], down: 5, bad: { argv: [channel], code: 2, says: /MEMBER is missing/ } },
-  "channel demote": { argv: [channel, "bob"], down: 5, bad: { argv: [channel], code: 2, says: /MEMBER is missing/ } },
+  "channel remove": {
+    argv: [channel, "bob"],
+    down: 5,
+    bad: { argv: [channel], code: 2, says: /MEMBER is missing/ },
+  },
+  "channel promote": {
+    argv: [channel, "bob"],
+    down: 5,
+    bad: { argv: [channel], code: 2, says: /MEMBER is missing/ },
+  },
+  "channel demote": {
+    argv: [channel, "bob"],
+    down: 5,
+    bad: { argv: [channel], code: 2, says: /MEMBER is missing/ },
+  },
   "channel policy": {
     argv: [channel],
     down: 5,
-    bad: { argv: [channel, "--posting", "nobody"], code: 2, says: /--posting must be "members" or "owners"/ },
+    bad: {
+      argv: [channel, "--posting", "nobody"],
+      code: 2,
+      says: /--posting must be "members" or "owners"/,
+    },
   },
   "channel rotate": { argv: [channel], down: 5, bad: noName },
   "channel recover": { argv: [channel], down: 5, bad: noName },
@@ -123,20 +172,36 @@ export const cases: Readonly<Record<string, Case>> = {
   "channel list": {
     argv: [],
     down: 5,
-    bad: { argv: ["--agent", "../escape"], code: 2, says: /"\.\.\/escape" cannot be an agent's name/ },
+    bad: {
+      argv: ["--agent", "../escape"],
+      code: 2,
+      says: /"\.\.\/escape" cannot be an agent's name/,
+    },
   },
   "channel leave": { argv: [channel], down: 5, bad: noName },
-  "channel close": { argv: [channel, "--yes"], down: 5, bad: { argv: [channel], code: 2, says: /Close acme.*--yes/s } },
+  "channel close": {
+    argv: [channel, "--yes"],
+    down: 5,
+    bad: { argv: [channel], code: 2, says: /Close acme.*--yes/s },
+  },
   "channel chat": { argv: [channel], down: 5, bad: noName },
   "channel on-message": {
     argv: [channel, "true"],
     down: 5,
     bad: { argv: [channel], code: 2, says: /COMMAND is missing/ },
   },
-  "invites list": { argv: [], down: 5, bad: { argv: ["ops"], code: 2, says: /Invalid channel name/ } },
+  "invites list": {
+    argv: [],
+    down: 5,
+    bad: { argv: ["ops"], code: 2, says: /Invalid channel name/ },
+  },
   "invites revoke": { argv: ["x"], down: 5, bad: { argv: [], code: 2, says: /ID is missing/ } },
   "agents list": { argv: [], down: 0, bad: surplus },
-  "agents delete": { argv: ["bob"], down: 4, bad: { argv: ["A"], code: 2, says: /cannot be an agent's name/ } },
+  "agents delete": {
+    argv: ["bob"],
+    down: 4,
+    bad: { argv: ["A"], code: 2, says: /cannot be an agent's name/ },
+  },
   "agents number": { argv: [], down: 5, bad: surplus },
   "trust name": {
     argv: ["c".repeat(22), "Carol"],
@@ -148,22 +213,46 @@ export const cases: Readonly<Record<string, Case>> = {
   host: { argv: [], down: 2, bad: surplus },
   "host status": { argv: [], down: 4, bad: surplus },
   "host stop": { argv: [], down: 4, bad: surplus },
-  "host readers list": { argv: [], down: 2, bad: { argv: ["ops"], code: 2, says: /Invalid channel name/ } },
+  "host readers list": {
+    argv: [],
+    down: 2,
+    bad: { argv: ["ops"], code: 2, says: /Invalid channel name/ },
+  },
   "host readers delete": {
     argv: [channel, "x"],
     down: 2,
     bad: { argv: [channel], code: 2, says: /READER is missing/ },
   },
-  mcp: { argv: [], down: 2, bad: { argv: ["--policy", "maybe"], code: 2, says: /STATIC_HOST is off/ } },
-  "mcp policy": { argv: [], down: 0, bad: { argv: ["*", "maybe"], code: 2, says: /is not a rule/ } },
+  mcp: {
+    argv: [],
+    down: 2,
+    bad: { argv: ["--policy", "maybe"], code: 2, says: /STATIC_HOST is off/ },
+  },
+  "mcp policy": {
+    argv: [],
+    down: 0,
+    bad: { argv: ["*", "maybe"], code: 2, says: /is not a rule/ },
+  },
   "mcp held": { argv: [], down: 0, bad: surplus },
   "mcp held release": { argv: ["x"], down: 4, bad: { argv: [], code: 2, says: /ID is missing/ } },
   "mcp held drop": { argv: ["x"], down: 4, bad: { argv: [], code: 2, says: /ID is missing/ } },
-  help: { argv: [], down: 0, bad: { argv: ["nothing"], code: 2, says: /"nothing" is not a command/ } },
-  "agent verify": { argv: [], down: 4, bad: { argv: ["--agent", "A"], code: 2, says: /cannot be an agent's name/ } },
+  help: {
+    argv: [],
+    down: 0,
+    bad: { argv: ["nothing"], code: 2, says: /"nothing" is not a command/ },
+  },
+  "agent verify": {
+    argv: [],
+    down: 4,
+    bad: { argv: ["--agent", "A"], code: 2, says: /cannot be an agent's name/ },
+  },
   "agent repair": { argv: ["--yes"], down: 4, bad: surplus },
   "agent passphrase": { argv: [], down: 4, bad: surplus },
-  doctor: { argv: [], down: 7, bad: { argv: ["--api-url", "nowhere"], code: 7, says: /cannot be the API's address/ } },
+  doctor: {
+    argv: [],
+    down: 7,
+    bad: { argv: ["--api-url", "nowhere"], code: 7, says: /cannot be the API's address/ },
+  },
   demo: {
     argv: [],
     down: 5,
@@ -177,13 +266,19 @@ export const cases: Readonly<Record<string, Case>> = {
 };
 
 export async function checkMishaps(t: Deno.TestContext, api: TestApi): Promise<void> {
-  await t.step("without an API every command says so, names the address, and ends with its exit code", withoutApi);
+  await t.step(
+    "without an API every command says so, names the address, and ends with its exit code",
+    withoutApi,
+  );
   await t.step(
     "without a relay every command for channels says so and ends with its exit code",
     () => withoutRelay(api),
   );
   await t.step("bad input is refused by every command, before anybody is asked", badInput);
-  await t.step("a mistyped key is refused by every command that needs one, before anybody is asked", mistypedKey);
+  await t.step(
+    "a mistyped key is refused by every command that needs one, before anybody is asked",
+    mistypedKey,
+  );
   await t.step("an address where something else answers is told from the API", somethingElse);
   await t.step("what cannot be used of the user's own is refused in words", ownFaults);
 }
@@ -198,16 +293,25 @@ interface Trial {
   readonly check: (ended: Ended, one: Case) => void;
 }
 
-/** Every command, signed in at an address, each in a home of its own; `signup` and `login` start without a key. */
-async function tryEach({ apiUrl, key, only = () => true, given = (one) => one, check }: Trial): Promise<void> {
+/**
+ * Every command, signed in at an address, each in a home of its own; `signup` and `login` start
+ * without a key.
+ */
+async function tryEach(
+  { apiUrl, key, only = () => true, given = (one) => one, check }: Trial,
+): Promise<void> {
   for (const [path, one] of Object.entries(cases).filter(([path]) => only(path))) {
-    await using user = await User.create({ STATIC_API_URL: apiUrl, STATIC_RELAY_URL: `https://${closed}` });
+    await using user = await User.create({
+      STATIC_API_URL: apiUrl,
+      STATIC_RELAY_URL: `https://${closed}`,
+    });
     await Deno.mkdir(`${user.folder}/config/static`, { recursive: true });
     const saved = JSON.stringify({ api_key: key, api_url: apiUrl });
     if (!["signup", "login"].includes(path)) await Deno.writeTextFile(user.credentialsFile, saved);
     user.secrets.add(key);
     const { argv, input = "" } = given(one);
-    const { code, stdout, stderr } = await user.start([...path.split(" "), ...argv], { input }).done;
+    const { code, stdout, stderr } = await user.start([...path.split(" "), ...argv], { input })
+      .done;
     user.check(`${path} ${argv.join(" ")}\n${stdout}${stderr}`);
     check({ path, code, stdout, stderr }, one);
   }
@@ -342,19 +446,31 @@ async function ownFaults(): Promise<void> {
   await user.run(["whoami", "--ca-file", user.credentialsFile], { code: 2 });
   await user.run(["doctor", "--ca-file", user.credentialsFile], { code: 7 });
   await user.run(["whoami", "--api-url", "not an address"], { code: 2 });
-  await user.run(["doctor", "--relay-url", "nowhere", "--api-url", `http://${closed}`], { code: 7 });
+  await user.run(["doctor", "--relay-url", "nowhere", "--api-url", `http://${closed}`], {
+    code: 7,
+  });
 
   await Deno.remove(user.credentialsFile);
-  const variables = { STATIC_API_KEY: apiKey, STATIC_API_URL: `http://${closed}`, STATIC_AGENT: "a" };
+  const variables = {
+    STATIC_API_KEY: apiKey,
+    STATIC_API_URL: `http://${closed}`,
+    STATIC_AGENT: "a",
+  };
   await Deno.remove(`${user.folder}/data/static/agents`, { recursive: true });
   await Deno.writeTextFile(`${user.folder}/data/static/agents`, "a file where a folder must be");
   const blocked = await user.json(["channel", "list"], { variables, code: 1 });
   assertMatch(blocked.error.message, /^Cannot use the agent's folder/);
   const { stdout } = await user.run(["doctor"], { variables, code: 7 });
-  assertMatch(stdout, /✗ Data folder +\S+agents cannot be used: .+\n +→ Make it writable, or set XDG_DATA_HOME/);
+  assertMatch(
+    stdout,
+    /✗ Data folder +\S+agents cannot be used: .+\n +→ Make it writable, or set XDG_DATA_HOME/,
+  );
 
   await Deno.remove(`${user.folder}/config/static`, { recursive: true });
   await Deno.writeTextFile(`${user.folder}/config/static`, "a file where a folder must be");
   const kept = await user.json(["logout"], { code: 1 });
-  assertMatch(kept.error.message, /^Cannot delete \S+credentials.json: a file is in the place of a directory/);
+  assertMatch(
+    kept.error.message,
+    /^Cannot delete \S+credentials.json: a file is in the place of a directory/,
+  );
 }

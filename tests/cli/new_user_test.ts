@@ -7,11 +7,16 @@ import { assertNoStackTrace } from "./user.ts";
 const password = "correct horse battery staple";
 const program = String.raw`npx -y deno@\S+ task static`;
 
-/** A shell that knows the commands that are shown; npx is played by the Deno that runs this, so that nothing is fetched. */
+/**
+ * A shell that knows the commands that are shown; npx is played by the Deno that runs this, so that
+ * nothing is fetched.
+ */
 async function prepareShell(folder: string): Promise<Readonly<Record<string, string>>> {
   await Deno.mkdir(`${folder}/bin`);
   await Deno.symlink(Deno.execPath(), `${folder}/bin/deno`);
-  await Deno.writeTextFile(`${folder}/bin/npx`, '#!/bin/sh\nshift 2\nexec deno "$@"\n', { mode: 0o755 });
+  await Deno.writeTextFile(`${folder}/bin/npx`, '#!/bin/sh\nshift 2\nexec deno "$@"\n', {
+    mode: 0o755,
+  });
   return {
     ...shortLived,
     PATH: `${folder}/bin:${Deno.env.get("PATH")}`,
@@ -45,7 +50,10 @@ testWhen(
 async function walk(variables: Readonly<Record<string, string>>): Promise<void> {
   const shell = (columns: number): string => `stty cols ${columns}; exec bash --norc --noprofile`;
   await using stack = new Terminal("deno task start", variables);
-  const [, where = ""] = await stack.see(/Next, in another terminal:\s+(export \S+ \S+ \S+)/, 300_000);
+  const [, where = ""] = await stack.see(
+    /Next, in another terminal:\s+(export \S+ \S+ \S+)/,
+    300_000,
+  );
   const [, signup = ""] = await stack.see(new RegExp(`^ +(${program} signup)`, "m"));
   const [, create = ""] = await stack.see(new RegExp(`^ +(${program} channel create \\S+)$`, "m"));
 
@@ -60,10 +68,14 @@ async function walk(variables: Readonly<Record<string, string>>): Promise<void> 
   await first.see(/Account new@example\.com created/);
   await first.see(/Next:/);
   await first.type(`${create}\n`);
-  const [, invite = ""] = await first.see(new RegExp(`Invite an agent:\\s+(${program} channel invite \\S+)`));
+  const [, invite = ""] = await first.see(
+    new RegExp(`Invite an agent:\\s+(${program} channel invite \\S+)`),
+  );
   await first.type(`${invite}\n`);
   const [token] = await first.see(/inv_[\w-]{60,}/);
-  const [, join = ""] = await first.see(new RegExp(`paste the token:\\s+(${program} channel join \\S+ --agent \\S+)`));
+  const [, join = ""] = await first.see(
+    new RegExp(`paste the token:\\s+(${program} channel join \\S+ --agent \\S+)`),
+  );
 
   await using second = new Terminal(shell(40), variables);
   await second.type(`${join}\n`);
@@ -78,14 +90,17 @@ async function walk(variables: Readonly<Record<string, string>>): Promise<void> 
   );
 
   await first.see(/calls itself "bob-\w{4}"\)? has joined/);
-  const [, listen = ""] = await first.see(new RegExp(`Read and write:\\s+(${program} channel listen \\S+)`));
+  const [, listen = ""] = await first.see(
+    new RegExp(`Read and write:\\s+(${program} channel listen \\S+)`),
+  );
   await first.type(`${listen}\n`);
   await first.see(/Listening on acme\/ops\/deploy/);
   await second.type(`${send}\n`);
-  await first.see(/\d\d:\d\d:\d\d [\w-]{22} {2}unverified; calls itself "bob-\w{4}" {2}hello\n/).catch((error) => {
-    // Whether it was sent is on the other screen.
-    throw new Error(`${error.message}\nthe sender's screen: ${second.screen.slice(-2_000)}`);
-  });
+  await first.see(/\d\d:\d\d:\d\d [\w-]{22} {2}unverified; calls itself "bob-\w{4}" {2}hello\n/)
+    .catch((error) => {
+      // Whether it was sent is on the other screen.
+      throw new Error(`${error.message}\nthe sender's screen: ${second.screen.slice(-2_000)}`);
+    });
   await first.type("\x03echo code $?\n");
   await first.see(/code 0/);
 

@@ -1,4 +1,7 @@
-/** The account's life from the command line: shown, proved, moved, recovered, claimed, deleted; keys that may less. */
+/**
+ * The account's life from the command line: shown, proved, moved, recovered, claimed, deleted; keys
+ * that may less.
+ */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { parseApiKey } from "../../proto/mod.ts";
 import type { TestApi } from "../support/api/harness.ts";
@@ -14,13 +17,28 @@ export async function checkOwnAccount(
   { api, backend }: Pick<Stack, "api" | "backend">,
 ): Promise<void> {
   const codeOf = (email: string, mails: number): Promise<string> => codeTo(backend, email, mails);
-  await t.step("account show and verify: a code is sent, brought back, and good once", () => verify(api, codeOf));
-  await t.step("account email and password: the new ones hold, and keys end if asked", () => change(api, codeOf));
-  await t.step("account reset opens a verified account to who reads its mail", () => reset(api, codeOf));
+  await t.step(
+    "account show and verify: a code is sent, brought back, and good once",
+    () => verify(api, codeOf),
+  );
+  await t.step(
+    "account email and password: the new ones hold, and keys end if asked",
+    () => change(api, codeOf),
+  );
+  await t.step(
+    "account reset opens a verified account to who reads its mail",
+    () => reset(api, codeOf),
+  );
   await t.step("account claim takes an address from who never proved it", () => claim(api, codeOf));
   await t.step("account delete asks first, and for the password", () => remove(api));
-  await t.step("keys create makes keys that may less, and keys list says what", () => narrowKeys(api));
-  await t.step("keys rotate of another key prints its successor and tells when the old one ends", () => rotate(api));
+  await t.step(
+    "keys create makes keys that may less, and keys list says what",
+    () => narrowKeys(api),
+  );
+  await t.step(
+    "keys rotate of another key prints its successor and tells when the old one ends",
+    () => rotate(api),
+  );
 }
 
 type CodeOf = (email: string, mails: number) => Promise<string>;
@@ -36,7 +54,10 @@ async function member(api: TestApi): Promise<{ user: User; email: string }> {
 async function verify(api: TestApi, codeOf: CodeOf): Promise<void> {
   const { user, email } = await member(api);
   await using _ = user;
-  assertMatch((await user.run(["account", "show"])).stdout, new RegExp(`^E-mail +${email}, not verified$`, "m"));
+  assertMatch(
+    (await user.run(["account", "show"])).stdout,
+    new RegExp(`^E-mail +${email}, not verified$`, "m"),
+  );
   const first = await codeOf(email, 1);
   const sent = await user.run(["account", "verify"]);
   assertStringIncludes(sent.stdout, `A code was sent to ${email}`);
@@ -64,9 +85,14 @@ async function change(api: TestApi, codeOf: CodeOf): Promise<void> {
   assertEquals((await user.json(["account", "show"])).email, email);
   await user.run(["account", "password"], { input: `${password}\nshort\n`, code: 2 });
   const differing = { terminal: true, input: `${password}\n${newPassword}\nanother\n`, code: 2 };
-  assertStringIncludes((await user.run(["account", "password"], differing)).stderr, "The two passwords differ");
+  assertStringIncludes(
+    (await user.run(["account", "password"], differing)).stderr,
+    "The two passwords differ",
+  );
   await user.run(["account", "password"], { input: `${password}\n${newPassword}\n` });
-  const ended = await user.json(["account", "password", "--revoke-keys"], { input: `${newPassword}\n${password}\n` });
+  const ended = await user.json(["account", "password", "--revoke-keys"], {
+    input: `${newPassword}\n${password}\n`,
+  });
   assertEquals(ended.keys_revoked, 1);
   assertEquals((await user.credentials()).api_key, undefined);
   await user.run(["login", "--email", email], { input: `${password}\n` });
@@ -79,7 +105,10 @@ async function reset(api: TestApi, codeOf: CodeOf): Promise<void> {
   await user.run(["logout"]);
   await user.run(["account", "reset", "--email", email]);
   const code = await codeOf(email, 2);
-  await user.run(["account", "reset", "--email", email, "AAAA-AAAA-AAAA"], { input: `${newPassword}\n`, code: 4 });
+  await user.run(["account", "reset", "--email", email, "AAAA-AAAA-AAAA"], {
+    input: `${newPassword}\n`,
+    code: 4,
+  });
   const argv = ["account", "reset", code, "--email", email, "--revoke-keys"];
   assertEquals((await user.json(argv, { input: `${newPassword}\n` })).keys_revoked, 1);
   await user.run(["login", "--email", email], { input: `${password}\n`, code: 3 });
@@ -93,11 +122,16 @@ async function claim(api: TestApi, codeOf: CodeOf): Promise<void> {
   victim.secrets.add(newPassword);
   await victim.run(["account", "claim", "--email", email]);
   const code = await codeOf(email, 2);
-  const claimed = await victim.json(["account", "claim", code, "--email", email], { input: `${newPassword}\n` });
+  const claimed = await victim.json(["account", "claim", code, "--email", email], {
+    input: `${newPassword}\n`,
+  });
   assertEquals((await victim.json(["account", "show"])).account_id, claimed.account_id);
   const theirs = await squatter.run(["account", "show"]);
   assertMatch(theirs.stdout, /^E-mail +none$/m);
-  assertMatch(theirs.stderr, /warning: Someone else has verified this account's address.* account email/);
+  assertMatch(
+    theirs.stderr,
+    /warning: Someone else has verified this account's address.* account email/,
+  );
   const nothing = await squatter.json(["account", "verify"], { code: 4 });
   assertMatch(nothing.error.advice, /account email/);
 }
@@ -108,7 +142,11 @@ async function remove(api: TestApi): Promise<void> {
   const unasked = await user.json(["account", "delete"], { input: `${password}\n`, code: 2 });
   assertStringIncludes(unasked.error.message, `Permanently delete the account ${email}`);
   await user.run(["account", "delete"], { terminal: true, input: `n\n`, code: 2 });
-  await user.run(["account", "delete"], { terminal: true, input: `y\nnot the password\n`, code: 3 });
+  await user.run(["account", "delete"], {
+    terminal: true,
+    input: `y\nnot the password\n`,
+    code: 3,
+  });
   await user.run(["account", "show"]);
   await user.run(["account", "delete"], { terminal: true, input: `y\n${password}\n` });
   await user.run(["account", "show"], { code: 3 });
@@ -118,7 +156,8 @@ async function remove(api: TestApi): Promise<void> {
 async function narrowKeys(api: TestApi): Promise<void> {
   const { user } = await member(api);
   await using _ = user;
-  const create = (...flags: string[]): Promise<{ key: string }> => user.json(["keys", "create", ...flags]);
+  const create = (...flags: string[]): Promise<{ key: string }> =>
+    user.json(["keys", "create", ...flags]);
   const { key } = await create(
     "--name",
     "bill",
@@ -133,7 +172,12 @@ async function narrowKeys(api: TestApi): Promise<void> {
   await user.run(["usage"], { variables });
   const refused = await user.json(["account", "show"], { variables, code: 4 });
   assertEquals([refused.error.code, /keys list/.test(refused.error.advice)], ["not_allowed", true]);
-  const web = await create("--kind", "publishable", "--channels", "acme/web/*:send,receive acme/news/all:receive");
+  const web = await create(
+    "--kind",
+    "publishable",
+    "--channels",
+    "acme/web/*:send,receive acme/news/all:receive",
+  );
   const { keys } = await user.json(["keys", "list"]);
   const channels = [
     { pattern: "acme/web/*", allow: ["send", "receive"] },
@@ -166,7 +210,9 @@ async function rotate(api: TestApi): Promise<void> {
   const fresh = printed.stdout.trimEnd();
   assert(parseApiKey(fresh) !== undefined, "standard output is the key and nothing else");
   assertMatch(printed.stderr, /sk_live_\w{8}… works until /);
-  for (const key of [old.key, fresh]) await user.run(["token"], { variables: { STATIC_API_KEY: key } });
+  for (const key of [old.key, fresh]) {
+    await user.run(["token"], { variables: { STATIC_API_KEY: key } });
+  }
   const again = await user.json(["keys", "rotate", old.id], { code: 4 });
   assertEquals(again.error.code, "conflict");
 

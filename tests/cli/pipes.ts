@@ -1,4 +1,7 @@
-/** The program itself, in a shell with pipes: under Deno as the task starts it, and under Node from the npm package. */
+/**
+ * The program itself, in a shell with pipes: under Deno as the task starts it, and under Node from
+ * the npm package.
+ */
 import { assertEquals, assertMatch } from "@std/assert";
 import { buildPackage, cliPackage } from "../../tools/build_npm.ts";
 import { createProject } from "../../tools/bundle.ts";
@@ -46,7 +49,10 @@ async function shell({ environment, definition }: Shell, script: string): Promis
   return outcome;
 }
 
-/** Listens until the last message is there, is told to end, several times as by a terminal and a task, and does. */
+/**
+ * Listens until the last message is there, is told to end, several times as by a terminal and a
+ * task, and does.
+ */
 const untilTerminated = `
 "\${STATIC[@]}" channel listen "$NAME" > "$XDG_DATA_HOME/heard" & listener=$!
 for _ in {1..600}; do grep -q three "$XDG_DATA_HOME/heard" && break; sleep 0.1; done
@@ -55,7 +61,8 @@ wait $listener; echo code $?
 `;
 
 /** The file is there when `head` has ended: a process closes its input before its output. */
-const untilClosed = 'static channel listen "$NAME" | head -1 | { cat; touch "$XDG_DATA_HOME/closed"; }';
+const untilClosed =
+  'static channel listen "$NAME" | head -1 | { cat; touch "$XDG_DATA_HOME/closed"; }';
 
 /** Somebody in this process who owns a channel, and a shell whose agent was let into it. */
 class Pair implements AsyncDisposable {
@@ -86,7 +93,10 @@ class Pair implements AsyncDisposable {
 
   async run(script: string, variables: Readonly<Record<string, string>> = {}): Promise<Outcome> {
     const { environment, definition } = this.#shell;
-    const outcome = await shell({ environment: { ...environment, ...variables }, definition }, script);
+    const outcome = await shell(
+      { environment: { ...environment, ...variables }, definition },
+      script,
+    );
     this.owner.check(outcome.stdout + outcome.stderr);
     return outcome;
   }
@@ -108,13 +118,19 @@ class Pair implements AsyncDisposable {
     await inviting.done;
     const sent = await this.run('echo "through a pipe" | static channel send "$NAME"');
     assertEquals([sent.code, sent.stdout], [0, ""], sent.stderr);
-    assertEquals((await owner.run(["channel", "listen", name, "--count", "1"])).stdout, "through a pipe\n");
+    assertEquals(
+      (await owner.run(["channel", "listen", name, "--count", "1"])).stdout,
+      "through a pipe\n",
+    );
     await owner.run(["channel", "send", name, "one"]);
     const upper = await this.run('static channel listen "$NAME" --json --count 1 | tr a-z A-Z');
     assertMatch(upper.stdout, /"TEXT":"ONE"/);
   }
 
-  /** Nobody can know that a pipe is closed before writing to it, so there is one message more for that. */
+  /**
+   * Nobody can know that a pipe is closed before writing to it, so there is one message more for
+   * that.
+   */
   async listenUntilClosed(): Promise<Outcome> {
     const { name, owner } = this;
     await owner.run(["channel", "send", name, "tick"]);
@@ -134,7 +150,10 @@ class Pair implements AsyncDisposable {
 }
 
 export const forPipes = installed("bash");
-export const forNode = { met: node.met && installed("npm", "tar").met, reason: "node, npm or tar is missing" };
+export const forNode = {
+  met: node.met && installed("npm", "tar").met,
+  reason: "node, npm or tar is missing",
+};
 
 export async function checkPipesUnderDeno(stack: Stack): Promise<void> {
   await using pair = await Pair.create(stack, "acme/pipes/deno", await denoProgram());
@@ -157,7 +176,8 @@ export async function checkPipesUnderDeno(stack: Stack): Promise<void> {
 export async function checkPipesUnderNode(stack: Stack, { program }: NodeProgram): Promise<void> {
   await using pair = await Pair.create(stack, "acme/pipes/node", `STATIC=(${program})`);
   await pair.meet();
-  const script = 'static channel send "$NAME" hosted && static host status --json && static host stop --json';
+  const script =
+    'static channel send "$NAME" hosted && static host status --json && static host stop --json';
   const { code, stdout, stderr } = await pair.run(script, { STATIC_HOST: "" });
   assertEquals(code, 0, stderr);
   assertMatch(stdout, /"running":true.*"runtime":"node .*\n.*"stopped":true/);

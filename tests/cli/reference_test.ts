@@ -6,7 +6,11 @@ import { User } from "./user.ts";
 Deno.test("docs/cli.md is what --help says", async () => {
   const page = await Deno.readTextFile(new URL("../../docs/cli.md", import.meta.url));
   const reference = renderReference(commands);
-  assertEquals(page.slice(page.indexOf("## static\n")), reference, "write it anew with: deno task generate");
+  assertEquals(
+    page.slice(page.indexOf("## static\n")),
+    reference,
+    "write it anew with: deno task generate",
+  );
 });
 
 Deno.test("--help of every command shows how to use it, with examples, also as JSON", async () => {
@@ -23,7 +27,9 @@ Deno.test("static alone shows every command and exit code; a group shows its own
   await using user = await User.create();
   const { stdout } = await user.run([]);
   for (const { path } of commands) assertStringIncludes(stdout, `\n  ${path}  `);
-  for (const { code, meaning } of Object.values(exitCodes)) assertStringIncludes(stdout, `${code}  `, meaning);
+  for (const { code, meaning } of Object.values(exitCodes)) {
+    assertStringIncludes(stdout, `${code}  `, meaning);
+  }
   const group = await user.run(["keys"], { code: 2 });
   assertMatch(group.stdout, /^Commands:\n {2}keys create {2}/);
   await user.run(["keys", "--help"]);
@@ -52,7 +58,11 @@ testWhen(installed("bash"), "bash completes words of commands, then flags", asyn
   assertEquals(await offered(script, "--json", "keys", "r"), ["revoke", "rotate"]);
   assertEquals(await offered(script, "channel", "invite", "a/b/c", "--e"), ["--expires"]);
   assertEquals(await offered(script, "usage", "--js"), ["--json"]);
-  assertEquals(await offered(script, "channel", "send", "usage"), [], "an argument is not taken for a command");
+  assertEquals(
+    await offered(script, "channel", "send", "usage"),
+    [],
+    "an argument is not taken for a command",
+  );
 });
 
 testWhen(installed("zsh"), "zsh reads its completion", async () => {

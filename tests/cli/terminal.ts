@@ -1,6 +1,7 @@
 /**
- * A terminal: a shell on a pseudo-terminal of `script`, typed into and read as a person would. The shell is always bash,
- * whatever `SHELL` says: on a Ctrl-C others end themselves instead of telling how the command ended.
+ * A terminal: a shell on a pseudo-terminal of `script`, typed into and read as a person would. The
+ * shell is always bash, whatever `SHELL` says: on a Ctrl-C others end themselves instead of telling
+ * how the command ended.
  */
 import { assert } from "@std/assert";
 import { eventually } from "../support/mod.ts";
@@ -20,7 +21,14 @@ export class Terminal implements AsyncDisposable {
   /** Runs a command, `bash` for instance. */
   constructor(command: string, variables: Readonly<Record<string, string>>) {
     this.#child = new Deno.Command("script", {
-      args: ["--quiet", "--flush", "--return", "--command", `exec bash --norc -c ${quoted(command)}`, "/dev/null"],
+      args: [
+        "--quiet",
+        "--flush",
+        "--return",
+        "--command",
+        `exec bash --norc -c ${quoted(command)}`,
+        "/dev/null",
+      ],
       cwd: repository,
       env: { SHELL: "/bin/sh", TERM: "xterm", ...variables },
       stdin: "piped",
@@ -74,7 +82,9 @@ export class Terminal implements AsyncDisposable {
   }
 
   async #read(): Promise<void> {
-    for await (const text of this.#child.stdout.pipeThrough(new TextDecoderStream())) this.#screen += text;
+    for await (const text of this.#child.stdout.pipeThrough(new TextDecoderStream())) {
+      this.#screen += text;
+    }
   }
 }
 

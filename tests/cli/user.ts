@@ -1,7 +1,15 @@
-/** Somebody with a home of their own who runs commands. No run may show a stack trace or a secret that it was not asked for. */
+/**
+ * Somebody with a home of their own who runs commands. No run may show a stack trace or a secret
+ * that it was not asked for.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { commands } from "../../cli/mod.ts";
-import { type Outcome, type Running, startCli, type TestHostOptions } from "../../cli/testing/test_host.ts";
+import {
+  type Outcome,
+  type Running,
+  startCli,
+  type TestHostOptions,
+} from "../../cli/testing/test_host.ts";
 
 export interface RunOptions extends Omit<TestHostOptions, "folder"> {
   /** The exit code that is expected; 0 when not given. */
@@ -9,7 +17,9 @@ export interface RunOptions extends Omit<TestHostOptions, "folder"> {
 }
 
 /** The exit codes of each command so far, by any user. */
-export const endings: ReadonlyMap<string, Set<number>> = new Map(commands.map(({ path }) => [path, new Set()]));
+export const endings: ReadonlyMap<string, Set<number>> = new Map(
+  commands.map(({ path }) => [path, new Set()]),
+);
 
 export class User implements AsyncDisposable {
   readonly folder: string;
@@ -24,7 +34,10 @@ export class User implements AsyncDisposable {
 
   static async create(variables: Readonly<Record<string, string>> = {}): Promise<User> {
     // Each run holds its agent itself, so that nothing stays behind; `hosted.ts` is about hosts.
-    return new User(await Deno.makeTempDir({ prefix: "static-user-" }), { STATIC_HOST: "off", ...variables });
+    return new User(await Deno.makeTempDir({ prefix: "static-user-" }), {
+      STATIC_HOST: "off",
+      ...variables,
+    });
   }
 
   get credentialsFile(): string {
@@ -38,7 +51,9 @@ export class User implements AsyncDisposable {
   start(argv: readonly string[], { variables = {}, ...options }: RunOptions = {}): Running {
     const all = { folder: this.folder, variables: { ...this.variables, ...variables }, ...options };
     const running = startCli(argv, all);
-    const path = [3, 2, 1].map((words) => argv.slice(0, words).join(" ")).find((each) => endings.has(each));
+    const path = [3, 2, 1].map((words) => argv.slice(0, words).join(" ")).find((each) =>
+      endings.has(each)
+    );
     void running.done.then(({ code }) => endings.get(path ?? "")?.add(code));
     return running;
   }
@@ -60,7 +75,9 @@ export class User implements AsyncDisposable {
 
   check(shown: string): void {
     assertNoStackTrace(shown);
-    for (const secret of this.secrets) assert(!shown.includes(secret), `a secret was printed: ${shown}`);
+    for (const secret of this.secrets) {
+      assert(!shown.includes(secret), `a secret was printed: ${shown}`);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -69,5 +86,8 @@ export class User implements AsyncDisposable {
 }
 
 export function assertNoStackTrace(shown: string): void {
-  assert(!/^\s+at \S.*[:(]/m.test(shown) && !/Uncaught|Unhandled/i.test(shown), `a stack trace was shown: ${shown}`);
+  assert(
+    !/^\s+at \S.*[:(]/m.test(shown) && !/Uncaught|Unhandled/i.test(shown),
+    `a stack trace was shown: ${shown}`,
+  );
 }

@@ -5,7 +5,10 @@ import type { Tab } from "../support/runtime/tab.ts";
 
 /** As the text of a script. */
 export async function readAxe(): Promise<string> {
-  const kept = await oncePerRun("axe.js", async (path) => await Deno.writeTextFile(path, await unpackAxe()));
+  const kept = await oncePerRun(
+    "axe.js",
+    async (path) => await Deno.writeTextFile(path, await unpackAxe()),
+  );
   return kept === undefined ? await unpackAxe() : await Deno.readTextFile(kept);
 }
 

@@ -17,7 +17,10 @@ import {
   titled,
 } from "./visitor.ts";
 
-/** A script: of the answers that refuse, and of those about the session, all but the first wait for the test. */
+/**
+ * A script: of the answers that refuse, and of those about the session, all but the first wait for
+ * the test.
+ */
 const holdBack = `(() => {
   const first = { refusals: true, sessions: true };
   Object.assign(globalThis, { usualFetch: fetch, refusals: [], sessions: [] });
@@ -50,9 +53,14 @@ testWhen(chromium, "a person at the console", async (t) => {
     secrets.push(key);
     assertMatch(key, /^sk_live_/);
     assertEquals((await api.call("POST", "/v1/tokens", { key })).status, 200);
-    // It is the key of the lines below it: no other is offered. It does not follow its owner from page to page.
+    // It is the key of the lines below it: no other is offered. It does not follow its owner from
+    // page to page.
     assertEquals(await tab.evaluate(shows("Make one now")), false);
-    await tab.until(`document.querySelector("pre[aria-label^=Command]").innerText.includes(${JSON.stringify(key)})`);
+    await tab.until(
+      `document.querySelector("pre[aria-label^=Command]").innerText.includes(${
+        JSON.stringify(key)
+      })`,
+    );
     await tab.press("Keys");
     await tab.until(titled("Keys"));
     assertEquals(await tab.evaluate(shows(key)), false);
@@ -90,28 +98,38 @@ testWhen(chromium, "a person at the console", async (t) => {
     await plans("free");
   });
 
-  await t.step("gets lines with this installation's address and a key made on the spot", async () => {
-    await tab.press("Make one now");
-    await tab.until(`document.querySelector(".secret-text") !== null`);
-    const key = String(await tab.evaluate(`document.querySelector(".secret-text").innerText`));
-    secrets.push(key);
-    assertEquals((await api.call("GET", "/v1/usage", { key })).status, 200);
-    for (const runtime of ["Deno", "Node", "Browser", "Python", "MCP", "CLI"]) {
-      await tab.press(runtime);
-      await tab.until(`document.querySelector("pre").ariaLabel === "Lines for ${runtime}" &&
+  await t.step(
+    "gets lines with this installation's address and a key made on the spot",
+    async () => {
+      await tab.press("Make one now");
+      await tab.until(`document.querySelector(".secret-text") !== null`);
+      const key = String(await tab.evaluate(`document.querySelector(".secret-text").innerText`));
+      secrets.push(key);
+      assertEquals((await api.call("GET", "/v1/usage", { key })).status, 200);
+      for (const runtime of ["Deno", "Node", "Browser", "Python", "MCP", "CLI"]) {
+        await tab.press(runtime);
+        await tab.until(`document.querySelector("pre").ariaLabel === "Lines for ${runtime}" &&
         document.querySelector(".card:has(pre)").innerText.includes(${JSON.stringify(api.url)})`);
-      // A page in a browser would give it to all its visitors.
-      await tab.until(`document.querySelector(".card:has(pre)").innerText.split(${JSON.stringify(key)}).length - 1 ===
-        ${runtime === "Browser" ? 1 : 2}`);
-    }
-  });
+        // A page in a browser would give it to all its visitors.
+        await tab.until(
+          `document.querySelector(".card:has(pre)").innerText.split(${
+            JSON.stringify(key)
+          }).length - 1 ===
+        ${runtime === "Browser" ? 1 : 2}`,
+        );
+      }
+    },
+  );
 
-  await t.step("the API's documentation page sends a call with the reader's key, and keeps it nowhere", async () => {
-    const reader = await (await browser.newPerson()).openTab();
-    await sendFromDocumentation(reader, { api, key: secrets.at(-1) ?? "" });
-    assertClean(reader);
-    await reader[Symbol.asyncDispose]();
-  });
+  await t.step(
+    "the API's documentation page sends a call with the reader's key, and keeps it nowhere",
+    async () => {
+      const reader = await (await browser.newPerson()).openTab();
+      await sendFromDocumentation(reader, { api, key: secrets.at(-1) ?? "" });
+      assertClean(reader);
+      await reader[Symbol.asyncDispose]();
+    },
+  );
 
   await t.step("an account is made once, also when the sign-in after it fails", async () => {
     const person = await (await browser.newPerson()).openTab();
@@ -125,7 +143,10 @@ testWhen(chromium, "a person at the console", async (t) => {
     await person.until(
       `document.querySelector("small.problem")?.innerText === "Password must have at least 8 characters"`,
     );
-    assertEquals(await person.evaluate(`document.body.innerText.split("8 characters").length - 1`), 1);
+    assertEquals(
+      await person.evaluate(`document.body.innerText.split("8 characters").length - 1`),
+      1,
+    );
     assertEquals(await person.evaluate(`document.querySelector(".fault")`), null);
     await person.until(`document.activeElement?.name === "password"`);
     await person.call("Network.setBlockedURLs", { urls: ["*/v1/session"] });
@@ -163,45 +184,59 @@ testWhen(chromium, "a person at the console", async (t) => {
     assertEquals(await tab.evaluate(`document.querySelector("dialog[open]")`), null);
   });
 
-  await t.step("a session that ends takes nothing away: the page waits for the password", async () => {
-    await tab.press("Keys");
-    await tab.fill("Name", "typed before the end");
-    api.clock.aheadMs += 3_601_000;
-    await tab.press("Make the key");
-    await tab.until(`document.querySelector("dialog[open] h2")?.innerText === "Your session has ended"`);
-    await logIn(tab, visitor);
-    await tab.until(`document.querySelector("dialog[open]") === null`);
-    assertEquals(await tab.evaluate(`document.querySelector("[name=name]").value`), "typed before the end");
-    await tab.press("Make the key");
-    await tab.until(shows('This is the key "typed before the end"'));
-    secrets.push(String(await tab.evaluate(`document.querySelector(".secret-text").innerText`)));
-  });
+  await t.step(
+    "a session that ends takes nothing away: the page waits for the password",
+    async () => {
+      await tab.press("Keys");
+      await tab.fill("Name", "typed before the end");
+      api.clock.aheadMs += 3_601_000;
+      await tab.press("Make the key");
+      await tab.until(
+        `document.querySelector("dialog[open] h2")?.innerText === "Your session has ended"`,
+      );
+      await logIn(tab, visitor);
+      await tab.until(`document.querySelector("dialog[open]") === null`);
+      assertEquals(
+        await tab.evaluate(`document.querySelector("[name=name]").value`),
+        "typed before the end",
+      );
+      await tab.press("Make the key");
+      await tab.until(shows('This is the key "typed before the end"'));
+      secrets.push(String(await tab.evaluate(`document.querySelector(".secret-text").innerText`)));
+    },
+  );
 
-  await t.step("a tab never shows the account of somebody who signed in in another tab", async () => {
-    const other = newVisitor();
-    await api.call("POST", "/v1/accounts", { body: other });
-    const second = await browser.openTab();
-    await second.open(`${api.url}/console/account`);
-    await second.until(shows(visitor.email));
-    await second.press("Sign out");
-    await logIn(second, other);
-    await second.until(shows(other.email));
-    // The first tab learns of it with its next question, and begins anew. Its other questions are refused too, but later.
-    await tab.evaluate(holdBack);
-    await tab.press("Account");
-    await tab.until(shows(other.email));
-    assertEquals(await tab.evaluate(shows(visitor.email)), false);
-    assertEquals(await tab.evaluate(shows("typed before the end")), false);
-    await tab.evaluate("refusals.splice(0).forEach((go) => go())");
-    await tab.until("sessions.length > 0");
-    await tab.press("Sign out");
-    await tab.until(shows("Make an account"));
-    await tab.evaluate("sessions.splice(0).forEach((go) => go()), globalThis.fetch = usualFetch, 0");
-    await logIn(tab, visitor);
-    await tab.until(shows(visitor.email));
-    assertClean(second);
-    await second[Symbol.asyncDispose]();
-  });
+  await t.step(
+    "a tab never shows the account of somebody who signed in in another tab",
+    async () => {
+      const other = newVisitor();
+      await api.call("POST", "/v1/accounts", { body: other });
+      const second = await browser.openTab();
+      await second.open(`${api.url}/console/account`);
+      await second.until(shows(visitor.email));
+      await second.press("Sign out");
+      await logIn(second, other);
+      await second.until(shows(other.email));
+      // The first tab learns of it with its next question, and begins anew. Its other questions are
+      // refused too, but later.
+      await tab.evaluate(holdBack);
+      await tab.press("Account");
+      await tab.until(shows(other.email));
+      assertEquals(await tab.evaluate(shows(visitor.email)), false);
+      assertEquals(await tab.evaluate(shows("typed before the end")), false);
+      await tab.evaluate("refusals.splice(0).forEach((go) => go())");
+      await tab.until("sessions.length > 0");
+      await tab.press("Sign out");
+      await tab.until(shows("Make an account"));
+      await tab.evaluate(
+        "sessions.splice(0).forEach((go) => go()), globalThis.fetch = usualFetch, 0",
+      );
+      await logIn(tab, visitor);
+      await tab.until(shows(visitor.email));
+      assertClean(second);
+      await second[Symbol.asyncDispose]();
+    },
+  );
 
   await t.step("a logout that the service does not hear does not look like one", async () => {
     await tab.call("Network.setBlockedURLs", { urls: ["*/v1/session"] });
@@ -215,19 +250,22 @@ testWhen(chromium, "a person at the console", async (t) => {
     await tab.until(shows("Make an account"));
   });
 
-  await t.step("after a sign-in the focus is at the content, and an address without a page says so", async () => {
-    await tab.open(`${api.url}/console/nowhere`);
-    await tab.until(titled("Not found"));
-    await tab.press("To the console");
-    await tab.until(shows("Make an account"));
-    await logIn(tab, visitor);
-    await tab.until(`${titled("Home")} && ${isAtContent}`);
-    await tab.open(`${api.url}/console/nowhere`);
-    await tab.until(`${titled("Not found")} && ${shows("Sign out")}`);
-    await tab.press("Home");
-    await tab.press("Sign out");
-    await tab.until(shows("Make an account"));
-  });
+  await t.step(
+    "after a sign-in the focus is at the content, and an address without a page says so",
+    async () => {
+      await tab.open(`${api.url}/console/nowhere`);
+      await tab.until(titled("Not found"));
+      await tab.press("To the console");
+      await tab.until(shows("Make an account"));
+      await logIn(tab, visitor);
+      await tab.until(`${titled("Home")} && ${isAtContent}`);
+      await tab.open(`${api.url}/console/nowhere`);
+      await tab.until(`${titled("Not found")} && ${shows("Sign out")}`);
+      await tab.press("Home");
+      await tab.press("Sign out");
+      await tab.until(shows("Make an account"));
+    },
+  );
 
   await t.step("the account's end asks for the password, and is an end", async () => {
     await logIn(tab, visitor);
@@ -242,16 +280,23 @@ testWhen(chromium, "a person at the console", async (t) => {
     assertEquals((await api.call("POST", "/v1/session", { body: visitor })).status, 401);
   });
 
-  await t.step("nothing was stored, nothing broke the policy, and no secret left the page", async () => {
-    assertEquals(await storedBy(tab), nothingStored);
-    assertClean(tab);
-    for (const secret of secrets) {
-      assert(!api.logs.some((line) => line.includes(secret)));
-      assert(!tab.requests.some(({ url }) => url.includes(encodeURIComponent(secret)) || url.includes(secret)));
-    }
-    const referrers = tab.requests.flatMap(({ headers }) => headers["Referer"] || []);
-    assertEquals(referrers, []);
-  });
+  await t.step(
+    "nothing was stored, nothing broke the policy, and no secret left the page",
+    async () => {
+      assertEquals(await storedBy(tab), nothingStored);
+      assertClean(tab);
+      for (const secret of secrets) {
+        assert(!api.logs.some((line) => line.includes(secret)));
+        assert(
+          !tab.requests.some(({ url }) =>
+            url.includes(encodeURIComponent(secret)) || url.includes(secret)
+          ),
+        );
+      }
+      const referrers = tab.requests.flatMap(({ headers }) => headers["Referer"] || []);
+      assertEquals(referrers, []);
+    },
+  );
 });
 
 async function sendFromDocumentation(
@@ -263,7 +308,9 @@ async function sendFromDocumentation(
   await tab.until(`document.readyState === "complete" && ${shows("/v1/tokens")}`);
   const section = `document.querySelector("#get-v1-keys")`;
   await tab.evaluate(
-    `document.getElementById("key").value = ${JSON.stringify(key)}; ${section}.querySelector("form").requestSubmit()`,
+    `document.getElementById("key").value = ${
+      JSON.stringify(key)
+    }; ${section}.querySelector("form").requestSubmit()`,
   );
   await tab.until(`${section}.querySelector("output").textContent.startsWith("200 ")`);
   await tab.evaluate(`${section}.querySelector("[data-language=Python]").click()`);
@@ -324,7 +371,9 @@ testWhen(
     const browser = opened.use(await openBrowser());
     const tab = await browser.openTab();
     const visitor = newVisitor();
-    const from = (host: number): Record<string, string> => ({ "x-forwarded-for": `198.51.100.${host}` });
+    const from = (host: number): Record<string, string> => ({
+      "x-forwarded-for": `198.51.100.${host}`,
+    });
     const isStrangerLetIn = async (): Promise<boolean> =>
       (await api.call("POST", "/v1/session", { body: visitor, headers: from(99) })).status === 200;
 
@@ -349,7 +398,9 @@ testWhen(
     await tab.fill("Present password", visitor.password);
     await tab.fill("New password", changed);
     await tab.press("Change the password");
-    await tab.until(`document.querySelector("dialog[open] h2")?.innerText === "Your session has ended"`);
+    await tab.until(
+      `document.querySelector("dialog[open] h2")?.innerText === "Your session has ended"`,
+    );
     await tab.open(`${api.url}/console`);
     await logIn(tab, { ...visitor, password: changed });
     await tab.until(titled("Home"));

@@ -1,4 +1,5 @@
-// Colours of the console by the numbers of WCAG 2.1 AA, in both schemes: text 4.5 to 1, borders, marks and focus 3 to 1.
+// Colours of the console by the numbers of WCAG 2.1 AA, in both schemes: text 4.5 to 1, borders,
+// marks and focus 3 to 1.
 import { assert, assertEquals } from "@std/assert";
 
 const style = Deno.readTextFileSync(new URL("../../api/console/page/style.css", import.meta.url));
@@ -19,7 +20,10 @@ const pairs: readonly (readonly [string, readonly string[], number])[] = [
 /** The custom properties of a block of `:root`. */
 function colours(block: string): ReadonlyMap<string, string> {
   return new Map(
-    Array.from(block.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g), ([, name = "", value = ""]) => [name, value]),
+    Array.from(
+      block.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g),
+      ([, name = "", value = ""]) => [name, value],
+    ),
   );
 }
 
@@ -44,7 +48,9 @@ Deno.test("contrast() is WCAG's", () => {
 
 Deno.test("every colour stands out from its ground as WCAG AA asks, light and dark", () => {
   const light = colours(/^:root \{([^}]+)\}/m.exec(style)?.[1] ?? "");
-  const dark = colours(/prefers-color-scheme: dark\) \{\s+:root \{([^}]+)\}/.exec(style)?.[1] ?? "");
+  const dark = colours(
+    /prefers-color-scheme: dark\) \{\s+:root \{([^}]+)\}/.exec(style)?.[1] ?? "",
+  );
   assertEquals([...dark.keys()].sort(), [...light.keys()].sort());
   const compared = new Set(["line", ...pairs.flatMap(([front, behind]) => [front, ...behind])]);
   // Lines between rows carry no meaning; every other colour is compared with something.
@@ -53,7 +59,10 @@ Deno.test("every colour stands out from its ground as WCAG AA asks, light and da
     for (const [front, behind, least] of pairs) {
       for (const ground of behind) {
         const ratio = contrast(values.get(front) ?? "", values.get(ground) ?? "");
-        assert(ratio >= least, `${scheme}: ${front} on ${ground} is ${ratio.toFixed(2)}, ${least} are needed`);
+        assert(
+          ratio >= least,
+          `${scheme}: ${front} on ${ground} is ${ratio.toFixed(2)}, ${least} are needed`,
+        );
       }
     }
   }

@@ -14,7 +14,10 @@ export interface Attack {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Returns what became of each attempt. Framing must fail, and no policy but that of frames may have been needed. */
+/**
+ * Returns what became of each attempt. Framing must fail, and no policy but that of frames may have
+ * been needed.
+ */
 export async function attackFrom(tab: Tab, attack: Attack): Promise<unknown> {
   await using evil = serveEvil(attack);
   await tab.open(`http://${attack.hostname}:${evil.addr.port}/`);
@@ -30,7 +33,9 @@ export async function attackFrom(tab: Tab, attack: Attack): Promise<unknown> {
 }
 
 function serveEvil(attack: Attack): Deno.HttpServer<Deno.NetAddr> {
-  const page = `<!doctype html><title>evil</title><script type="module">${scriptOf(attack)}</script>`;
+  const page = `<!doctype html><title>evil</title><script type="module">${
+    scriptOf(attack)
+  }</script>`;
   return Deno.serve(
     { hostname: attack.hostname, port: 0, onListen: () => {} },
     () => new Response(page, { headers: { "content-type": "text/html" } }),
@@ -46,8 +51,12 @@ function scriptOf({ target, page, attempts, headers = {} }: Attack): string {
     const loaded = new Promise((resolve) => frame.onload = resolve);
     document.body.append(frame);
     await loaded;
-    window.results = await Promise.all(${JSON.stringify(attempts)}.map(async ([method, path, body]) => {
-      const headers = { ...${JSON.stringify(headers)}, ...(body && { "content-type": "application/json" }) };
+    window.results = await Promise.all(${
+    JSON.stringify(attempts)
+  }.map(async ([method, path, body]) => {
+      const headers = { ...${
+    JSON.stringify(headers)
+  }, ...(body && { "content-type": "application/json" }) };
       for (const mode of ["cors", "no-cors"]) {
         try {
           const init = { method, mode, credentials: "include", ...(body && { body }) };

@@ -1,4 +1,7 @@
-/** Somebody without a mouse: goes from one element to the next, sees each time where the focus is, and gets everywhere. */
+/**
+ * Somebody without a mouse: goes from one element to the next, sees each time where the focus is,
+ * and gets everywhere.
+ */
 import { assert, assertEquals } from "@std/assert";
 import type { TestApi } from "../support/api/harness.ts";
 import type { Tab } from "../support/runtime/tab.ts";
@@ -15,7 +18,10 @@ const maxStops = 100;
 
 async function press(tab: Tab, key: keyof typeof keys): Promise<void> {
   const event = { key, code: key, ...keys[key] };
-  await tab.call("Input.dispatchKeyEvent", { type: "text" in event ? "keyDown" : "rawKeyDown", ...event });
+  await tab.call("Input.dispatchKeyEvent", {
+    type: "text" in event ? "keyDown" : "rawKeyDown",
+    ...event,
+  });
   await tab.call("Input.dispatchKeyEvent", { type: "keyUp", ...event });
 }
 
@@ -72,7 +78,9 @@ export async function walkByKeyboard(tab: Tab, api: Pick<TestApi, "url">): Promi
   await tab.until(isAtContent);
   await goTo(tab, "Deno");
   await press(tab, "ArrowRight");
-  await tab.until(`document.activeElement?.labels?.[0]?.innerText === "Node" && document.activeElement.checked`);
+  await tab.until(
+    `document.activeElement?.labels?.[0]?.innerText === "Node" && document.activeElement.checked`,
+  );
   await goTo(tab, "Keys");
   await press(tab, "Enter");
   await tab.until(`${titled("Keys")} && ${isAtContent}`);
@@ -87,7 +95,11 @@ export async function walkByKeyboard(tab: Tab, api: Pick<TestApi, "url">): Promi
   // A button that worked has the focus again.
   await goTo(tab, "Send another code");
   await press(tab, "Enter");
-  await tab.until(`${shows("A new code is on its way.")} && document.activeElement?.innerText === "Send another code"`);
+  await tab.until(
+    `${
+      shows("A new code is on its way.")
+    } && document.activeElement?.innerText === "Send another code"`,
+  );
 }
 
 async function signUp(tab: Tab): Promise<void> {
@@ -99,7 +111,10 @@ async function signUp(tab: Tab): Promise<void> {
   await write(tab, email);
   await goTo(tab, "Password");
   await write(tab, password);
-  const [isHome, isBusy] = [`${titled("Home")} && ${shows("first API key")}`, shows("Try again shortly")];
+  const [isHome, isBusy] = [
+    `${titled("Home")} && ${shows("first API key")}`,
+    shows("Try again shortly"),
+  ];
   // A database on a busy machine may be late; people do what the page says.
   do {
     await press(tab, "Enter");
@@ -114,11 +129,15 @@ async function changeItsMind(tab: Tab): Promise<void> {
   await tab.until(shows("default"));
   await goTo(tab, "Revoke default");
   await press(tab, "Enter");
-  await tab.until(`document.querySelector("dialog[open]")?.contains(document.activeElement) === true`);
+  await tab.until(
+    `document.querySelector("dialog[open]")?.contains(document.activeElement) === true`,
+  );
   await press(tab, "Escape");
   await tab.until(isBack);
   await press(tab, "Enter");
-  await tab.until(`document.querySelector("dialog[open]")?.contains(document.activeElement) === true`);
+  await tab.until(
+    `document.querySelector("dialog[open]")?.contains(document.activeElement) === true`,
+  );
   await goTo(tab, "Keep it");
   await press(tab, "Enter");
   await tab.until(isBack);

@@ -1,5 +1,5 @@
-// The lines of "Connect your first agent" as they stand, against a real API and a real relay, with nothing but what the page
-// shows. A campaign, because it starts programs in several languages.
+// The lines of "Connect your first agent" as they stand, against a real API and a real relay, with
+// nothing but what the page shows. A campaign, because it starts programs in several languages.
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { buildWheel } from "../../tools/build_python.ts";
 import { tried } from "../support/campaign.ts";

@@ -67,7 +67,10 @@ export async function hears(tab: Tab, text: string): Promise<void> {
 
 /** Once shown, and gone from the page. `whose` is empty or "for a guest ". */
 export async function makeLink(tab: Tab, name: string, whose = ""): Promise<string> {
-  const [isMade, isBusy] = [`document.querySelector(".secret-text") !== null`, shows("Try again shortly")];
+  const [isMade, isBusy] = [
+    `document.querySelector(".secret-text") !== null`,
+    shows("Try again shortly"),
+  ];
   // A database on a busy machine may be late; people do what the page says.
   for (let tries = 0; tries === 0 || (tries < 10 && await tab.evaluate(isBusy) === true); tries++) {
     await tab.press(`Make a link ${whose}to ${name}`);

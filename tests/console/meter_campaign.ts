@@ -1,5 +1,5 @@
-// The privacy meter in a real browser, against a tap on the wire and against the relay's own accounts. A campaign: it watches
-// cover traffic for half a minute.
+// The privacy meter in a real browser, against a tap on the wire and against the relay's own
+// accounts. A campaign: it watches cover traffic for half a minute.
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { limits } from "../../proto/mod.ts";
 import { tried } from "../support/campaign.ts";
@@ -16,7 +16,10 @@ const directions = { up: "sent", down: "received" } as const;
 const messages = 20;
 /** The page draws the meter once a second. */
 const drawnMs = 2_500;
-/** Cells under way while the page is read: a second of drawing and one of the network, at four a second, twice over. */
+/**
+ * Cells under way while the page is read: a second of drawing and one of the network, at four a
+ * second, twice over.
+ */
 const underWay = 16;
 
 interface Shown {
@@ -59,7 +62,9 @@ testWhen(chromium, "the privacy meter tells what is on the wire", async (t) => {
   await using opened = new AsyncDisposableStack();
   const wire = opened.use(new Wire());
   const stack = opened.use(await startStack({ between: (relay) => wire.between(relay) }));
-  const browser = opened.use(await openBrowser("--ignore-certificate-errors", "--window-size=1440,900"));
+  const browser = opened.use(
+    await openBrowser("--ignore-certificate-errors", "--window-size=1440,900"),
+  );
   const tab = await browser.openTab();
   const apiKey = await signUp(tab, stack.api, newVisitor());
   await tab.press("I have kept it");
@@ -68,7 +73,9 @@ testWhen(chromium, "the privacy meter tells what is on the wire", async (t) => {
     `without cover, ${messages} messages are as many cells on the page as on the wire, exactly`,
     async () => {
       // Then the agent uses the fallback from the beginning.
-      await tab.evaluate(`globalThis.usualTransport = WebTransport; delete globalThis.WebTransport`);
+      await tab.evaluate(
+        `globalThis.usualTransport = WebTransport; delete globalThis.WebTransport`,
+      );
       await tab.press("Live");
       await untilConnected(tab, "cells");
       await choose(tab, "cover", "off");
@@ -79,13 +86,19 @@ testWhen(chromium, "the privacy meter tells what is on the wire", async (t) => {
       for (let i = 0; i < messages; i++) {
         await say(tab, `message ${i}`);
         // One after the other: replies that leave together share a cell.
-        await tab.until(`document.querySelectorAll(".mine").length === ${i + 1} && !${shows("sending …")}`);
+        await tab.until(
+          `document.querySelectorAll(".mine").length === ${i + 1} && !${shows("sending …")}`,
+        );
       }
       await untilQuiet(wire);
       const [page, seen] = [await cellsShown(tab), cellsOn(wire)];
       for (const side of sides) {
         const [onPage, onWire] = [page[side] - pageBefore[side], seen[side] - wireBefore[side]];
-        console.log(`without cover, ${side}: page ${onPage} cells, wire ${onWire}; lengths ${lengthsOf(wire, side)}`);
+        console.log(
+          `without cover, ${side}: page ${onPage} cells, wire ${onWire}; lengths ${
+            lengthsOf(wire, side)
+          }`,
+        );
         assertEquals(onPage, onWire, side);
         assertGreater(onPage, messages - 1, side);
       }
@@ -102,30 +115,37 @@ testWhen(chromium, "the privacy meter tells what is on the wire", async (t) => {
     for (const side of sides) {
       const { rate, real, cover } = await meter(tab, side);
       console.log(
-        `constant cover, ${side}: page ${page[side]} (${real} real, ${cover} cover), wire ${seen[side]}, ${rate}/s`,
+        `constant cover, ${side}: page ${page[side]} (${real} real, ${cover} cover), wire ${
+          seen[side]
+        }, ${rate}/s`,
       );
       assertNear(page[side], seen[side], underWay, side);
       assertNear(rate, 4, 1, side);
     }
   });
 
-  await t.step("over WebTransport the wire has the bytes of the meter's cells, and little more", async () => {
-    await tab.evaluate(`globalThis.WebTransport = usualTransport; undefined`);
-    await connectBy(tab, "webtransport", "webtransport");
-    await watchCover(tab, 8);
-    const [pageBefore, bytesBefore] = [await cellsShown(tab), bytesOn(wire)];
-    await watchCover(tab, 60);
-    const [page, bytes] = [await cellsShown(tab), bytesOn(wire)];
-    for (const side of sides) {
-      const cells = page[side] - pageBefore[side];
-      const ratio = (bytes[side] - bytesBefore[side]) / (cells * limits.cellBytes);
-      console.log(
-        `WebTransport, ${side}: ${cells} cells, ${ratio.toFixed(3)} bytes on the wire for each byte of them`,
-      );
-      // QUIC adds heads and acknowledgements; the page is up to a second behind.
-      assert(ratio > 0.85 && ratio < 1.35, `${side}: ${ratio}`);
-    }
-  });
+  await t.step(
+    "over WebTransport the wire has the bytes of the meter's cells, and little more",
+    async () => {
+      await tab.evaluate(`globalThis.WebTransport = usualTransport; undefined`);
+      await connectBy(tab, "webtransport", "webtransport");
+      await watchCover(tab, 8);
+      const [pageBefore, bytesBefore] = [await cellsShown(tab), bytesOn(wire)];
+      await watchCover(tab, 60);
+      const [page, bytes] = [await cellsShown(tab), bytesOn(wire)];
+      for (const side of sides) {
+        const cells = page[side] - pageBefore[side];
+        const ratio = (bytes[side] - bytesBefore[side]) / (cells * limits.cellBytes);
+        console.log(
+          `WebTransport, ${side}: ${cells} cells, ${
+            ratio.toFixed(3)
+          } bytes on the wire for each byte of them`,
+        );
+        // QUIC adds heads and acknowledgements; the page is up to a second behind.
+        assert(ratio > 0.85 && ratio < 1.35, `${side}: ${ratio}`);
+      }
+    },
+  );
 
   await t.step("the relay's account of cover is the meter's", async () => {
     await tab.press("Connection");
@@ -150,7 +170,10 @@ testWhen(chromium, "the privacy meter tells what is on the wire", async (t) => {
 });
 
 function assertNear(actual: number, expected: number, tolerance: number, what = "cells"): void {
-  assert(Math.abs(actual - expected) <= tolerance, `${what}: ${actual} is not within ${tolerance} of ${expected}`);
+  assert(
+    Math.abs(actual - expected) <= tolerance,
+    `${what}: ${actual} is not within ${tolerance} of ${expected}`,
+  );
 }
 
 function cellsOn(wire: Wire): Record<Side, number> {

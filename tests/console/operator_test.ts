@@ -1,7 +1,14 @@
-// The operator's page in a real browser, on a real admin port: what it shows and does, and what other pages cannot do with it.
+// The operator's page in a real browser, on a real admin port: what it shows and does, and what
+// other pages cannot do with it.
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { testWhen } from "../support/mod.ts";
-import { anyBackend, relaySecret, type SignedUp, startTestApi, type TestApi } from "../support/api/harness.ts";
+import {
+  anyBackend,
+  relaySecret,
+  type SignedUp,
+  startTestApi,
+  type TestApi,
+} from "../support/api/harness.ts";
 import { chromium } from "../support/runtime/chromium.ts";
 import { openBrowser, type Tab } from "../support/runtime/tab.ts";
 import { judge, readAxe } from "./accessibility.ts";
@@ -18,7 +25,9 @@ testWhen(chromium, "an operator at the admin port's page", async (t) => {
   const api = await startTestApi({ ...backend.environment, STATIC_ADMIN_SECRET: secret });
   opened.defer(() => api.close());
   const user = await api.signUp();
-  await api.call("POST", "/v1/accounts", { body: { email: hostileEmail, password: "a long password" } });
+  await api.call("POST", "/v1/accounts", {
+    body: { email: hostileEmail, password: "a long password" },
+  });
   await api.call("POST", "/internal/v1/leases", {
     key: relaySecret,
     body: { nonce: crypto.randomUUID(), relay_id: "r", account_id: user.id, messages: 77 },
@@ -27,18 +36,21 @@ testWhen(chromium, "an operator at the admin port's page", async (t) => {
   const tab = await browser.openTab();
   await tab.runFirst(`window.hacked = () => document.documentElement.dataset.hacked = "yes"`);
 
-  await t.step("is let in by the operator's own secret alone, and the public port has no such page", async () => {
-    for (const path of ["/admin", "/admin/v1/view", "/console/assets/operator.js"]) {
-      assertEquals((await api.call("GET", path)).status, 404, path);
-    }
-    await tab.open(`${api.adminUrl}/`);
-    for (const wrong of [user.apiKey, relaySecret, "ünsinn"]) {
-      await enter(tab, wrong);
-      await tab.until(shows("That is not the operator's secret"));
-    }
-    await enter(tab, secret);
-    await tab.until(`${titled("Accounts")} && document.activeElement?.id === "main"`);
-  });
+  await t.step(
+    "is let in by the operator's own secret alone, and the public port has no such page",
+    async () => {
+      for (const path of ["/admin", "/admin/v1/view", "/console/assets/operator.js"]) {
+        assertEquals((await api.call("GET", path)).status, 404, path);
+      }
+      await tab.open(`${api.adminUrl}/`);
+      for (const wrong of [user.apiKey, relaySecret, "ünsinn"]) {
+        await enter(tab, wrong);
+        await tab.until(shows("That is not the operator's secret"));
+      }
+      await enter(tab, secret);
+      await tab.until(`${titled("Accounts")} && document.activeElement?.id === "main"`);
+    },
+  );
 
   await t.step("an address without a page says so", async () => {
     const { status, headers } = await fetch(`${api.adminUrl}/admin/nowhere`, { method: "HEAD" });
@@ -56,9 +68,14 @@ testWhen(chromium, "an operator at the admin port's page", async (t) => {
     await tab.fill("Part of the address", user.email.slice(5, 20).toUpperCase());
     await tab.press("Show");
     await tab.until(`${shows(user.email)} && !${shows(hostileEmail)}`);
-    assertEquals(await tab.evaluate(`document.querySelector("tbody td:nth-child(4)").innerText`), "77");
     assertEquals(
-      await tab.evaluate(`[document.documentElement.dataset.hacked ?? "no", document.querySelector("svg[onload]")]`),
+      await tab.evaluate(`document.querySelector("tbody td:nth-child(4)").innerText`),
+      "77",
+    );
+    assertEquals(
+      await tab.evaluate(
+        `[document.documentElement.dataset.hacked ?? "no", document.querySelector("svg[onload]")]`,
+      ),
       [
         "no",
         null,
@@ -79,51 +96,75 @@ testWhen(chromium, "an operator at the admin port's page", async (t) => {
   await t.step("sees the audit and has its chain checked", async () => {
     await tab.press("Audit");
     await tab.until(shows("plan.limit_set"));
-    assert(String(await tab.evaluate(`document.querySelector("tbody").innerText`)).includes("admin:page"));
+    assert(
+      String(await tab.evaluate(`document.querySelector("tbody").innerText`)).includes(
+        "admin:page",
+      ),
+    );
     await tab.press("Check the chain");
     await tab.until(shows("The audit is whole"));
   });
 
-  await t.step("every page is usable without seeing it, light or dark, from 360 pixels on", async () => {
-    const axe = await readAxe();
-    for (const [index, page] of ["Accounts", "Limits", "Health", "Audit"].entries()) {
-      const isDark = index % 2 === 1;
-      await tab.resize({ width: 360, height: 800, isDark });
-      await tab.press(page);
-      await tab.until(`${titled(page)} && document.querySelectorAll(".items > li, td, .cards section").length > 3`);
-      assertEquals(await judge(tab, axe), [], `${page}, ${isDark ? "dark" : "light"}`);
-      const wide = await tab.evaluate(`document.documentElement.scrollWidth`);
-      assert(Number(wide) <= 360, `${page} is ${wide} pixels wide`);
-    }
-  });
+  await t.step(
+    "every page is usable without seeing it, light or dark, from 360 pixels on",
+    async () => {
+      const axe = await readAxe();
+      for (const [index, page] of ["Accounts", "Limits", "Health", "Audit"].entries()) {
+        const isDark = index % 2 === 1;
+        await tab.resize({ width: 360, height: 800, isDark });
+        await tab.press(page);
+        await tab.until(
+          `${
+            titled(page)
+          } && document.querySelectorAll(".items > li, td, .cards section").length > 3`,
+        );
+        assertEquals(await judge(tab, axe), [], `${page}, ${isDark ? "dark" : "light"}`);
+        const wide = await tab.evaluate(`document.documentElement.scrollWidth`);
+        assert(Number(wide) <= 360, `${page} is ${wide} pixels wide`);
+      }
+    },
+  );
 
-  await t.step("the secret is in the page's memory alone: neither a lock nor a reload keeps it", async () => {
-    assertEquals(await storedBy(tab), nothingStored);
-    await tab.press("Lock");
-    await tab.until(titled("Static operator"));
-    await enter(tab, secret);
-    await tab.until(titled("Audit"));
-    await tab.open(`${api.adminUrl}/admin/audit`);
-    await tab.until(titled("Static operator"));
-    assert(!tab.requests.some(({ url }) => url.includes(secret)));
-    assert(!api.logs.some((line) => line.includes(secret)));
-    assertEquals(tab.requests.flatMap(({ headers }) => headers["Referer"] || []), []);
-    assertClean(tab);
-  });
+  await t.step(
+    "the secret is in the page's memory alone: neither a lock nor a reload keeps it",
+    async () => {
+      assertEquals(await storedBy(tab), nothingStored);
+      await tab.press("Lock");
+      await tab.until(titled("Static operator"));
+      await enter(tab, secret);
+      await tab.until(titled("Audit"));
+      await tab.open(`${api.adminUrl}/admin/audit`);
+      await tab.until(titled("Static operator"));
+      assert(!tab.requests.some(({ url }) => url.includes(secret)));
+      assert(!api.logs.some((line) => line.includes(secret)));
+      assertEquals(tab.requests.flatMap(({ headers }) => headers["Referer"] || []), []);
+      assertClean(tab);
+    },
+  );
 
-  for (const [where, hostname] of [["another port", "127.0.0.1"], ["another site", "localhost"]] as const) {
-    await t.step(`a page on ${where} neither frames it nor acts, even if it knew the secret`, async () => {
-      const orders = ["run", "view"].map((path) => ["POST", `/admin/v1/${path}`, `{"args":["suspend","${user.id}"]}`]);
-      const results = await attackFrom(tab, {
-        hostname,
-        target: api.adminUrl,
-        page: "/admin",
-        attempts: [["GET", "/admin"], ["GET", "/metrics"], ...orders],
-        headers: { authorization: `Bearer ${secret}` },
-      });
-      assertEquals(results, Array(4).fill("refused"));
-      assertEquals((await api.call("GET", "/v1/keys", { key: user.apiKey })).status, 200);
-    });
+  for (
+    const [where, hostname] of [["another port", "127.0.0.1"], [
+      "another site",
+      "localhost",
+    ]] as const
+  ) {
+    await t.step(
+      `a page on ${where} neither frames it nor acts, even if it knew the secret`,
+      async () => {
+        const orders = ["run", "view"].map((
+          path,
+        ) => ["POST", `/admin/v1/${path}`, `{"args":["suspend","${user.id}"]}`]);
+        const results = await attackFrom(tab, {
+          hostname,
+          target: api.adminUrl,
+          page: "/admin",
+          attempts: [["GET", "/admin"], ["GET", "/metrics"], ...orders],
+          headers: { authorization: `Bearer ${secret}` },
+        });
+        assertEquals(results, Array(4).fill("refused"));
+        assertEquals((await api.call("GET", "/v1/keys", { key: user.apiKey })).status, 200);
+      },
+    );
   }
 });
 
@@ -133,7 +174,8 @@ async function enter(tab: Tab, text: string): Promise<void> {
 }
 
 async function govern(tab: Tab, api: TestApi, user: SignedUp): Promise<void> {
-  const status = async (): Promise<number> => (await api.call("GET", "/v1/keys", { key: user.apiKey })).status;
+  const status = async (): Promise<number> =>
+    (await api.call("GET", "/v1/keys", { key: user.apiKey })).status;
   const limit = async (): Promise<number> =>
     (await api.call("GET", "/v1/usage", { key: user.apiKey })).json.messages.limit;
   await tab.press(user.email);

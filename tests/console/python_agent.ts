@@ -1,4 +1,7 @@
-/** An agent in Python, as a program of its own: it joins by a link, says that it is there, and answers requests until it is ended. */
+/**
+ * An agent in Python, as a program of its own: it joins by a link, says that it is there, and
+ * answers requests until it is ended.
+ */
 import { buildWheel } from "../../tools/build_python.ts";
 import { runCommand } from "../support/mod.ts";
 import { findPython } from "../support/python.ts";
@@ -44,7 +47,10 @@ export async function startPythonAgent(
     stderr: "piped",
   }).spawn();
   const problems = new Response(child.stderr).text();
-  const [input, output] = [child.stdin.getWriter(), child.stdout.pipeThrough(new TextDecoderStream()).getReader()];
+  const [input, output] = [
+    child.stdin.getWriter(),
+    child.stdout.pipeThrough(new TextDecoderStream()).getReader(),
+  ];
   await input.write(new TextEncoder().encode(`${link}\n`));
   let printed = "";
   while (!printed.includes("\n")) {

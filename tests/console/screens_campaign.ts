@@ -1,5 +1,6 @@
-// Every page of the console in every size and scheme: nothing is wider than the screen, axe finds nothing serious, and pictures
-// are kept in `dist/screens`. And the time to the first paint. A campaign, because it takes minutes.
+// Every page of the console in every size and scheme: nothing is wider than the screen, axe finds
+// nothing serious, and pictures are kept in `dist/screens`. And the time to the first paint. A
+// campaign, because it takes minutes.
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { tried } from "../support/campaign.ts";
 import { testWhen } from "../support/mod.ts";
@@ -7,7 +8,15 @@ import { chromium } from "../support/runtime/chromium.ts";
 import { openBrowser, type Tab, type TabBrowser } from "../support/runtime/tab.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { judge, readAxe } from "./accessibility.ts";
-import { choose, hears, makeLink, openChannel, ownAgent, say, untilConnected } from "./live_visitor.ts";
+import {
+  choose,
+  hears,
+  makeLink,
+  openChannel,
+  ownAgent,
+  say,
+  untilConnected,
+} from "./live_visitor.ts";
 import { assertClean, newVisitor, shows, signUp, titled } from "./visitor.ts";
 
 const folder = new URL("../../dist/screens/", import.meta.url);
@@ -49,10 +58,14 @@ async function fit(
   const content = Number(await tab.evaluate(`document.documentElement.scrollHeight`));
   await tab.resize({ width, height: Math.max(height, Math.min(content, 4_000)), isDark });
   // Two frames: one is laid out by then, with what a change of size makes anew.
-  await tab.evaluate(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`);
+  await tab.evaluate(
+    `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`,
+  );
 }
 
-/** Somebody in the console with a conversation, a guest, an operator, and strangers at both doors. */
+/**
+ * Somebody in the console with a conversation, a guest, an operator, and strangers at both doors.
+ */
 async function openScreens(browser: TabBrowser, stack: Stack): Promise<readonly Screen[]> {
   const tab = await browser.openTab();
   await signUp(tab, stack.api, newVisitor());
@@ -71,13 +84,20 @@ async function openScreens(browser: TabBrowser, stack: Stack): Promise<readonly 
     "hello from a guest, who has a longer sentence to say than fits into one line of a phone",
   );
   await invited.press("Send");
-  await hears(tab, "hello from a guest, who has a longer sentence to say than fits into one line of a phone");
+  await hears(
+    tab,
+    "hello from a guest, who has a longer sentence to say than fits into one line of a phone",
+  );
   await say(tab, "hello");
   await choose(tab, "addressee", (await ownAgent(invited)).id);
-  await tab.evaluate(`document.getElementById("message").value = "Can you review the migration by five?"`);
+  await tab.evaluate(
+    `document.getElementById("message").value = "Can you review the migration by five?"`,
+  );
   await tab.press("Send");
   await invited.until(`document.querySelector(".question input") !== null`);
-  await invited.evaluate(`document.querySelector(".question input").value = "Yes, it is next on my list."`);
+  await invited.evaluate(
+    `document.querySelector(".question input").value = "Yes, it is next on my list."`,
+  );
   await invited.press("Answer");
   await tab.until(shows("Yes, it is next on my list."));
   await choose(tab, "addressee", "");
@@ -122,7 +142,9 @@ async function openScreens(browser: TabBrowser, stack: Stack): Promise<readonly 
 
 async function openOperator(browser: TabBrowser, stack: Stack): Promise<Tab> {
   const tab = await (await browser.newPerson()).openTab();
-  const secret = await Deno.readTextFile(`${stack.backend.environment["STATIC_DATA_DIR"]}/admin_secret`);
+  const secret = await Deno.readTextFile(
+    `${stack.backend.environment["STATIC_DATA_DIR"]}/admin_secret`,
+  );
   await tab.open(`${stack.api.adminUrl}/admin`);
   await tab.fill("Operator's secret", secret.trim());
   await tab.press("Open");
@@ -141,9 +163,15 @@ testWhen(chromium, "every page in every size, light and dark", async (t) => {
       const tab = await (await browser.newPerson()).openTab();
       await tab.open(`${stack.api.url}/console`);
       await tab.until(
-        `${shows("Make an account")} && performance.getEntriesByName("first-contentful-paint").length > 0`,
+        `${
+          shows("Make an account")
+        } && performance.getEntriesByName("first-contentful-paint").length > 0`,
       );
-      times.push(Number(await tab.evaluate(`performance.getEntriesByName("first-contentful-paint")[0].startTime`)));
+      times.push(
+        Number(
+          await tab.evaluate(`performance.getEntriesByName("first-contentful-paint")[0].startTime`),
+        ),
+      );
       await tab[Symbol.asyncDispose]();
     }
     console.log(`first contentful paint: ${times.map((ms) => `${Math.round(ms)} ms`).join(", ")}`);

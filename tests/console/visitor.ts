@@ -23,14 +23,21 @@ export function newVisitor(email = `user-${crypto.randomUUID()}@example.com`): V
   return { email, password: `password ${crypto.randomUUID()}` };
 }
 
-/** The form to sign in has fields with the same labels: what is typed before the other form stands is lost with it. */
+/**
+ * The form to sign in has fields with the same labels: what is typed before the other form stands
+ * is lost with it.
+ */
 export async function openSignUp(tab: Tab): Promise<void> {
   await tab.press("Make an account");
   await tab.until(shows("Make the account"));
 }
 
 /** Ends at Home; returns the key that was shown. */
-export async function signUp(tab: Tab, api: Pick<TestApi, "url">, { email, password }: Visitor): Promise<string> {
+export async function signUp(
+  tab: Tab,
+  api: Pick<TestApi, "url">,
+  { email, password }: Visitor,
+): Promise<string> {
   await tab.open(`${api.url}/`);
   await openSignUp(tab);
   await tab.fill("E-mail", email);
@@ -52,7 +59,9 @@ export async function logIn(tab: Tab, { email, password }: Visitor): Promise<voi
   await tab.press("Sign in");
 }
 
-/** Everything that a page can keep beyond its own life, as text. Cookies that scripts see included. */
+/**
+ * Everything that a page can keep beyond its own life, as text. Cookies that scripts see included.
+ */
 export async function storedBy(tab: Tab): Promise<string> {
   return String(
     await tab.evaluate(`(async () => JSON.stringify([
@@ -62,7 +71,10 @@ export async function storedBy(tab: Tab): Promise<string> {
   );
 }
 
-/** Texts that stand in the clear anywhere in the databases of the page's origin. Throws when there is no database. */
+/**
+ * Texts that stand in the clear anywhere in the databases of the page's origin. Throws when there
+ * is no database.
+ */
 export async function foundInDatabases(tab: Tab, texts: readonly string[]): Promise<unknown> {
   return await tab.evaluate(`(async () => {
     const done = (request) => new Promise((resolve, reject) => {
@@ -83,7 +95,9 @@ export async function foundInDatabases(tab: Tab, texts: readonly string[]): Prom
       for (const table of database.objectStoreNames) {
         const store = database.transaction(table).objectStore(table);
         const all = textOf([await done(store.getAllKeys()), await done(store.getAll())]);
-        for (const text of ${JSON.stringify(texts)}) if (all.includes(text) || name.includes(text)) found.add(text);
+        for (const text of ${
+    JSON.stringify(texts)
+  }) if (all.includes(text) || name.includes(text)) found.add(text);
       }
       database.close();
     }
@@ -94,7 +108,8 @@ export async function foundInDatabases(tab: Tab, texts: readonly string[]): Prom
 /** Addresses that the back button of this tab knows. */
 export async function visited(tab: Tab): Promise<readonly string[]> {
   const { entries } = await tab.call("Page.getNavigationHistory");
-  return (entries as { url: string }[]).map(({ url }) => url); // cast: the shape of the debugging protocol
+  // cast: the shape of the debugging protocol
+  return (entries as { url: string }[]).map(({ url }) => url);
 }
 
 export const nothingStored = '[{},{},"",null,"",[],0]';

@@ -1,6 +1,7 @@
 /**
- * The wire between a browser and the relay: passes everything on, and counts it as an observer can who has no key. Cells over
- * HTTPS are counted by the lengths of TLS records, which are in the clear; over QUIC only bytes are to be seen.
+ * The wire between a browser and the relay: passes everything on, and counts it as an observer can
+ * who has no key. Cells over HTTPS are counted by the lengths of TLS records, which are in the
+ * clear; over QUIC only bytes are to be seen.
  */
 import { limits } from "../../proto/mod.ts";
 import type { RelayPorts } from "../support/stack.ts";
@@ -20,7 +21,10 @@ interface Counted {
 }
 
 const headBytes = 5;
-/** A cell in TLS: heads of HTTP/2 (9), of the call's message (5) and of its field (3), type and tag of the record (17). */
+/**
+ * A cell in TLS: heads of HTTP/2 (9), of the call's message (5) and of its field (3), type and tag
+ * of the record (17).
+ */
 const sealedCellBytes = limits.cellBytes + 9 + 5 + 3 + 17;
 /** A cell may be cut in two where the peer's window ends. HTTP's own records are shorter. */
 const leastCellRecord = 1_000;
@@ -84,7 +88,10 @@ export class Wire implements AsyncDisposable {
     await from.readable.pipeThrough(watch).pipeTo(to.writable);
   }
 
-  /** Each connection of the browser has an address of its own, and so a socket of its own towards the relay. */
+  /**
+   * Each connection of the browser has an address of its own, and so a socket of its own towards
+   * the relay.
+   */
   async #passDatagrams(socket: Deno.DatagramConn, port: number): Promise<void> {
     const upstreams = new Map<string, Deno.DatagramConn>();
     for await (const [datagram, client] of socket) {
@@ -92,7 +99,9 @@ export class Wire implements AsyncDisposable {
       const name = JSON.stringify(client);
       const upstream = upstreams.get(name) ?? this.#answerTo(client, socket);
       upstreams.set(name, upstream);
-      await upstream.send(datagram, { transport: "udp", hostname: "127.0.0.1", port }).catch(() => 0);
+      await upstream.send(datagram, { transport: "udp", hostname: "127.0.0.1", port }).catch(() =>
+        0
+      );
     }
   }
 

@@ -1,12 +1,20 @@
 /**
- * Follows `docs/cluster.md` as an operator does: its commands, its configuration and its variables as they stand there, and then its
- * instructions for operation. A machine is an address of loopback, and a folder in place of `/etc` and `/var/lib`.
+ * Follows `docs/cluster.md` as an operator does: its commands, its configuration and its variables
+ * as they stand there, and then its instructions for operation. A machine is an address of
+ * loopback, and a folder in place of `/etc` and `/var/lib`.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { anyBackend, relaySecret } from "../support/api/harness.ts";
 import { startProcess } from "../support/api/process.ts";
 import { tried } from "../support/campaign.ts";
-import { createCertificate, eventually, natsInstalled, natsProgram, runCommand, testWhen } from "../support/mod.ts";
+import {
+  createCertificate,
+  eventually,
+  natsInstalled,
+  natsProgram,
+  runCommand,
+  testWhen,
+} from "../support/mod.ts";
 import { type RelayProcess, runRelayProcess, startRelayProcess } from "../support/relay/process.ts";
 import { type Block, parsePage } from "../../tools/pages/markdown.ts";
 
@@ -35,7 +43,9 @@ function relayAddress(number: number | string): string {
   return `127.0.44.${number}`;
 }
 
-/** The page's text on a machine of the test. The page shows the first node's and the first relay's. */
+/**
+ * The page's text on a machine of the test. The page shows the first node's and the first relay's.
+ */
 function translate(text: string, folder: string, number: number): string {
   return text
     .replace("server_name: nats-1", `server_name: nats-${number}`)
@@ -48,7 +58,9 @@ function translate(text: string, folder: string, number: number): string {
 }
 
 function variablesIn(text: string): Record<string, string> {
-  return Object.fromEntries(Array.from(text.matchAll(/^(\w+)=(.*)$/gm), ([, name = "", value = ""]) => [name, value]));
+  return Object.fromEntries(
+    Array.from(text.matchAll(/^(\w+)=(.*)$/gm), ([, name = "", value = ""]) => [name, value]),
+  );
 }
 
 async function run(command: string, env: Record<string, string> = {}): Promise<string> {
@@ -70,7 +82,8 @@ class Node {
 
   start(): void {
     const args = ["-c", `exec ${this.#command.trim()}`];
-    this.#child = new Deno.Command("bash", { args, stdin: "null", stdout: "null", stderr: "null" }).spawn();
+    this.#child = new Deno.Command("bash", { args, stdin: "null", stdout: "null", stderr: "null" })
+      .spawn();
   }
 
   /** Until `/healthz` at the monitoring port returns 200, as the page says. */
@@ -128,7 +141,9 @@ testWhen(natsInstalled, "docs/cluster.md, step by step", async (t) => {
   await step("make keys, and copy them to nodes and relays", async () => {
     await makeKeys(/^deno task nats:keys keys /m);
     for (const number of numbers) {
-      await run(`cp -r ${folder}/keys/nats-${number} ${folder}; cp -r ${folder}/keys/relay ${folder}/tls-${number}`);
+      await run(
+        `cp -r ${folder}/keys/nats-${number} ${folder}; cp -r ${folder}/keys/relay ${folder}/tls-${number}`,
+      );
     }
     await Deno.rename(`${folder}/keys/authority`, `${folder}/authority`);
     await Deno.remove(`${folder}/keys`, { recursive: true });
@@ -138,8 +153,15 @@ testWhen(natsInstalled, "docs/cluster.md, step by step", async (t) => {
     const program = await natsProgram();
     for (const number of numbers) {
       await configure(number);
-      const command = translate(blockWith(/^nats-server /m).text, folder, number).replace(/^nats-server/, program);
-      const node = new Node(number, command, await Deno.readTextFile(`${folder}/nats-${number}/ca.pem`));
+      const command = translate(blockWith(/^nats-server /m).text, folder, number).replace(
+        /^nats-server/,
+        program,
+      );
+      const node = new Node(
+        number,
+        command,
+        await Deno.readTextFile(`${folder}/nats-${number}/ca.pem`),
+      );
       opened.defer(() => node.close());
       nodes.push(node);
       node.start();
@@ -151,7 +173,9 @@ testWhen(natsInstalled, "docs/cluster.md, step by step", async (t) => {
   opened.defer(() => backend.close());
   const onRelays = (text: string): string =>
     text.replaceAll(/relay-(\d)\.example\.com/g, (_, each) => relayAddress(each));
-  const urls = onRelays(variablesIn(blockWith(/^STATIC_RELAY_URL=/m).text)["STATIC_RELAY_URL"] ?? "");
+  const urls = onRelays(
+    variablesIn(blockWith(/^STATIC_RELAY_URL=/m).text)["STATIC_RELAY_URL"] ?? "",
+  );
   await using api = await startProcess({ ...backend.environment, STATIC_RELAY_URL: urls });
 
   await step("start three relays, and two agents talk", async () => {
@@ -177,7 +201,9 @@ testWhen(natsInstalled, "docs/cluster.md, step by step", async (t) => {
         STATIC_RELAY_DRAIN_SECONDS: "1",
       });
     }
-    for (const environment of environments) relays.push(await startRelayProcess(environment, "as task"));
+    for (const environment of environments) {
+      relays.push(await startRelayProcess(environment, "as task"));
+    }
     opened.defer(async () => {
       // Asked, and not killed: each runs below its task, which would leave it behind.
       for (const relay of relays) relay.signal("SIGTERM");
@@ -231,7 +257,9 @@ testWhen(natsInstalled, "docs/cluster.md, step by step", async (t) => {
     const [, lost] = nodes;
     assert(lost !== undefined);
     await lost.stop("SIGKILL");
-    for (const gone of ["store-2", "nats-2"]) await Deno.remove(`${folder}/${gone}`, { recursive: true });
+    for (const gone of ["store-2", "nats-2"]) {
+      await Deno.remove(`${folder}/${gone}`, { recursive: true });
+    }
     await makeKeys(/^deno task nats:keys --authority authority new /m);
     await run(`cp -r ${folder}/new/nats-2 ${folder}`);
     await configure(2);
@@ -251,7 +279,11 @@ testWhen(natsInstalled, "docs/cluster.md, step by step", async (t) => {
     }
     await restartNodes();
     await talk();
-    const thief = { ...environments[0], STATIC_NATS_CREDENTIALS: old, STATIC_DATA_DIR: `${folder}/thief` };
+    const thief = {
+      ...environments[0],
+      STATIC_NATS_CREDENTIALS: old,
+      STATIC_DATA_DIR: `${folder}/thief`,
+    };
     const { code, output } = await runRelayProcess(thief);
     assertEquals(code, 1, output);
     assertMatch(output, /^Cannot start: the shared log cannot be used/m);
@@ -261,7 +293,8 @@ testWhen(natsInstalled, "docs/cluster.md, step by step", async (t) => {
     const [relay] = relays;
     assert(relay !== undefined);
     relay.signal("SIGUSR1");
-    const written = (): Promise<boolean> => Promise.resolve(relay.output().includes('"event":"backup_written"'));
+    const written = (): Promise<boolean> =>
+      Promise.resolve(relay.output().includes('"event":"backup_written"'));
     await eventually({ withinMs: patienceMs, what: "the backup" }, written, (is) => is);
     const old = `${folder}/old`;
     await Deno.mkdir(old);
@@ -275,8 +308,15 @@ testWhen(natsInstalled, "docs/cluster.md, step by step", async (t) => {
     });
     alone.signal("SIGTERM");
     assertEquals(await alone.finished(), 0, alone.output());
-    const command = blockWith(/^deno task relay:import/m).text.replace(/^deno /, `${Deno.execPath()} `);
-    const environment = { ...environments[0], STATIC_DATA_DIR: old, STATIC_RELAY_CLUSTER: "second" };
+    const command = blockWith(/^deno task relay:import/m).text.replace(
+      /^deno /,
+      `${Deno.execPath()} `,
+    );
+    const environment = {
+      ...environments[0],
+      STATIC_DATA_DIR: old,
+      STATIC_RELAY_CLUSTER: "second",
+    };
     assertStringIncludes(await run(command, environment), 'the beginning of the cluster "second"');
   });
   tried("docs/cluster.md, 8 steps");

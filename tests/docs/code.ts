@@ -22,6 +22,8 @@ export async function runCode({ block, file, desk }: CodeRun): Promise<void> {
       env: { ...desk.environment },
       stdin: "null",
     }).output();
-    if (!success) throw new Error(new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr));
+    if (!success) {
+      throw new Error(new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr));
+    }
   }
 }

@@ -1,4 +1,5 @@
-// Pages, help, errors of every language, the console and the skill tell users to run `static`: what they name exists.
+// Pages, help, errors of every language, the console and the skill tell users to run `static`: what
+// they name exists.
 import { assertEquals, assertGreater } from "@std/assert";
 import { commands, globalFlags } from "../../cli/mod.ts";
 import { isTest, lineAt, listFiles } from "../../tools/source.ts";
@@ -6,7 +7,10 @@ import { isTest, lineAt, listFiles } from "../../tools/source.ts";
 const root = new URL("../../", import.meta.url).pathname;
 const firstWords = new Set(commands.map(({ path }) => path.split(" ")[0]));
 /** Up to a sign that ends it in prose, code, HTML or a table. */
-const written = new RegExp(`\\bstatic ((?:${[...firstWords].join("|")})\\b[^\`"'<\\n|;,.()]*)`, "g");
+const written = new RegExp(
+  `\\bstatic ((?:${[...firstWords].join("|")})\\b[^\`"'<\\n|;,.()]*)`,
+  "g",
+);
 
 /** Returns undefined if it exists with all its flags. */
 function mistakeIn(words: string): string | undefined {

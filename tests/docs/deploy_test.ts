@@ -1,5 +1,6 @@
-// Runs the files of deploy/ as far as a machine without systemd's and Docker's daemons can: the very commands, with the
-// very permissions and variables, from exactly the files that an image would contain.
+// Runs the files of deploy/ as far as a machine without systemd's and Docker's daemons can: the
+// very commands, with the very permissions and variables, from exactly the files that an image
+// would contain.
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { readConfig as readApiConfig } from "../../api/config.ts";
 import { relayMemory } from "../../deploy/local/commands.ts";
@@ -21,19 +22,29 @@ function read(path: string): string {
   return Deno.readTextFileSync(`${repository}${path}`);
 }
 
-testWhen(installed("systemd-analyze"), "the units are accepted by systemd, and little is exposed", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "static-units-" });
-  for (const part of parts) {
-    const path = `${folder}/static-${part}.service`;
-    await Deno.writeTextFile(
-      path,
-      read(`deploy/static-${part}.service`).replace("/usr/local/bin/deno", Deno.execPath()),
-    );
-    assertEquals(await runCommand("systemd-analyze", ["verify", path]), "");
-    await runCommand("systemd-analyze", ["security", "--offline=true", "--threshold=20", "--no-pager", path]);
-  }
-  await Deno.remove(folder, { recursive: true });
-});
+testWhen(
+  installed("systemd-analyze"),
+  "the units are accepted by systemd, and little is exposed",
+  async () => {
+    const folder = await Deno.makeTempDir({ prefix: "static-units-" });
+    for (const part of parts) {
+      const path = `${folder}/static-${part}.service`;
+      await Deno.writeTextFile(
+        path,
+        read(`deploy/static-${part}.service`).replace("/usr/local/bin/deno", Deno.execPath()),
+      );
+      assertEquals(await runCommand("systemd-analyze", ["verify", path]), "");
+      await runCommand("systemd-analyze", [
+        "security",
+        "--offline=true",
+        "--threshold=20",
+        "--no-pager",
+        path,
+      ]);
+    }
+    await Deno.remove(folder, { recursive: true });
+  },
+);
 
 Deno.test("systemd starts a part again after every end, however often and however soon", () => {
   for (const part of parts) {
@@ -50,8 +61,13 @@ Deno.test("units and images run the entry of the part's task, with no permission
     const entry = tasks[part]?.split(" ").at(-1);
     for (const args of [unitOf(part).args, imageOf(part).args]) {
       assertEquals(args.at(-1), entry);
-      assert(args.includes("--allow-env"), "only then a part can refuse a variable that is misspelt");
-      const granted = args.filter((arg) => arg.startsWith("--allow-")).map((arg) => arg.replace(/=.*/, ""));
+      assert(
+        args.includes("--allow-env"),
+        "only then a part can refuse a variable that is misspelt",
+      );
+      const granted = args.filter((arg) => arg.startsWith("--allow-")).map((arg) =>
+        arg.replace(/=.*/, "")
+      );
       assertEquals(granted.filter((flag) => !tasks[part]?.includes(flag)), []);
     }
   }
@@ -71,8 +87,11 @@ Deno.test("the relay's task sets V8's flags, and leaves those that its operator 
     const task = tasks.relay?.replace(/ deno run .*$/, " printenv DENO_V8_FLAGS");
     await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify({ tasks: { relay: task } }));
     const flagsWith = async (env: Record<string, string>): Promise<string> =>
-      (await runCommand(Deno.execPath(), ["task", "--quiet", "relay"], { cwd: folder, env })).trim();
-    if (Deno.env.get("DENO_V8_FLAGS") === undefined) assertEquals(await flagsWith({}), relayMemory.DENO_V8_FLAGS);
+      (await runCommand(Deno.execPath(), ["task", "--quiet", "relay"], { cwd: folder, env }))
+        .trim();
+    if (Deno.env.get("DENO_V8_FLAGS") === undefined) {
+      assertEquals(await flagsWith({}), relayMemory.DENO_V8_FLAGS);
+    }
     const own = "--max-semi-space-size=32,--stack-size=900";
     assertEquals(await flagsWith({ DENO_V8_FLAGS: own }), own);
   } finally {
@@ -85,17 +104,31 @@ Deno.test("the tasks of API and relay let them read the files that variables nam
   try {
     await Deno.writeTextFile(`${folder}/key`, "");
     const readable = async (part: string, env: Record<string, string>): Promise<string> => {
-      const shown = tasks[part]?.replace(/ deno run (--no-prompt --allow-net .*)$/, " echo $1") ?? "";
-      const text = await runCommand(Deno.execPath(), ["task", "--quiet", "--eval", shown], { cwd: repository, env });
+      const shown = tasks[part]?.replace(/ deno run (--no-prompt --allow-net .*)$/, " echo $1") ??
+        "";
+      const text = await runCommand(Deno.execPath(), ["task", "--quiet", "--eval", shown], {
+        cwd: repository,
+        env,
+      });
       return / --allow-read=(.*) --allow-write=/.exec(text)?.[1] ?? "";
     };
-    const named = { api: ["STATIC_TLS_KEY", "STATIC_JWT_KEYS"], relay: ["STATIC_TLS_KEY", "STATIC_NATS_CREDENTIALS"] };
+    const named = {
+      api: ["STATIC_TLS_KEY", "STATIC_JWT_KEYS"],
+      relay: ["STATIC_TLS_KEY", "STATIC_NATS_CREDENTIALS"],
+    };
     for (const [part, variables] of Object.entries(named)) {
       for (const name of variables) {
         const given = { STATIC_DATA_DIR: `${folder}/data`, STATIC_TLS_CERT: "" };
         const files = await readable(part, { ...given, [name]: `${folder}/key` });
-        for (const file of ["data", "key"]) assert(files.includes(`${folder}/${file}`.replaceAll(",", ",,")), files);
-        for (const key of ["Y2FuYXJ5/LWluLWJhc2U2NA==", "-----BEGIN PRIVATE KEY-----\nY2FuYXJ5\n-----END"]) {
+        for (const file of ["data", "key"]) {
+          assert(files.includes(`${folder}/${file}`.replaceAll(",", ",,")), files);
+        }
+        for (
+          const key of [
+            "Y2FuYXJ5/LWluLWJhc2U2NA==",
+            "-----BEGIN PRIVATE KEY-----\nY2FuYXJ5\n-----END",
+          ]
+        ) {
           const files = await readable(part, { ...given, [name]: key });
           assert(files.includes("/data") && !files.includes("Y2FuYXJ5"), files);
         }
@@ -112,7 +145,9 @@ Deno.test("images are built on the Deno that the README names, from files that e
     const { from, copies, builds } = imageOf(part);
     assertEquals(from, `denoland/deno:${version}`);
     assertEquals(builds, part === "api" ? [["task", "build"]] : []);
-    for (const path of copies) assert(path === "dist/console" || Deno.statSync(repository + path), path);
+    for (const path of copies) {
+      assert(path === "dist/console" || Deno.statSync(repository + path), path);
+    }
   }
 });
 
@@ -127,7 +162,11 @@ Deno.test("alert rules and dashboard name metrics that the parts serve", () => {
     ),
   );
   for (
-    const file of ["deploy/prometheus/alerts.yml", "deploy/prometheus/alerts_test.yml", "deploy/grafana/dashboard.json"]
+    const file of [
+      "deploy/prometheus/alerts.yml",
+      "deploy/prometheus/alerts_test.yml",
+      "deploy/grafana/dashboard.json",
+    ]
   ) {
     const named = Array.from(
       read(file).matchAll(/\bstatic_(?:api|relay)_\w+/g),
@@ -148,10 +187,19 @@ testWhen(
   async () => {
     const folder = `${repository}deploy/prometheus`;
     await runCommand("promtool", ["check", "config", `${folder}/prometheus.yml`]);
-    assertMatch(await runCommand("promtool", ["test", "rules", `${folder}/alerts_test.yml`]), /SUCCESS/);
-    const rules = Array.from(read("deploy/prometheus/alerts.yml").matchAll(/alert: (\w+)/g), ([, name = ""]) => name);
+    assertMatch(
+      await runCommand("promtool", ["test", "rules", `${folder}/alerts_test.yml`]),
+      /SUCCESS/,
+    );
+    const rules = Array.from(
+      read("deploy/prometheus/alerts.yml").matchAll(/alert: (\w+)/g),
+      ([, name = ""]) => name,
+    );
     const tested = new Set(
-      Array.from(read("deploy/prometheus/alerts_test.yml").matchAll(/alertname: (\w+)/g), ([, name]) => name),
+      Array.from(
+        read("deploy/prometheus/alerts_test.yml").matchAll(/alertname: (\w+)/g),
+        ([, name]) => name,
+      ),
     );
     assertEquals(rules.filter((name) => !tested.has(name)), []);
   },
@@ -159,12 +207,17 @@ testWhen(
 
 Deno.test("the compose file builds our images, mounts files that exist and sets variables that the parts know", () => {
   const text = read("deploy/compose.yaml");
-  for (const [, path = ""] of text.matchAll(/dockerfile: ([\w./]+)/g)) assert(Deno.statSync(repository + path), path);
+  for (const [, path = ""] of text.matchAll(/dockerfile: ([\w./]+)/g)) {
+    assert(Deno.statSync(repository + path), path);
+  }
   for (const [, path = ""] of text.matchAll(/["\s]\.\/((?:prometheus|grafana)[\w./]*)/g)) {
     assert(Deno.statSync(`${repository}deploy/${path}`), path);
   }
   const known = read("docs/configuration.md");
-  const set = Array.from(text.matchAll(/^ {6}(STATIC_\w+|DATABASE_URL):/gm), ([, name = ""]) => name);
+  const set = Array.from(
+    text.matchAll(/^ {6}(STATIC_\w+|DATABASE_URL):/gm),
+    ([, name = ""]) => name,
+  );
   assert(set.length > 10);
   assertEquals(set.filter((name) => !known.includes(`\`${name}\``)), []);
   const asked = Array.from(text.matchAll(/\$\{(\w+)/g), ([, name = ""]) => name);
@@ -184,15 +237,19 @@ Deno.test("every variable that a proxy or balancer needs is in the files of depl
   const needed = new Set(Array.from(page.matchAll(/`(STATIC_\w+)[`=]/g), ([, name = ""]) => name));
   // Its port is published under another number, or is the unit's own choice.
   needed.delete("STATIC_RELAY_GRPC_PORT");
-  const settings = (text: string): Record<string, string> => variablesIn(text.replaceAll(/^# (?=\w+=)/gm, ""));
+  const settings = (text: string): Record<string, string> =>
+    variablesIn(text.replaceAll(/^# (?=\w+=)/gm, ""));
   const ofUnits = { ...settings(read("deploy/api.env")), ...settings(read("deploy/relay.env")) };
   const ofImages = Object.assign(
     {},
     ...["api", "relay"].map((part) => ({ ...imageOf(part).variables, ...composedFor(part) })),
   );
-  for (const given of [ofUnits, ofImages]) assertEquals([...needed].filter((name) => !(name in given)), []);
   for (const given of [ofUnits, ofImages]) {
-    const variable = (name: string): string | undefined => needed.has(name) ? given[name] : undefined;
+    assertEquals([...needed].filter((name) => !(name in given)), []);
+  }
+  for (const given of [ofUnits, ofImages]) {
+    const variable = (name: string): string | undefined =>
+      needed.has(name) ? given[name] : undefined;
     assertEquals(readApiConfig(variable).trustedHeader, "X-Forwarded-For");
     assertEquals(readRelayConfig(variable).balancers.length, given === ofUnits ? 1 : 0);
   }
@@ -203,7 +260,11 @@ Deno.test("the parts run as their units and images say, and stop with code 0 whe
   for (const part of parts) {
     await t.step(`unit of the ${part}`, async () => {
       const { args, variables } = unitOf(part);
-      await serve(stage.place(args, "unit"), stage.environment(part, variables, "unit"), repository);
+      await serve(
+        stage.place(args, "unit"),
+        stage.environment(part, variables, "unit"),
+        repository,
+      );
     });
     // Building an image takes long, so the smallest one shows by default how they are built.
     if (!inCampaign && part !== "proxy") continue;
@@ -211,7 +272,11 @@ Deno.test("the parts run as their units and images say, and stop with code 0 whe
       const image = imageOf(part);
       const variables = { ...image.variables, ...composedFor(part) };
       await stage.build(image);
-      await serve(stage.place(image.args, "image"), stage.environment(part, variables, "image"), `${stage.folder}/app`);
+      await serve(
+        stage.place(image.args, "image"),
+        stage.environment(part, variables, "image"),
+        `${stage.folder}/app`,
+      );
     });
   }
 });
@@ -223,7 +288,9 @@ interface Described {
 }
 
 function unitOf(part: string): Described {
-  const command = /^ExecStart=\/usr\/local\/bin\/deno (.+)$/m.exec(read(`deploy/static-${part}.service`))?.[1] ?? "";
+  const command =
+    /^ExecStart=\/usr\/local\/bin\/deno (.+)$/m.exec(read(`deploy/static-${part}.service`))?.[1] ??
+      "";
   return { args: command.split(" "), variables: variablesIn(read(`deploy/${part}.env`)) };
 }
 
@@ -240,7 +307,10 @@ function imageOf(part: string): Image {
   const stages = read(`deploy/Dockerfile.${part}`).split(/^(?=FROM )/m).slice(1);
   const text = stages.at(-1) ?? "";
   const [, ...args] = JSON.parse(/^CMD (.+)$/m.exec(text)?.[1] ?? "[]");
-  const set = Array.from(text.matchAll(/^ENV (.+)$/gm), ([, line = ""]) => line.replaceAll(" ", "\n")).join("\n");
+  const set = Array.from(
+    text.matchAll(/^ENV (.+)$/gm),
+    ([, line = ""]) => line.replaceAll(" ", "\n"),
+  ).join("\n");
   const copies = Array.from(
     text.matchAll(/^COPY (?:--from=build \/app\/)?(.+) \S+$/gm),
     ([, paths = ""]) => paths.split(" "),
@@ -257,18 +327,25 @@ function imageOf(part: string): Image {
   };
 }
 
-/** The variables that the compose file gives to a part, filled in from `compose.env`. The proxy is not in it. */
+/**
+ * The variables that the compose file gives to a part, filled in from `compose.env`. The proxy is
+ * not in it.
+ */
 function composedFor(part: string): Record<string, string> {
-  const [, service = ""] = new RegExp(`\\n {2}${part}:\\n([^]*?)\\n(?! {4}|\\n)`).exec(read("deploy/compose.yaml")) ??
-    [];
+  const [, service = ""] =
+    new RegExp(`\\n {2}${part}:\\n([^]*?)\\n(?! {4}|\\n)`).exec(read("deploy/compose.yaml")) ??
+      [];
   const given = variablesIn(read("deploy/compose.env"));
-  const fill = (text: string): string => text.replaceAll(/\$\{(\w+)[^}]*\}/g, (_, name) => given[name] ?? "");
+  const fill = (text: string): string =>
+    text.replaceAll(/\$\{(\w+)[^}]*\}/g, (_, name) => given[name] ?? "");
   const lines = service.matchAll(/^ {6}([A-Z_]+): "?([^"\n]*)"?$/gm);
   return Object.fromEntries(Array.from(lines, ([, name = "", value = ""]) => [name, fill(value)]));
 }
 
 function variablesIn(text: string): Record<string, string> {
-  return Object.fromEntries(Array.from(text.matchAll(/^(\w+)=(.*)$/gm), ([, name = "", value = ""]) => [name, value]));
+  return Object.fromEntries(
+    Array.from(text.matchAll(/^(\w+)=(.*)$/gm), ([, name = "", value = ""]) => [name, value]),
+  );
 }
 
 type Kind = "unit" | "image";
@@ -277,7 +354,11 @@ type Kind = "unit" | "image";
 interface Stage extends AsyncDisposable {
   readonly folder: string;
   place(args: readonly string[], kind: Kind): string[];
-  environment(part: string, variables: Readonly<Record<string, string>>, kind: Kind): Record<string, string>;
+  environment(
+    part: string,
+    variables: Readonly<Record<string, string>>,
+    kind: Kind,
+  ): Record<string, string>;
   /** Copies what an image copies, and prepares it as the image is prepared. */
   build(image: Image): Promise<void>;
 }
@@ -305,8 +386,13 @@ async function openStage(): Promise<Stage> {
     place: (args, kind) => args.map((arg) => place(arg, kind)),
     environment: (part, variables, kind) => {
       const { DATABASE_URL: _, ...rest } = variables;
-      const placed = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, place(value, kind)]));
-      const tls = { STATIC_TLS_CERT: `${folder}/etc/tls/cert.pem`, STATIC_TLS_KEY: `${folder}/etc/tls/key.pem` };
+      const placed = Object.fromEntries(
+        Object.entries(rest).map(([name, value]) => [name, place(value, kind)]),
+      );
+      const tls = {
+        STATIC_TLS_CERT: `${folder}/etc/tls/cert.pem`,
+        STATIC_TLS_KEY: `${folder}/etc/tls/key.pem`,
+      };
       return {
         ...(part === "api" ? backend.environment : {}),
         ...placed,
@@ -325,14 +411,20 @@ async function openStage(): Promise<Stage> {
       await Deno.mkdir(`${folder}/app`);
       await runCommand("cp", ["-r", "--parents", ...copies, `${folder}/app`], { cwd: repository });
       assertEquals(preparations.length, 1);
-      for (const words of preparations) await runCommand(Deno.execPath(), words, { cwd: `${folder}/app` });
+      for (const words of preparations) {
+        await runCommand(Deno.execPath(), words, { cwd: `${folder}/app` });
+      }
     },
     [Symbol.asyncDispose]: () => moved.disposeAsync(),
   };
 }
 
 /** Until it says that it listens; then it is asked to stop. */
-async function serve(args: readonly string[], env: Readonly<Record<string, string>>, cwd: string): Promise<void> {
+async function serve(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  cwd: string,
+): Promise<void> {
   const child = new Deno.Command(Deno.execPath(), {
     args: [...args],
     env,
@@ -354,7 +446,11 @@ async function serve(args: readonly string[], env: Readonly<Record<string, strin
     if (!stopped) child.kill("SIGTERM");
     stopped = true;
   };
-  const [{ code }] = await Promise.all([child.status, collect(child.stdout), collect(child.stderr)]);
+  const [{ code }] = await Promise.all([
+    child.status,
+    collect(child.stdout),
+    collect(child.stderr),
+  ]);
   assertMatch(output, /"event":"listening"/);
   assertMatch(output, /"event":"configuration"/);
   assertEquals(code, 0, output);

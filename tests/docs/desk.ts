@@ -1,6 +1,6 @@
 /**
- * A stranger's desk: the pages' commands run here as they stand, in the repository, with folders of their own and ports that
- * are free on this machine in the place of those that the pages name.
+ * A stranger's desk: the pages' commands run here as they stand, in the repository, with folders of
+ * their own and ports that are free on this machine in the place of those that the pages name.
  */
 import { freePorts } from "../support/mod.ts";
 import { shortLived } from "../support/short_lived.ts";
@@ -17,7 +17,10 @@ export interface Desk extends AsyncDisposable {
 }
 
 export interface Service {
-  /** Ctrl-C, as a terminal gives it to the whole group; returns the exit code and everything that was printed. */
+  /**
+   * Ctrl-C, as a terminal gives it to the whole group; returns the exit code and everything that
+   * was printed.
+   */
   interrupt(): Promise<{ readonly code: number; readonly output: string }>;
 }
 
@@ -43,7 +46,8 @@ export async function openDesk(): Promise<Desk> {
     STATIC_RELAY_QUIC_PORT: String(quic),
     STATIC_ADMIN_PORT: String(admin),
     STATIC_INTERNAL_PORT: String(internal),
-    // The variables that `deno task start` tells users to set when ports and directory are not the default ones.
+    // The variables that `deno task start` tells users to set when ports and directory are not the
+    // default ones.
     STATIC_API_URL: `http://127.0.0.1:${api}`,
     STATIC_RELAY_URL: `quic://localhost:${quic},https://localhost:${grpc}`,
     STATIC_CA_FILE: `${data}/ca.pem`,
@@ -87,7 +91,9 @@ async function run(
   const timer = setTimeout(() => signalGroup(child.pid, "SIGKILL"), commandMs);
   const writer = child.stdin.getWriter();
   // A command that asks for nothing may have ended before it is answered.
-  await writer.write(new TextEncoder().encode(answers.map((line) => `${line}\n`).join(""))).catch(() => {});
+  await writer.write(new TextEncoder().encode(answers.map((line) => `${line}\n`).join(""))).catch(
+    () => {},
+  );
   await writer.close().catch(() => {});
   const [{ code }, printed, errors] = await Promise.all([
     child.status,
@@ -114,7 +120,9 @@ async function serve(
       if (output.includes(until)) ready.resolve();
     }
   };
-  const ended = Promise.all([child.status, collect(child.stdout), collect(child.stderr)]).then(([{ code }]) => code);
+  const ended = Promise.all([child.status, collect(child.stdout), collect(child.stderr)]).then((
+    [{ code }],
+  ) => code);
   const timer = setTimeout(() => signalGroup(child.pid, "SIGKILL"), commandMs);
   const early = ended.then((code) => {
     throw new Error(`"${until}" did not appear; exit code ${code} of\n${command}\n${output}`);

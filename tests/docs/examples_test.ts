@@ -1,11 +1,23 @@
-// The examples' agents talk to each other, both in Deno; `examples_campaign.ts` has each in its own runtime.
+// The examples' agents talk to each other, both in Deno; `examples_campaign.ts` has each in its own
+// runtime.
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { startStack } from "../support/stack.ts";
 import { environmentOf, run, type Running, temporaryFolder } from "./programs.ts";
 
 Deno.test("every example is shorter than 80 lines", () => {
-  for (const path of ["planner.ts", "worker.mjs", "observer.py", "page/page.mjs", "page/serve.ts", "page/index.html"]) {
-    const lines = Deno.readTextFileSync(new URL(`../../examples/${path}`, import.meta.url)).split("\n").length - 1;
+  for (
+    const path of [
+      "planner.ts",
+      "worker.mjs",
+      "observer.py",
+      "page/page.mjs",
+      "page/serve.ts",
+      "page/index.html",
+    ]
+  ) {
+    const lines =
+      Deno.readTextFileSync(new URL(`../../examples/${path}`, import.meta.url)).split("\n").length -
+      1;
     assert(lines < 80, `examples/${path} has ${lines} lines`);
   }
 });

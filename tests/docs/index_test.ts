@@ -13,14 +13,16 @@ function read(path: string): string {
 /** The pages to which a page links. */
 function linked(path: string): string[] {
   const targets = parsePage(path, read(path)).links.filter(({ target }) => !/^\w+:/.test(target));
-  return targets.map(({ target }) => new URL(target, `file:///${path}`).pathname.slice(1)).filter((to) =>
-    to.endsWith(".md")
-  );
+  return targets.map(({ target }) => new URL(target, `file:///${path}`).pathname.slice(1)).filter((
+    to,
+  ) => to.endsWith(".md"));
 }
 
 Deno.test("docs/index.md links every page of the documentation", () => {
   const inIndex = new Set(linked(start));
-  const missing = pages.map(({ path }) => path).filter((path) => path.startsWith("docs/") && !inIndex.has(path));
+  const missing = pages.map(({ path }) => path).filter((path) =>
+    path.startsWith("docs/") && !inIndex.has(path)
+  );
   assertEquals(missing, [start]);
 });
 
@@ -32,6 +34,9 @@ Deno.test("ten questions each of newcomers, developers and operators are answere
   const two = new Set([...one].flatMap(linked));
   for (const { question, page, answer } of questions) {
     assert(one.has(page) || two.has(page), `${page} is further than two clicks: ${question}`);
-    assert(read(page).replace(/\s+/g, " ").includes(answer), `${page} lacks "${answer}": ${question}`);
+    assert(
+      read(page).replace(/\s+/g, " ").includes(answer),
+      `${page} lacks "${answer}": ${question}`,
+    );
   }
 });

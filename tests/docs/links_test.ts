@@ -7,7 +7,9 @@ const pages = readPages();
 
 Deno.test("links of the pages lead to files, and their fragments to headings", () => {
   const broken = pages.flatMap((page) =>
-    page.links.filter(({ target }) => !/^(https?|mailto):/.test(target) && !leadsSomewhere(page.path, target))
+    page.links.filter(({ target }) =>
+      !/^(https?|mailto):/.test(target) && !leadsSomewhere(page.path, target)
+    )
       .map(({ line, target }) => `${page.path}:${line} links to ${target}`)
   );
   assertEquals(broken, []);
@@ -15,7 +17,8 @@ Deno.test("links of the pages lead to files, and their fragments to headings", (
 
 Deno.test("the map of CONTRIBUTING.md names every folder, and only folders that exist", () => {
   const page = Deno.readTextFileSync(new URL("CONTRIBUTING.md", repository));
-  const named = Array.from(page.matchAll(/^\| +`([\w.]+)\/` +\|/gm), ([, name = ""]) => name).sort();
+  const named = Array.from(page.matchAll(/^\| +`([\w.]+)\/` +\|/gm), ([, name = ""]) => name)
+    .sort();
   const hidden = /^(\.git|\.static|\.vscode|\.idea|node_modules|npm|dist|coverage)$/;
   const folders = Array.from(Deno.readDirSync(repository)).filter(({ isDirectory, name }) =>
     isDirectory && !hidden.test(name)
@@ -28,7 +31,9 @@ Deno.test("the README has at most 1,500 words, and each row of its comparison bu
   assert(readme.split(/\s+/).length <= 1_500, `README.md has ${readme.split(/\s+/).length} words`);
   const [, section = ""] = readme.split("## How it compares\n");
   assert(/read on \d+ [A-Z][a-z]+ \d{4}\./.test(section), "the comparison has no date");
-  const rows = section.split("\n## ")[0]?.match(/^\| [^|]+/gm)?.slice(2).map((cell) => cell.slice(2).trim()) ?? [];
+  const rows =
+    section.split("\n## ")[0]?.match(/^\| [^|]+/gm)?.slice(2).map((cell) => cell.slice(2).trim()) ??
+      [];
   assertEquals(rows.length, 7);
   const named = (cell: string): string | undefined => /\[[^\]]+\]\[(\w+)\]/.exec(cell)?.[1];
   const unsourced = rows.filter((cell) => !readme.includes(`\n[${named(cell)}]: https://`));
@@ -46,7 +51,9 @@ Deno.test("every task that a page names exists", () => {
   const { tasks } = JSON.parse(Deno.readTextFileSync(new URL("deno.json", repository)));
   const named = pages.flatMap(({ path }) =>
     Array.from(
-      Deno.readTextFileSync(new URL(path, repository)).matchAll(/(?:deno|deno@[\d.]+) task (?:--\S+ )*([\w:-]+)/g),
+      Deno.readTextFileSync(new URL(path, repository)).matchAll(
+        /(?:deno|deno@[\d.]+) task (?:--\S+ )*([\w:-]+)/g,
+      ),
       ([, task = ""]) => ({ path, task }),
     )
   );
@@ -60,7 +67,13 @@ Deno.test("parsePage() finds blocks, the comment before each, headings and links
     "# A `b`: c\n\n[x](y.md#z) `[n](o)`\n\n<!-- not run:\n a reason -->\n\n```sh\n# no heading\n[n](o)\n```\n\n```ts\nx\n```\n# A b c\n",
   );
   assertEquals(page.blocks, [
-    { page: "a.md", line: 8, language: "sh", text: "# no heading\n[n](o)\n", comment: "not run: a reason" },
+    {
+      page: "a.md",
+      line: 8,
+      language: "sh",
+      text: "# no heading\n[n](o)\n",
+      comment: "not run: a reason",
+    },
     { page: "a.md", line: 13, language: "ts", text: "x\n", comment: undefined },
   ]);
   assertEquals(page.links, [{ line: 3, target: "y.md#z" }]);

@@ -1,5 +1,5 @@
-// Dashboard and alert rules over the metrics of a real API and a real relay, by a real Prometheus. A campaign: it waits for
-// several rounds of scraping.
+// Dashboard and alert rules over the metrics of a real API and a real relay, by a real Prometheus.
+// A campaign: it waits for several rounds of scraping.
 import { assertEquals, assertGreater } from "@std/assert";
 import { StaticClient } from "static-sdk";
 import { eventually, freePort, installed, testWhen } from "../support/mod.ts";
@@ -14,10 +14,13 @@ interface Prometheus extends AsyncDisposable {
   get(path: string): Promise<{ readonly [name: string]: unknown }>;
 }
 
-async function startPrometheus(targets: { readonly api: string; readonly relay: string }): Promise<Prometheus> {
+async function startPrometheus(
+  targets: { readonly api: string; readonly relay: string },
+): Promise<Prometheus> {
   const folder = await Deno.makeTempDir({ prefix: "static-prometheus-" });
   const given = await Deno.readTextFile(new URL("prometheus/prometheus.yml", deploy));
-  const config = given.replace("api:9464", targets.api).replace("relay:9465", targets.relay).replaceAll("15s", "1s");
+  const config = given.replace("api:9464", targets.api).replace("relay:9465", targets.relay)
+    .replaceAll("15s", "1s");
   await Deno.writeTextFile(`${folder}/prometheus.yml`, config);
   await Deno.copyFile(new URL("prometheus/alerts.yml", deploy), `${folder}/alerts.yml`);
   const port = freePort();
@@ -51,15 +54,20 @@ async function startPrometheus(targets: { readonly api: string; readonly relay: 
   };
 }
 
-/** Deno lets no program with fewer than all rights read the kernel's table, so a relay of ours does not have this one. */
+/**
+ * Deno lets no program with fewer than all rights read the kernel's table, so a relay of ours does
+ * not have this one.
+ */
 const withAllRightsOnly = "static_relay_udp_drops_total";
 
 /** Queries of the dashboard, with the panel that each is in. */
-async function dashboardQueries(): Promise<readonly { readonly title: string; readonly query: string }[]> {
+async function dashboardQueries(): Promise<
+  readonly { readonly title: string; readonly query: string }[]
+> {
   const { panels } = JSON.parse(await Deno.readTextFile(new URL("grafana/dashboard.json", deploy)));
-  return panels.flatMap(({ title, targets = [] }: { title: string; targets?: readonly { expr: string }[] }) =>
-    targets.map(({ expr }) => ({ title, query: expr }))
-  );
+  return panels.flatMap((
+    { title, targets = [] }: { title: string; targets?: readonly { expr: string }[] },
+  ) => targets.map(({ expr }) => ({ title, query: expr })));
 }
 
 if (isStress) {
@@ -68,7 +76,9 @@ if (isStress) {
     "Prometheus reads both parts, every panel has data, and every rule is healthy",
     async () => {
       const adminPort = freePort();
-      await using stack = await startStack({ relayVariables: { STATIC_ADMIN_PORT: String(adminPort) } });
+      await using stack = await startStack({
+        relayVariables: { STATIC_ADMIN_PORT: String(adminPort) },
+      });
       await using client = await StaticClient.connect({
         endpoint: `${stack.quicUrl},${stack.grpcUrl}`,
         apiUrl: stack.api.url,
@@ -93,18 +103,29 @@ if (isStress) {
       const queries = await dashboardQueries();
       assertGreater(queries.length, 30);
       for (const { title, query } of queries) {
-        if (!query.includes(withAllRightsOnly) && await prometheus.count(query) === 0) empty.push(`${title}: ${query}`);
+        if (!query.includes(withAllRightsOnly) && await prometheus.count(query) === 0) {
+          empty.push(`${title}: ${query}`);
+        }
       }
       assertEquals(empty, []);
 
       const { groups } = await prometheus.get("rules");
       // cast: as Prometheus describes its answer
-      const rules = (groups as { rules: { name: string; health: string; lastError?: string; state: string }[] }[])
+      const rules = (groups as {
+        rules: { name: string; health: string; lastError?: string; state: string }[];
+      }[])
         .flatMap(({ rules }) => rules);
       assertGreater(rules.length, 10);
-      assertEquals(rules.filter(({ health }) => health === "err").map(({ name, lastError }) => [name, lastError]), []);
+      assertEquals(
+        rules.filter(({ health }) => health === "err").map((
+          { name, lastError },
+        ) => [name, lastError]),
+        [],
+      );
       const firing = rules.filter(({ state }) => state === "firing").map(({ name }) => name);
-      console.log(`${queries.length} queries, ${rules.length} rules, firing: ${firing.join(", ") || "none"}`);
+      console.log(
+        `${queries.length} queries, ${rules.length} rules, firing: ${firing.join(", ") || "none"}`,
+      );
       assertEquals(firing, []);
     },
   );

@@ -13,7 +13,11 @@ export interface Running {
   kill(): void;
 }
 
-export function run(command: string, args: readonly string[], env: Readonly<Record<string, string>>): Running {
+export function run(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Running {
   const child = new Deno.Command(command, {
     args: [...args],
     cwd: repository,
@@ -30,7 +34,9 @@ export function run(command: string, args: readonly string[], env: Readonly<Reco
       onText();
     }
   };
-  const ended = Promise.all([child.status, collect(child.stdout), collect(child.stderr)]).then(([{ code }]) => code);
+  const ended = Promise.all([child.status, collect(child.stdout), collect(child.stderr)]).then((
+    [{ code }],
+  ) => code);
   const printed = async (pattern: RegExp): Promise<RegExpExecArray> => {
     const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
     onText = () => {
@@ -38,7 +44,8 @@ export function run(command: string, args: readonly string[], env: Readonly<Reco
       if (match !== null) resolve(match);
     };
     onText();
-    const fail = (why: string): void => reject(new Error(`${pattern} did not appear; ${why}: ${output}`));
+    const fail = (why: string): void =>
+      reject(new Error(`${pattern} did not appear; ${why}: ${output}`));
     void ended.then((code) => fail(`exit code ${code}`));
     const timer = setTimeout(() => fail(`${printedMs / 60_000} minutes`), printedMs);
     return await promise.finally(() => clearTimeout(timer));
@@ -47,7 +54,9 @@ export function run(command: string, args: readonly string[], env: Readonly<Reco
 }
 
 /** Where the service is. */
-export function environmentOf({ quicUrl, grpcUrl, api, account, caFile }: Stack): Readonly<Record<string, string>> {
+export function environmentOf(
+  { quicUrl, grpcUrl, api, account, caFile }: Stack,
+): Readonly<Record<string, string>> {
   return {
     STATIC_RELAY_URL: `${quicUrl},${grpcUrl}`,
     STATIC_API_URL: api.url,

@@ -1,6 +1,7 @@
 /**
- * The reader test: questions of three kinds of readers, written before the pages. Each has the page that answers it and
- * words of the answer. A test checks that the page is at most two clicks from the index and has these words.
+ * The reader test: questions of three kinds of readers, written before the pages. Each has the page
+ * that answers it and words of the answer. A test checks that the page is at most two clicks from
+ * the index and has these words.
  */
 
 export interface Question {
@@ -12,36 +13,66 @@ export interface Question {
 }
 
 export const questions: readonly Question[] = [
-  { reader: "newcomer", question: "What is it?", page: "README.md", answer: "Encrypted channels for software agents" },
+  {
+    reader: "newcomer",
+    question: "What is it?",
+    page: "README.md",
+    answer: "Encrypted channels for software agents",
+  },
   {
     reader: "newcomer",
     question: "Can the server read messages?",
     page: "docs/security_model.md",
     answer: "read, forge, reorder the messages of one sender unnoticed",
   },
-  { reader: "newcomer", question: "How do I start it?", page: "README.md", answer: "npx -y deno@2.9.5 task start" },
-  { reader: "newcomer", question: "What does it cost in traffic?", page: "README.md", answer: "50 MB" },
+  {
+    reader: "newcomer",
+    question: "How do I start it?",
+    page: "README.md",
+    answer: "npx -y deno@2.9.5 task start",
+  },
+  {
+    reader: "newcomer",
+    question: "What does it cost in traffic?",
+    page: "README.md",
+    answer: "50 MB",
+  },
   {
     reader: "newcomer",
     question: "How is it different from agents on NATS, or A2A with MLS?",
     page: "README.md",
     answer: "draft-chapman-a2a-mls",
   },
-  { reader: "newcomer", question: "What is missing?", page: "README.md", answer: "Post-quantum cryptography" },
+  {
+    reader: "newcomer",
+    question: "What is missing?",
+    page: "README.md",
+    answer: "Post-quantum cryptography",
+  },
   {
     reader: "newcomer",
     question: "What is an epoch?",
     page: "docs/glossary.md",
     answer: "The state of a channel between two commits",
   },
-  { reader: "newcomer", question: "How many messages are free?", page: "docs/limits.md", answer: "free 10,000" },
+  {
+    reader: "newcomer",
+    question: "How many messages are free?",
+    page: "docs/limits.md",
+    answer: "free 10,000",
+  },
   {
     reader: "newcomer",
     question: "How does somebody without an account join?",
     page: "docs/links.md",
     answer: "static channel join",
   },
-  { reader: "newcomer", question: "Where do I get help?", page: "SUPPORT.md", answer: "report a bug" },
+  {
+    reader: "newcomer",
+    question: "Where do I get help?",
+    page: "SUPPORT.md",
+    answer: "report a bug",
+  },
 
   {
     reader: "developer",
@@ -79,7 +110,12 @@ export const questions: readonly Question[] = [
     page: "docs/host.md",
     answer: "serves other programs of the same user",
   },
-  { reader: "developer", question: "How large may a message be?", page: "docs/limits.md", answer: "1 MiB" },
+  {
+    reader: "developer",
+    question: "How large may a message be?",
+    page: "docs/limits.md",
+    answer: "1 MiB",
+  },
   {
     reader: "developer",
     question: "What must a container keep?",
@@ -92,7 +128,12 @@ export const questions: readonly Question[] = [
     page: "docs/versioning.md",
     answer: "Members of different releases work together",
   },
-  { reader: "developer", question: "How do I connect a model?", page: "docs/agents.md", answer: "mcpServers" },
+  {
+    reader: "developer",
+    question: "How do I connect a model?",
+    page: "docs/agents.md",
+    answer: "mcpServers",
+  },
 
   {
     reader: "operator",
@@ -130,7 +171,12 @@ export const questions: readonly Question[] = [
     page: "docs/howto_rotate.md",
     answer: "`static keys revoke`",
   },
-  { reader: "operator", question: "What should wake me up?", page: "docs/operations.md", answer: "alert on" },
+  {
+    reader: "operator",
+    question: "What should wake me up?",
+    page: "docs/operations.md",
+    answer: "alert on",
+  },
   {
     reader: "operator",
     question: "An agent does not connect. Why?",

@@ -14,7 +14,9 @@ Deno.test("llms.txt leads to files", async () => {
 Deno.test("the skill has the form of one, and names tools that exist", async () => {
   const text = await Deno.readTextFile(new URL("skills/static/SKILL.md", docs));
   const [, head = ""] = /^---\n([^]*?)\n---\n/.exec(text) ?? [];
-  const fields = Object.fromEntries(head.split("\n").map((line) => line.split(/: (.*)/).slice(0, 2)));
+  const fields = Object.fromEntries(
+    head.split("\n").map((line) => line.split(/: (.*)/).slice(0, 2)),
+  );
   assertEquals(fields["name"], "static");
   assert(fields["description"].length > 100 && fields["description"].length <= 1024);
   const page = await Deno.readTextFile(new URL("agents.md", docs));
@@ -29,7 +31,9 @@ Deno.test("the page about language models lists exactly the tools that there are
   const [, section = ""] = page.split(/^## (?:Tools|Resources and hints)$/m);
   const listed = Array.from(section.matchAll(/^\| `(\w+)` +\|/gm), ([, name = ""]) => name);
   const sources = await Promise.all(
-    ["tools.ts", "allowed_tools.ts"].map((file) => Deno.readTextFile(new URL(`../cli/mcp/${file}`, docs))),
+    ["tools.ts", "allowed_tools.ts"].map((file) =>
+      Deno.readTextFile(new URL(`../cli/mcp/${file}`, docs))
+    ),
   );
   const registered = sources.flatMap((text) =>
     Array.from(text.matchAll(/registerTool\("(\w+)"/g), ([, name = ""]) => name)

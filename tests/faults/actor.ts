@@ -1,4 +1,7 @@
-/** An agent's process as the fault script holds it: orders, answers, signals, death and the next life on the same directory. */
+/**
+ * An agent's process as the fault script holds it: orders, answers, signals, death and the next
+ * life on the same directory.
+ */
 import type { AgentState, Order, Settings } from "./agent_process.ts";
 import type { Event, Journal } from "./journal.ts";
 import { TextLineStream } from "../support/lines.ts";
@@ -57,7 +60,10 @@ export class Actor {
 
   /** The highest epoch that it has told of. */
   get epoch(): number {
-    return Math.max(-1, ...this.events.flatMap((event) => event.event === "epoch" ? [event.epoch] : []));
+    return Math.max(
+      -1,
+      ...this.events.flatMap((event) => event.event === "epoch" ? [event.epoch] : []),
+    );
   }
 
   async start(): Promise<this> {
@@ -94,8 +100,12 @@ export class Actor {
     if (this.#life === undefined) throw new OrderFailed(this.name, "gone", "it is not running");
     const { input, orders } = this.#life;
     const number = ++this.#numbers;
-    const answer = new Promise<unknown>((resolve, reject) => orders.set(number, { resolve, reject }));
-    await input.write(new TextEncoder().encode(`${JSON.stringify({ number, order })}\n`)).catch(() => {});
+    const answer = new Promise<unknown>((resolve, reject) =>
+      orders.set(number, { resolve, reject })
+    );
+    await input.write(new TextEncoder().encode(`${JSON.stringify({ number, order })}\n`)).catch(
+      () => {},
+    );
     return await answer;
   }
 
@@ -125,9 +135,15 @@ export class Actor {
 
   async #read(
     child: Deno.ChildProcess,
-    { journal, orders, onReady }: { journal: Event[]; orders: Map<number, Waiting>; onReady: () => void },
+    { journal, orders, onReady }: {
+      journal: Event[];
+      orders: Map<number, Waiting>;
+      onReady: () => void;
+    },
   ): Promise<void> {
-    const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+    const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(
+      new TextLineStream(),
+    );
     for await (const line of lines) {
       const told = JSON.parse(line);
       if ("event" in told) journal.push(told);

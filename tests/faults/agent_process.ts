@@ -1,6 +1,7 @@
 /**
- * An agent in a process of its own, with the SDK as any user has it. It does what the lines on its input say and writes down
- * on its output what happened, each line before anything else happens, so that a kill -9 leaves a true journal behind.
+ * An agent in a process of its own, with the SDK as any user has it. It does what the lines on its
+ * input say and writes down on its output what happened, each line before anything else happens, so
+ * that a kill -9 leaves a true journal behind.
  */
 import { TextLineStream } from "../support/lines.ts";
 import { type Channel, ChannelManager, type ConnectOptions, StaticError } from "../../sdk/mod.ts";
@@ -119,7 +120,8 @@ class AgentProcess {
     const deadlineMs = Date.now() + enterMs;
     while (!this.#manager.client.welcomes.includes(name)) {
       if (Date.now() > deadlineMs) throw new Error("No Welcome has come");
-      await new Promise((resolve) => setTimeout(resolve, watchMs)); // wait: until the relay has delivered it
+      // wait: until the relay has delivered it
+      await new Promise((resolve) => setTimeout(resolve, watchMs));
     }
     this.#enter(await this.#manager.client.joinChannel(name));
   }
@@ -146,7 +148,9 @@ class AgentProcess {
 
   async #listen(channel: Channel): Promise<void> {
     try {
-      for await (const { payload, sender, id } of channel.envelopes({ signal: this.#reading.signal })) {
+      for await (
+        const { payload, sender, id } of channel.envelopes({ signal: this.#reading.signal })
+      ) {
         const from = sender.identity;
         tell({ event: "heard", text: new TextDecoder().decode(payload), id, from });
       }
@@ -184,9 +188,14 @@ async function main(settings: Settings): Promise<void> {
   Date.now = () => now() + settings.clockAheadMs;
   const agent = await AgentProcess.start(settings);
   write({ ready: true });
-  const lines = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+  const lines = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).pipeThrough(
+    new TextLineStream(),
+  );
   for await (const line of lines) {
-    const { number, order } = JSON.parse(line) as { readonly number: number; readonly order: Order };
+    const { number, order } = JSON.parse(line) as {
+      readonly number: number;
+      readonly order: Order;
+    };
     void agent.obey(order).then(
       (value) => {
         write({ number, value });

@@ -1,12 +1,14 @@
 /**
- * Decides from the agents' journals alone whether the service kept its promises. It shares no code with the service: texts,
- * who said them, who heard them and in which order is all it knows.
+ * Decides from the agents' journals alone whether the service kept its promises. It shares no code
+ * with the service: texts, who said them, who heard them and in which order is all it knows.
  *
- * - A text that was accepted was heard by every resident (an agent that was a member all the time) except its sender, and by
- *   every guest that was a member from before it was sent until after it was accepted.
+ * - A text that was accepted was heard by every resident (an agent that was a member all the time)
+ *   except its sender, and by every guest that was a member from before it was sent until after it
+ *   was accepted.
  * - What one resident heard all residents heard; a guest heard a piece of it without holes.
  * - Nobody heard a text twice, except the last ones before a crash, again after it.
- * - There is one order of all texts in which everybody heard them, and in which every sender said its own.
+ * - There is one order of all texts in which everybody heard them, and in which every sender said
+ *   its own.
  * - Nobody heard what nobody sent, what was refused, or what was accepted before it came.
  * - At the same epoch everybody has the same state of the group.
  */
@@ -15,7 +17,10 @@ import type { Event, Journal, Life } from "./journal.ts";
 export interface Audit {
   /** Empty when every promise was kept. */
   readonly violations: readonly string[];
-  /** Texts that the relay must have counted: somebody heard them, or their sender was told that they are accepted. */
+  /**
+   * Texts that the relay must have counted: somebody heard them, or their sender was told that they
+   * are accepted.
+   */
   readonly accepted: number;
   readonly heard: number;
   /** Heard once more after a crash. */
@@ -26,7 +31,12 @@ export interface Audit {
 }
 
 /** Error codes with which the relay did not take the message. All others leave it open. */
-const refusals: ReadonlySet<string> = new Set(["quota_exceeded", "not_found", "invalid_request", "auth_failed"]);
+const refusals: ReadonlySet<string> = new Set([
+  "quota_exceeded",
+  "not_found",
+  "invalid_request",
+  "auth_failed",
+]);
 
 interface Sent {
   readonly by: string;
@@ -41,21 +51,31 @@ export function audit(journals: readonly Journal[], residents: readonly string[]
   const sent = collectSent(journals, violations);
   const heard = new Map(journals.map((journal) => [journal.agent, joinLives(journal, violations)]));
   for (const [agent, { texts }] of heard) checkOrigin(agent, texts, sent, violations);
-  const order = orderOf([...heard.values()].map(({ texts }) => [...texts.keys()]), sayings(journals), violations);
+  const order = orderOf(
+    [...heard.values()].map(({ texts }) => [...texts.keys()]),
+    sayings(journals),
+    violations,
+  );
   const known = new Set([...heard.values()].flatMap(({ texts }) => [...texts.keys()]));
-  const accepted = new Set([...known, ...[...sent].flatMap(([text, { id }]) => id === undefined ? [] : [text])]);
+  const accepted = new Set([
+    ...known,
+    ...[...sent].flatMap(([text, { id }]) => id === undefined ? [] : [text]),
+  ]);
   for (const journal of journals) {
     const texts = heard.get(journal.agent)?.texts ?? new Map();
     const others = order.filter((text) => sent.get(text)?.by !== journal.agent);
-    if (residents.includes(journal.agent)) checkResident(journal.agent, texts, accepted, sent, violations);
-    else checkGuest(journal, { texts, others, accepted, sent }, violations);
+    if (residents.includes(journal.agent)) {
+      checkResident(journal.agent, texts, accepted, sent, violations);
+    } else checkGuest(journal, { texts, others, accepted, sent }, violations);
   }
   return {
     violations,
     accepted: accepted.size,
     heard: [...heard.values()].reduce((sum, { texts }) => sum + texts.size, 0),
     repeated: [...heard.values()].reduce((sum, { repeated }) => sum + repeated, 0),
-    undecided: [...sent.values()].filter(({ id, refused }) => id === undefined && refused === undefined).length,
+    undecided:
+      [...sent.values()].filter(({ id, refused }) => id === undefined && refused === undefined)
+        .length,
     epochs: checkEpochs(journals, violations),
   };
 }
@@ -65,12 +85,16 @@ function collectSent(journals: readonly Journal[], violations: string[]): Map<st
   for (const { agent, lives } of journals) {
     for (const event of lives.flat()) {
       if (event.event === "sending") {
-        if (sent.has(event.text)) violations.push(`"${event.text}" was sent twice: the run itself is wrong`);
+        if (sent.has(event.text)) {
+          violations.push(`"${event.text}" was sent twice: the run itself is wrong`);
+        }
         sent.set(event.text, { by: agent, atMs: event.atMs });
       }
       const entry = "text" in event ? sent.get(event.text) : undefined;
       if (entry === undefined || entry.by !== agent) continue;
-      if (event.event === "accepted") Object.assign(entry, { id: event.id, acceptedAtMs: event.atMs });
+      if (event.event === "accepted") {
+        Object.assign(entry, { id: event.id, acceptedAtMs: event.atMs });
+      }
       if (event.event === "failed" && refusals.has(event.code)) entry.refused = event.code;
     }
   }
@@ -79,8 +103,14 @@ function collectSent(journals: readonly Journal[], violations: string[]): Map<st
 
 type Heard = Extract<Event, { readonly event: "heard" }>;
 
-/** Everything an agent heard, once and in order. A life may begin with the last texts of the one before it that crashed. */
-function joinLives({ agent, lives }: Journal, violations: string[]): { texts: Map<string, Heard>; repeated: number } {
+/**
+ * Everything an agent heard, once and in order. A life may begin with the last texts of the one
+ * before it that crashed.
+ */
+function joinLives(
+  { agent, lives }: Journal,
+  violations: string[],
+): { texts: Map<string, Heard>; repeated: number } {
   const texts = new Map<string, Heard>();
   let repeated = 0;
   lives.forEach((life, index) => {
@@ -122,20 +152,33 @@ function checkOrigin(
   for (const [text, { from, id }] of texts) {
     const origin = sent.get(text);
     if (origin === undefined) violations.push(`${agent} heard "${text}", which nobody sent`);
-    else if (origin.by !== from) violations.push(`${agent} heard "${text}" as ${from}'s; it was ${origin.by}'s`);
-    else if (origin.refused !== undefined) violations.push(`${agent} heard "${text}", which was refused`);
-    else if (origin.id !== undefined && origin.id !== id) violations.push(`${agent} heard "${text}" under another id`);
+    else if (origin.by !== from) {
+      violations.push(`${agent} heard "${text}" as ${from}'s; it was ${origin.by}'s`);
+    } else if (origin.refused !== undefined) {
+      violations.push(`${agent} heard "${text}", which was refused`);
+    } else if (origin.id !== undefined && origin.id !== id) {
+      violations.push(`${agent} heard "${text}" under another id`);
+    }
     if (from === agent) violations.push(`${agent} heard itself: "${text}"`);
   }
 }
 
 /** Messages of each agent that were accepted, in the order in which it sent them. */
 function sayings(journals: readonly Journal[]): string[][] {
-  return journals.map(({ lives }) => lives.flat().flatMap((event) => event.event === "accepted" ? [event.text] : []));
+  return journals.map(({ lives }) =>
+    lives.flat().flatMap((event) => event.event === "accepted" ? [event.text] : [])
+  );
 }
 
-/** One order that all these lists agree with (Kahn's algorithm); what is left over is where they disagree. */
-function orderOf(heard: readonly string[][], said: readonly string[][], violations: string[]): string[] {
+/**
+ * One order that all these lists agree with (Kahn's algorithm); what is left over is where they
+ * disagree.
+ */
+function orderOf(
+  heard: readonly string[][],
+  said: readonly string[][],
+  violations: string[],
+): string[] {
   const after = new Map<string, Set<string>>();
   const waitsFor = new Map<string, number>();
   const known = new Set(heard.flat());
@@ -162,7 +205,9 @@ function orderOf(heard: readonly string[][], said: readonly string[][], violatio
   }
   const rest = waitsFor.size - order.length;
   if (rest > 0) {
-    const some = [...waitsFor].filter(([, count]) => count > 0).slice(0, 6).map(([text]) => `"${text}"`);
+    const some = [...waitsFor].filter(([, count]) => count > 0).slice(0, 6).map(([text]) =>
+      `"${text}"`
+    );
     violations.push(`There is no one order of ${rest} texts, among them ${some.join(", ")}`);
   }
   return order;
@@ -177,7 +222,11 @@ function checkResident(
 ): void {
   const missing = [...accepted].filter((text) => !texts.has(text) && sent.get(text)?.by !== agent);
   if (missing.length > 0) {
-    violations.push(`${agent} never heard ${missing.length} texts, first "${missing[0]}", last "${missing.at(-1)}"`);
+    violations.push(
+      `${agent} never heard ${missing.length} texts, first "${missing[0]}", last "${
+        missing.at(-1)
+      }"`,
+    );
   }
 }
 
@@ -204,15 +253,22 @@ function checkGuest(
   ];
   for (const text of texts.keys()) {
     const { acceptedAtMs = Infinity } = sent.get(text) ?? {};
-    if (acceptedAtMs < joiningMs) violations.push(`${agent} heard "${text}", which was accepted before it came`);
+    if (acceptedAtMs < joiningMs) {
+      violations.push(`${agent} heard "${text}", which was accepted before it came`);
+    }
   }
   const places = [...texts.keys()].map((text) => others.indexOf(text));
   const holes = (places.at(-1) ?? 0) - (places[0] ?? 0) + 1 - places.length;
-  if (places.length > 0 && holes !== 0) violations.push(`${agent} missed ${holes} texts between two that it heard`);
+  if (places.length > 0 && holes !== 0) {
+    violations.push(`${agent} missed ${holes} texts between two that it heard`);
+  }
   for (const text of accepted) {
-    const { by, atMs, acceptedAtMs } = sent.get(text) ?? { by: agent, atMs: 0, acceptedAtMs: undefined };
+    const { by, atMs, acceptedAtMs } = sent.get(text) ??
+      { by: agent, atMs: 0, acceptedAtMs: undefined };
     if (by === agent || acceptedAtMs === undefined || texts.has(text)) continue;
-    if (atMs > joinedMs && acceptedAtMs < leavingMs) violations.push(`${agent} was a member and never heard "${text}"`);
+    if (atMs > joinedMs && acceptedAtMs < leavingMs) {
+      violations.push(`${agent} was a member and never heard "${text}"`);
+    }
   }
 }
 
@@ -224,7 +280,9 @@ function checkEpochs(journals: readonly Journal[], violations: string[]): number
       const known = states.get(event.epoch);
       if (known === undefined) states.set(event.epoch, { fingerprint: event.fingerprint, agent });
       else if (known.fingerprint !== event.fingerprint) {
-        violations.push(`${agent} and ${known.agent} have different states at epoch ${event.epoch}`);
+        violations.push(
+          `${agent} and ${known.agent} have different states at epoch ${event.epoch}`,
+        );
       }
     }
   }

@@ -1,8 +1,16 @@
-// Every kind of listener, with connections that break in every state and every way, in bursts: an honest client is answered after
-// each, no process ends, none has an error of a socket that nobody took care of, and none keeps a socket. A campaign has every port.
+// Every kind of listener, with connections that break in every state and every way, in bursts: an
+// honest client is answered after each, no process ends, none has an error of a socket that nobody
+// took care of, and none keeps a socket. A campaign has every port.
 import { assert, assertEquals } from "@std/assert";
 import { protocolVersion } from "../../proto/mod.ts";
-import { breakConnections, type Door, openConnections, statesOf, type Way, ways } from "../support/breaking_client.ts";
+import {
+  breakConnections,
+  type Door,
+  openConnections,
+  statesOf,
+  type Way,
+  ways,
+} from "../support/breaking_client.ts";
 import { anyBackend } from "../support/api/harness.ts";
 import { type ApiProcess, startProcess } from "../support/api/process.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
@@ -12,7 +20,10 @@ import { openQuic } from "../support/relay/deno_clients.ts";
 import { type RelayProcess, startRelayProcess } from "../support/relay/process.ts";
 import { startProxyProcess } from "../support/relay/proxy_process.ts";
 
-/** In one burst. Sockets without TLS are cheap, a handshake is work for both sides, and more than 50 at once wait for theirs. */
+/**
+ * In one burst. Sockets without TLS are cheap, a handshake is work for both sides, and more than 50
+ * at once wait for theirs.
+ */
 const [cheap, waiting, dear, quic] = inCampaign ? [500, 500, 500, 500] : [8, 60, 1, 3];
 const patienceMs = 60_000;
 
@@ -22,7 +33,10 @@ interface TcpDoor extends Door {
 
 interface Part {
   readonly process: PartProcess;
-  /** At a stop they close one after the other, the one for clients, which is first here, last. Silence holds a stop up for seconds. */
+  /**
+   * At a stop they close one after the other, the one for clients, which is first here, last.
+   * Silence holds a stop up for seconds.
+   */
   readonly doors: readonly TcpDoor[];
   /** Throws when an honest client is not answered. */
   readonly ask: (door: TcpDoor) => Promise<void>;
@@ -37,7 +51,11 @@ async function breakAll(part: Part): Promise<void> {
   for (const door of doors) {
     for (const state of statesOf(door).filter((each) => each !== "draining")) {
       for (const way of ways) {
-        const count = state === "waiting" ? waiting : ["accepted", "handshake"].includes(state) ? cheap : dear;
+        const count = state === "waiting"
+          ? waiting
+          : ["accepted", "handshake"].includes(state)
+          ? cheap
+          : dear;
         const end = await breakConnections(door, { state, way, count });
         broken += count;
         await ask(door);
@@ -53,19 +71,29 @@ async function breakAll(part: Part): Promise<void> {
   await drain(part);
 }
 
-/** Connections that are there when the process is asked to stop break while it does: each when its port takes nobody any more. */
+/**
+ * Connections that are there when the process is asked to stop break while it does: each when its
+ * port takes nobody any more.
+ */
 async function drain({ process, doors, ask }: Part): Promise<void> {
   const held = await Promise.all(doors.map(async (door, index) => {
     const inWays = inCampaign && index === 0 ? ways : ways.filter((way) => way !== "silence");
     return { door, breakAll: await holdAll(door, inWays) };
   }));
-  // The half requests that came before this one are read by now: a connection that has asked for nothing is let go at once.
+  // The half requests that came before this one are read by now: a connection that has asked for
+  // nothing is let go at once.
   for (const door of doors) await ask(door);
   process.signal("SIGTERM");
   await Promise.all(held.map(async ({ door, breakAll }) => {
-    await eventually({ withinMs: patienceMs, what: `${door.name} takes nobody` }, () => refuses(door), Boolean);
+    await eventually(
+      { withinMs: patienceMs, what: `${door.name} takes nobody` },
+      () => refuses(door),
+      Boolean,
+    );
     // The other ports answer strangers in the middle of a request, and let them go at once.
-    if (door === doors[0]) assert(await brokenSockets(process.pid, door) > 0, `${door.name} has nobody left`);
+    if (door === doors[0]) {
+      assert(await brokenSockets(process.pid, door) > 0, `${door.name} has nobody left`);
+    }
     breakAll();
   }));
   assertEquals(await process.finished(), 0, process.output());
@@ -74,7 +102,9 @@ async function drain({ process, doors, ask }: Part): Promise<void> {
 
 /** One burst for all states and ways together: they are open at once. Returns how to break them. */
 async function holdAll(door: TcpDoor, inWays: readonly Way[]): Promise<() => void> {
-  const cells = (["idle", "mid-frame", "answering"] as const).flatMap((state) => inWays.map((way) => ({ state, way })));
+  const cells = (["idle", "mid-frame", "answering"] as const).flatMap((state) =>
+    inWays.map((way) => ({ state, way }))
+  );
   const count = Math.ceil(dear / cells.length);
   const held = await Promise.all(cells.map(async ({ state, way }) => {
     const { breakOff } = await openConnections(door, state, count);
@@ -96,7 +126,10 @@ async function refuses({ at }: TcpDoor): Promise<boolean> {
   }
 }
 
-/** Sockets of a process to the addresses of `breaking_client.ts`, as the system counts them; on one port, if it is named. */
+/**
+ * Sockets of a process to the addresses of `breaking_client.ts`, as the system counts them; on one
+ * port, if it is named.
+ */
 async function brokenSockets(pid: number, on?: TcpDoor): Promise<number> {
   const own = new Set<string>();
   for await (const { name } of Deno.readDir(`/proc/${pid}/fd`)) {
@@ -108,9 +141,11 @@ async function brokenSockets(pid: number, on?: TcpDoor): Promise<number> {
   const port = on?.at.port.toString(16).toUpperCase().padStart(4, "0") ?? "";
   return ["tcp", "tcp6"].flatMap((protocol) => {
     const rows = Deno.readTextFileSync(`/proc/${pid}/net/${protocol}`).trim().split("\n").slice(1);
-    return rows.map((row) => row.trim().split(/\s+/)).filter(([, local = "", remote = "", , , , , , , inode = ""]) => {
-      return local.endsWith(port) && theirs.test(remote.replace(/:.*/, "")) && own.has(inode);
-    });
+    return rows.map((row) => row.trim().split(/\s+/)).filter(
+      ([, local = "", remote = "", , , , , , , inode = ""]) => {
+        return local.endsWith(port) && theirs.test(remote.replace(/:.*/, "")) && own.has(inode);
+      },
+    );
   }).length;
 }
 
@@ -140,7 +175,11 @@ async function withApi(
 
 Deno.test("broken connections: the API's ports without TLS, and its admin port", async () => {
   await withApi({}, async (process) => {
-    const urls = { API: process.url, ...(inCampaign && { internal: process.internalUrl }), admin: process.adminUrl };
+    const urls = {
+      API: process.url,
+      ...(inCampaign && { internal: process.internalUrl }),
+      admin: process.adminUrl,
+    };
     const doors = Object.entries(urls).map(([name, url]): TcpDoor => ({
       name,
       at: { port: port(url) },
@@ -152,7 +191,10 @@ Deno.test("broken connections: the API's ports without TLS, and its admin port",
     };
     const noted = async (door: TcpDoor): Promise<void> => {
       await ask(door);
-      assert(/^static_api_unowned_socket_errors_total 0$/m.test(await process.metrics()), process.output());
+      assert(
+        /^static_api_unowned_socket_errors_total 0$/m.test(await process.metrics()),
+        process.output(),
+      );
     };
     await breakAll({ process, doors, ask: noted });
   });
@@ -171,14 +213,20 @@ Deno.test("broken connections: the API's ports with TLS", async () => {
     });
     const ask = async ({ name }: TcpDoor): Promise<void> => {
       await answered(`${name}/health`, certificate.cert);
-      assert(/^static_api_unowned_socket_errors_total 0$/m.test(await process.metrics()), process.output());
+      assert(
+        /^static_api_unowned_socket_errors_total 0$/m.test(await process.metrics()),
+        process.output(),
+      );
     };
     await breakAll({ process, doors, ask });
   });
   await Deno.remove(folder, { recursive: true });
 });
 
-/** How a QUIC connection is broken, from its first packet on. One whose end is left to the relay is returned. */
+/**
+ * How a QUIC connection is broken, from its first packet on. One whose end is left to the relay is
+ * returned.
+ */
 const quicBreaks: Readonly<Record<string, (at: QuicTarget) => Promise<Deno.QuicConn | void>>> = {
   "garbage for a handshake": async ({ port }) => {
     const socket = Deno.listenDatagram({ hostname: "127.0.0.1", port: 0, transport: "udp" });
@@ -248,16 +296,26 @@ async function breakQuic(relay: RelayProcess, ca: string): Promise<void> {
       // In rounds of what one address may have without a session.
       for (let more = quic; more > 0; more -= 50) {
         const count = Math.min(more, 50);
-        const ends = await Promise.allSettled(Array.from({ length: count }, () => breakOff({ port, ca, alpn })));
-        left.push(...ends.flatMap((end) => end.status === "fulfilled" && end.value ? [end.value] : []));
+        const ends = await Promise.allSettled(
+          Array.from({ length: count }, () => breakOff({ port, ca, alpn })),
+        );
+        left.push(
+          ...ends.flatMap((end) => end.status === "fulfilled" && end.value ? [end.value] : []),
+        );
         broken += count;
         if (more > count) { for (const conn of left.splice(0)) conn.close(); }
       }
       const honest = await openQuic(port, ca);
-      const { nonce } = await honest.call("GetChallenge", { versions: [protocolVersion], features: [] });
+      const { nonce } = await honest.call("GetChallenge", {
+        versions: [protocolVersion],
+        features: [],
+      });
       assertEquals(nonce.length, 32, name);
       honest.close();
-      assert(/^static_relay_unowned_socket_errors_total 0$/m.test(await relay.metrics()), relay.output());
+      assert(
+        /^static_relay_unowned_socket_errors_total 0$/m.test(await relay.metrics()),
+        relay.output(),
+      );
       for (const conn of left.splice(0)) conn.close();
     }
   }
@@ -270,15 +328,27 @@ async function breakQuic(relay: RelayProcess, ca: string): Promise<void> {
 
 Deno.test("broken connections: the relay's ports, QUIC and WebTransport among them, and a proxy before it", async () => {
   const dataDir = await Deno.makeTempDir({ prefix: "static-broken-" });
-  const relay = await startRelayProcess({ STATIC_DATA_DIR: dataDir, STATIC_RELAY_DRAIN_SECONDS: "1" });
+  const relay = await startRelayProcess({
+    STATIC_DATA_DIR: dataDir,
+    STATIC_RELAY_DRAIN_SECONDS: "1",
+  });
   try {
     const ca = await Deno.readTextFile(relay.caFile);
-    await using proxy = await startProxyProcess({ quicPort: Number(relay.quicUrl.split(":").at(-1)), ca });
+    await using proxy = await startProxyProcess({
+      quicPort: Number(relay.quicUrl.split(":").at(-1)),
+      ca,
+    });
     const proxyDoor: TcpDoor = { name: "proxy", at: { port: proxy.port }, speaks: "h2" };
     const ask = async ({ name }: TcpDoor): Promise<void> => {
-      if (name === "proxy") await answered(`https://127.0.0.1:${proxy.port}/health`, proxy.certificate.cert);
-      else if (name === "gRPC") await answered(`https://127.0.0.1:${port(relay.grpcUrl)}/health`, ca);
-      assert(/^static_relay_unowned_socket_errors_total 0$/m.test(await relay.metrics()), relay.output());
+      if (name === "proxy") {
+        await answered(`https://127.0.0.1:${proxy.port}/health`, proxy.certificate.cert);
+      } else if (name === "gRPC") {
+        await answered(`https://127.0.0.1:${port(relay.grpcUrl)}/health`, ca);
+      }
+      assert(
+        /^static_relay_unowned_socket_errors_total 0$/m.test(await relay.metrics()),
+        relay.output(),
+      );
     };
     await breakAll({ process: proxy.process, doors: [proxyDoor], ask });
     await breakQuic(relay, ca);

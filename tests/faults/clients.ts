@@ -1,5 +1,13 @@
-/** Agents of the tests on a real stack: how they connect, let each other in, and what their refusals are called. */
-import { type Channel, type ConnectOptions, type StaticClient, StaticError } from "../../sdk/mod.ts";
+/**
+ * Agents of the tests on a real stack: how they connect, let each other in, and what their refusals
+ * are called.
+ */
+import {
+  type Channel,
+  type ConnectOptions,
+  type StaticClient,
+  StaticError,
+} from "../../sdk/mod.ts";
 import type { Stack } from "./stack.ts";
 
 /** Without a credential: the caller adds its own. */
@@ -14,7 +22,10 @@ export function optionsFor(stack: Stack, identity: string): ConnectOptions {
 }
 
 export async function add(channel: Channel, guest: StaticClient): Promise<Channel> {
-  return await guest.joinChannel(channel.name, await channel.addMember(await guest.generateKeyPackage()));
+  return await guest.joinChannel(
+    channel.name,
+    await channel.addMember(await guest.generateKeyPackage()),
+  );
 }
 
 /** The code with which something was refused. */

@@ -1,7 +1,8 @@
 /**
- * Faults of a service with several relays, one function each. Each returns how long it took until everybody was served again, in
- * milliseconds: from the beginning of the fault where the others can go on without what is lost, and from the end of the fault where
- * nobody can. Whatever was taken away is back when it returns.
+ * Faults of a service with several relays, one function each. Each returns how long it took until
+ * everybody was served again, in milliseconds: from the beginning of the fault where the others can
+ * go on without what is lost, and from the end of the fault where nobody can. Whatever was taken
+ * away is back when it returns.
  */
 import { leaderOf } from "../support/log_leader.ts";
 import type { NatsOptions, Random } from "../support/mod.ts";
@@ -27,7 +28,10 @@ export interface Stage {
 
 type ClusterFault = (stage: Stage) => Promise<number>;
 
-/** Every way to a node, from nodes and from relays, leads through this process, so that it can be cut. */
+/**
+ * Every way to a node, from nodes and from relays, leads through this process, so that it can be
+ * cut.
+ */
 export class NodeNetwork implements Disposable {
   readonly #ways: { readonly ends: readonly (number | undefined)[]; readonly way: TcpWay }[] = [];
 
@@ -55,7 +59,9 @@ export class NodeNetwork implements Disposable {
 export async function mountDisks(opened: AsyncDisposableStack): Promise<Stage["disks"]> {
   const mount = async (count: number): Promise<SmallDisk[]> => {
     const disks: SmallDisk[] = [];
-    for (let number = 0; number < count; number++) disks.push(opened.use(await SmallDisk.mount(diskMegabytes)));
+    for (let number = 0; number < count; number++) {
+      disks.push(opened.use(await SmallDisk.mount(diskMegabytes)));
+    }
     return disks;
   };
   return { nodes: await mount(nodeCount), relays: await mount(relayCount) };
@@ -76,7 +82,9 @@ async function replaceRelay(relay: ClusterRelay): Promise<void> {
   process.signal("SIGTERM");
   const code = await process.finished();
   if (code !== 0) {
-    throw new Error(`A relay that was asked to stop ended with ${code}: ${process.output().slice(-2_000)}`);
+    throw new Error(
+      `A relay that was asked to stop ended with ${code}: ${process.output().slice(-2_000)}`,
+    );
   }
   await relay.startAgain();
 }
@@ -165,7 +173,11 @@ export const clusterFaults: Readonly<Record<string, ClusterFault>> = {
       api.stop(),
     ]);
     const sinceMs = Date.now();
-    await Promise.all([nats.restartAll(nodes), cluster.startApi(), ...relays.map((relay) => relay.startAgain())]);
+    await Promise.all([
+      nats.restartAll(nodes),
+      cluster.startApi(),
+      ...relays.map((relay) => relay.startAgain()),
+    ]);
     return await untilServed(stage, sinceMs);
   },
   "rolling restart": async (stage) => {

@@ -1,13 +1,21 @@
 /**
- * Agents talk through three relays on three nodes, over TLS with keys, while faults happen to leaders, relays and disks, one after
- * the other; the seed decides which. After each fault everybody falls silent and the auditor reads what all wrote down: what was
- * accepted was heard once by all, in one order. After each round the account must be charged for exactly that. A round has a
- * service of its own. `tests/support/fault_run.ts` says how a campaign is interrupted and goes on, and which faults happen.
+ * Agents talk through three relays on three nodes, over TLS with keys, while faults happen to
+ * leaders, relays and disks, one after the other; the seed decides which. After each fault
+ * everybody falls silent and the auditor reads what all wrote down: what was accepted was heard
+ * once by all, in one order. After each round the account must be charged for exactly that. A round
+ * has a service of its own. `tests/support/fault_run.ts` says how a campaign is interrupted and
+ * goes on, and which faults happen.
  */
 import { assertEquals, assertGreater, assertLess } from "@std/assert";
 import { tried } from "../support/campaign.ts";
 import { faultNamed, FaultRun, type Recoveries } from "../support/fault_run.ts";
-import { createRandom, natsInstalled, type Random, seedFromEnvironment, testWhen } from "../support/mod.ts";
+import {
+  createRandom,
+  natsInstalled,
+  type Random,
+  seedFromEnvironment,
+  testWhen,
+} from "../support/mod.ts";
 import { clusterFaults, mountDisks, NodeNetwork, type Stage } from "./cluster_faults.ts";
 import { Crowd } from "./crowd.ts";
 import { RelayCluster } from "./relay_cluster.ts";
@@ -37,7 +45,8 @@ testWhen(
       const missing = await run.missing();
       if (missing === 0) break;
       const plan = planOf(Math.min(roundFaults, missing), await run.recoveries(), random);
-      const follow = (t: Deno.TestContext): Promise<void> => run.attempt(() => runRound(t, plan, random));
+      const follow = (t: Deno.TestContext): Promise<void> =>
+        run.attempt(() => runRound(t, plan, random));
       if (!await t.step(`round ${round}, seed ${seed}`, follow)) break;
     }
     const [all, slowest] = [await run.recoveries(), await run.slowest()];
@@ -66,7 +75,11 @@ function countOf(recoveries: Recoveries): number {
   return Object.values(recoveries).flat().length;
 }
 
-async function runRound(t: Deno.TestContext, plan: readonly string[], random: Random): Promise<void> {
+async function runRound(
+  t: Deno.TestContext,
+  plan: readonly string[],
+  random: Random,
+): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const disks = await mountDisks(opened);
   const network = opened.use(new NodeNetwork());
@@ -85,12 +98,18 @@ async function runRound(t: Deno.TestContext, plan: readonly string[], random: Ra
     const happen = async (): Promise<void> => {
       const told = crowd.remarks.length;
       const recoveryMs = await faultNamed(clusterFaults, kind)(stage);
-      if (recoveryMs >= slowestMs) await run.tell({ kind, recoveryMs, slow: crowd.remarks.slice(told) });
+      if (recoveryMs >= slowestMs) {
+        await run.tell({ kind, recoveryMs, slow: crowd.remarks.slice(told) });
+      }
       await crowd.progress(patienceMs);
       recoveries[kind] = [...recoveries[kind] ?? [], recoveryMs];
       await run.tell({ kind, recoveryMs });
       for (const relay of cluster.relays) if (relay.isGivenUp) await relay.startAgain();
-      assertEquals(cluster.relays.flatMap(({ lastWords = [] }) => lastWords), [], "a relay ended by itself");
+      assertEquals(
+        cluster.relays.flatMap(({ lastWords = [] }) => lastWords),
+        [],
+        "a relay ended by itself",
+      );
       const audits = await crowd.hush(patienceMs);
       assertEquals(audits.flatMap(({ violations }) => violations), []);
       await crowd.talk();

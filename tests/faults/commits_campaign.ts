@@ -1,4 +1,7 @@
-/** Fifty members commit at the same moment, each until it was first: of every epoch one commit is taken, and all see the same ones. */
+/**
+ * Fifty members commit at the same moment, each until it was first: of every epoch one commit is
+ * taken, and all see the same ones.
+ */
 import { assertEquals } from "@std/assert";
 import type { ChannelId } from "../../proto/mod.ts";
 import { type Relay, TestAgent } from "../support/relay/agent.ts";
@@ -15,7 +18,10 @@ async function commitUntilTaken(agent: TestAgent, channelId: ChannelId): Promise
       await agent.client.call("SendCommit", agent.commit(channelId, epoch));
       return epoch;
     } catch (error) {
-      if (!(error instanceof CallFailed) || error.code !== "epoch_conflict" || error.epoch === undefined) throw error;
+      if (
+        !(error instanceof CallFailed) || error.code !== "epoch_conflict" ||
+        error.epoch === undefined
+      ) throw error;
       epoch = error.epoch;
     }
   }
@@ -28,7 +34,9 @@ Deno.test("of fifty commits at once in every epoch one is taken, and all members
     open: () => openQuic(relay.edge.quicPort, relay.certificate.cert),
   };
   const account = crypto.randomUUID();
-  const agents = await Promise.all(Array.from({ length: members }, () => TestAgent.connect(target, account)));
+  const agents = await Promise.all(
+    Array.from({ length: members }, () => TestAgent.connect(target, account)),
+  );
   const [creator, ...others] = agents;
   if (creator === undefined) throw new Error("Nobody");
   const channelId = await creator.createChannel();

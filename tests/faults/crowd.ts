@@ -1,4 +1,6 @@
-/** The process of many agents as a test holds it: what each of them wrote down, and orders for all. */
+/**
+ * The process of many agents as a test holds it: what each of them wrote down, and orders for all.
+ */
 import { TextLineStream } from "../support/lines.ts";
 import { type Audit, audit } from "./auditor.ts";
 import type { CrowdSettings } from "./crowd_process.ts";
@@ -46,7 +48,8 @@ export class Crowd implements AsyncDisposable {
 
   /** Agents of a cluster's account. */
   static async of(cluster: RelayCluster, { groups, members, everyMs }: CrowdSize): Promise<Crowd> {
-    const namesOf = (group: number): string[] => Array.from({ length: members }, (_, member) => `a${group}.${member}`);
+    const namesOf = (group: number): string[] =>
+      Array.from({ length: members }, (_, member) => `a${group}.${member}`);
     return await Crowd.start({
       groups: Array.from({ length: groups }, (_, group) => namesOf(group)),
       folder: cluster.folder,
@@ -64,11 +67,15 @@ export class Crowd implements AsyncDisposable {
   /** Resolves when all are in their channels and talk. */
   static async start(settings: CrowdSettings): Promise<Crowd> {
     const crowd = new Crowd(settings);
-    await until("the crowd to assemble", assembleMs, () => crowd.#ready || crowd.#ended).catch(async (error) => {
-      await crowd[Symbol.asyncDispose]();
-      throw error;
-    });
-    if (!crowd.#ready) throw new Error(`The crowd has ended: ${crowd.remarks.join("\n").slice(-2_000)}`);
+    await until("the crowd to assemble", assembleMs, () => crowd.#ready || crowd.#ended).catch(
+      async (error) => {
+        await crowd[Symbol.asyncDispose]();
+        throw error;
+      },
+    );
+    if (!crowd.#ready) {
+      throw new Error(`The crowd has ended: ${crowd.remarks.join("\n").slice(-2_000)}`);
+    }
     return crowd;
   }
 
@@ -89,12 +96,19 @@ export class Crowd implements AsyncDisposable {
         });
         return hasSpoken ? [] : [name];
       });
-    await until("everybody to be heard", withinMs, () => waits().length === 0).catch((error: Error) => {
-      throw new Error(`${error.message}; waiting: ${waits().join(", ")}; ${this.remarks.slice(-5).join(" | ")}`);
-    });
+    await until("everybody to be heard", withinMs, () => waits().length === 0).catch(
+      (error: Error) => {
+        throw new Error(
+          `${error.message}; waiting: ${waits().join(", ")}; ${this.remarks.slice(-5).join(" | ")}`,
+        );
+      },
+    );
   }
 
-  /** Everybody falls silent. Returns what the auditor says of each channel when all have had the time to hear all. */
+  /**
+   * Everybody falls silent. Returns what the auditor says of each channel when all have had the
+   * time to hear all.
+   */
   async hush(withinMs: number): Promise<Audit[]> {
     this.#hushed = false;
     await this.#order("hush");
@@ -130,7 +144,9 @@ export class Crowd implements AsyncDisposable {
   }
 
   #judge(): Audit[] {
-    return this.#settings.groups.map((names) => audit(names.map((name) => this.#journal(name)), names));
+    return this.#settings.groups.map((names) =>
+      audit(names.map((name) => this.#journal(name)), names)
+    );
   }
 
   async #order(text: "hush" | "talk" | "close"): Promise<void> {
@@ -142,7 +158,9 @@ export class Crowd implements AsyncDisposable {
   }
 
   async #read(): Promise<void> {
-    const lines = this.#child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+    const lines = this.#child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(
+      new TextLineStream(),
+    );
     for await (const line of lines) {
       const told = JSON.parse(line);
       if ("event" in told) this.#events.get(told.agent)?.push(told.event);
@@ -154,6 +172,8 @@ export class Crowd implements AsyncDisposable {
   }
 
   async #complaints(): Promise<void> {
-    for await (const text of this.#child.stderr.pipeThrough(new TextDecoderStream())) this.remarks.push(text);
+    for await (const text of this.#child.stderr.pipeThrough(new TextDecoderStream())) {
+      this.remarks.push(text);
+    }
   }
 }

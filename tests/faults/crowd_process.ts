@@ -1,6 +1,7 @@
 /**
- * Many agents in one process, in channels of a few each, with the SDK as any user has it. They talk until a line on the input
- * says `hush`, go on at `talk`, and the process ends at `close`. Each event is one line of output, with the agent's name.
+ * Many agents in one process, in channels of a few each, with the SDK as any user has it. They talk
+ * until a line on the input says `hush`, go on at `talk`, and the process ends at `close`. Each
+ * event is one line of output, with the agent's name.
  */
 import { TextLineStream } from "../support/lines.ts";
 import { type Channel, ChannelManager, type ConnectOptions, StaticError } from "../../sdk/mod.ts";
@@ -48,7 +49,8 @@ class CrowdAgent {
     const run = async (): Promise<void> => {
       while (!signal.aborted) {
         await this.#say();
-        await new Promise((resolve) => setTimeout(resolve, everyMs * (0.5 + Math.random()))); // wait: the pace of the talk
+        // wait: the pace of the talk
+        await new Promise((resolve) => setTimeout(resolve, everyMs * (0.5 + Math.random())));
       }
     };
     this.#talking = run();
@@ -58,7 +60,11 @@ class CrowdAgent {
     this.#stop.abort();
     await this.#talking;
     const { state, missing } = this.#channel?.health() ?? { state: "none", missing: [] };
-    write({ agent: this.#name, state, missing: missing.reduce((sum, { messages }) => sum + messages, 0) });
+    write({
+      agent: this.#name,
+      state,
+      missing: missing.reduce((sum, { messages }) => sum + messages, 0),
+    });
   }
 
   async close(): Promise<void> {
@@ -69,7 +75,12 @@ class CrowdAgent {
   async #listen(channel: Channel): Promise<void> {
     try {
       for await (const { payload, sender, id } of channel.envelopes()) {
-        this.#tell({ event: "heard", text: new TextDecoder().decode(payload), id, from: sender.identity });
+        this.#tell({
+          event: "heard",
+          text: new TextDecoder().decode(payload),
+          id,
+          from: sender.identity,
+        });
       }
     } catch (error) {
       write({ agent: this.#name, stopped: String(error) });
@@ -79,7 +90,9 @@ class CrowdAgent {
   /** Says how its connection fares, for who wants to know why it was silent. */
   async #follow(channel: Channel): Promise<void> {
     for await (const event of channel.events()) {
-      const code = "error" in event && event.error instanceof StaticError ? event.error.code : undefined;
+      const code = "error" in event && event.error instanceof StaticError
+        ? event.error.code
+        : undefined;
       if (/connect|ready/.test(event.type)) {
         write({ agent: this.#name, connection: event.type, code, atMs: Date.now() });
       }
@@ -126,10 +139,14 @@ async function assemble(
 
 async function main(settings: CrowdSettings): Promise<void> {
   const agents: CrowdAgent[] = [];
-  for (const [number, names] of settings.groups.entries()) agents.push(...await assemble(names, number, settings));
+  for (const [number, names] of settings.groups.entries()) {
+    agents.push(...await assemble(names, number, settings));
+  }
   for (const agent of agents) agent.talk(settings.everyMs);
   write({ ready: true });
-  const lines = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+  const lines = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).pipeThrough(
+    new TextLineStream(),
+  );
   for await (const line of lines) {
     if (line === "hush") await Promise.all(agents.map((agent) => agent.hush()));
     if (line === "hush") write({ hushed: true });

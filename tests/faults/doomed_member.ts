@@ -1,8 +1,8 @@
 /**
- * A member of a channel in a process of its own that kills itself with SIGKILL once a number of writes to its store are
- * acknowledged, before anything else happens. It opens what is on its disk, begins the channel anew when that is offered to
- * it, and once it is in the new generation reads one message and sends one. Or it leaves, and its next process says how it finds the
- * channel.
+ * A member of a channel in a process of its own that kills itself with SIGKILL once a number of
+ * writes to its store are acknowledged, before anything else happens. It opens what is on its disk,
+ * begins the channel anew when that is offered to it, and once it is in the new generation reads
+ * one message and sends one. Or it leaves, and its next process says how it finds the channel.
  */
 import { Agent, connectAgent } from "../../sdk/testing/agents.ts";
 import { type Channel, ChannelManager, type ConnectOptions } from "../../sdk/mod.ts";
@@ -15,7 +15,10 @@ export interface DoomedSettings {
   /** It lives if there are none. */
   readonly writes?: number;
   /** `leave`: with this successor, if one is given. `look`: how the channel is. */
-  readonly does?: { readonly leave: string | undefined; readonly diesAt: "asked" | "taken" | undefined } | "look";
+  readonly does?: {
+    readonly leave: string | undefined;
+    readonly diesAt: "asked" | "taken" | undefined;
+  } | "look";
 }
 
 const turnMs = 5;
@@ -44,7 +47,8 @@ class Doom {
 }
 
 async function turn(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, turnMs)); // wait: polls what the channel says of itself
+  // wait: polls what the channel says of itself
+  await new Promise((resolve) => setTimeout(resolve, turnMs));
 }
 
 async function recovered(channel: Channel): Promise<void> {
@@ -80,9 +84,13 @@ async function look(manager: ChannelManager, name: string): Promise<string> {
 
 async function live(settings: DoomedSettings): Promise<void> {
   const doom = new Doom();
-  // An owner waits a minute for others that could follow: its clock is ahead from the moment that it is stopped.
+  // An owner waits a minute for others that could follow: its clock is ahead from the moment that
+  // it is stopped.
   let aheadMs = 0;
-  const agent: Agent = await connectAgent({ ...settings.options, token: () => Promise.resolve(settings.token) }, {
+  const agent: Agent = await connectAgent({
+    ...settings.options,
+    token: () => Promise.resolve(settings.token),
+  }, {
     ...platform,
     nowMs: () => platform.nowMs() + aheadMs,
     openStore: async (folder, options) => {
@@ -121,7 +129,9 @@ async function live(settings: DoomedSettings): Promise<void> {
   const read = await channel.receiveEnvelope({ timeoutMs: 30_000 });
   await channel.receiveEnvelope({ timeoutMs: 1 });
   await channel.send("from the doomed");
-  const blamed = channel.health().issues.some(({ kind }) => kind === "relay_lied" || kind === "rejoined");
+  const blamed = channel.health().issues.some(({ kind }) =>
+    kind === "relay_lied" || kind === "rejoined"
+  );
   say(`in ${read?.text()} ${blamed}`);
   await manager.close();
 }

@@ -18,7 +18,12 @@ export interface Member {
   readonly clock: { aheadMs: number };
 }
 
-export async function connect(identity: string, folder: string, relay: TestRelay, cert: string): Promise<Member> {
+export async function connect(
+  identity: string,
+  folder: string,
+  relay: TestRelay,
+  cert: string,
+): Promise<Member> {
   const options: Options = {
     identity,
     dataDir: `${folder}/${identity}`,
@@ -27,7 +32,10 @@ export async function connect(identity: string, folder: string, relay: TestRelay
     cover: { mode: "off" },
   };
   const clock = { aheadMs: 0 };
-  const agent = await connectAgent({ ...options, token: () => Promise.resolve(grantedToken(account)) }, {
+  const agent = await connectAgent({
+    ...options,
+    token: () => Promise.resolve(grantedToken(account)),
+  }, {
     ...platform,
     nowMs: () => platform.nowMs() + clock.aheadMs,
   });
@@ -35,7 +43,9 @@ export async function connect(identity: string, folder: string, relay: TestRelay
 }
 
 /** Lines of its output as they come; undefined when it has ended. */
-export function start(settings: DoomedSettings): { child: Deno.ChildProcess; next: () => Promise<string | undefined> } {
+export function start(
+  settings: DoomedSettings,
+): { child: Deno.ChildProcess; next: () => Promise<string | undefined> } {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", "--unstable-net", program, JSON.stringify(settings)],
     stdout: "piped",

@@ -29,7 +29,11 @@ export class Exchange implements AsyncDisposable {
   static async open(seed: number): Promise<Exchange> {
     const random = createRandom(seed);
     const ways = [...residents, guestWay];
-    const stack = await Stack.start({ random: createRandom(seed + 1), ways, ownDatabase: inCampaign });
+    const stack = await Stack.start({
+      random: createRandom(seed + 1),
+      ways,
+      ownDatabase: inCampaign,
+    });
     const exchange = new Exchange(stack, random);
     try {
       await exchange.#assemble();
@@ -85,7 +89,10 @@ export class Exchange implements AsyncDisposable {
     });
   }
 
-  /** How long their sends take to be accepted, at the 99th percentile, while they talk for so long from now on. */
+  /**
+   * How long their sends take to be accepted, at the 99th percentile, while they talk for so long
+   * from now on.
+   */
   async slowestOf(actors: readonly Actor[], forMs: number): Promise<number> {
     const sinceMs = Date.now();
     while (Date.now() < sinceMs + forMs) await this.progress(actors);
@@ -104,11 +111,16 @@ export class Exchange implements AsyncDisposable {
   async finish(): Promise<Audit & { readonly used: number; readonly missing: number }> {
     const present = [...this.residents, ...this.#guests.filter((guest) => guest.running)];
     await Promise.all(present.map((actor) => actor.ask({ do: "hush" })));
-    const judge = (): Audit => audit([...this.residents, ...this.#guests].map(({ journal }) => journal), residents);
-    await until("everybody to hear everything", 30_000, () => judge().violations.length === 0).catch(() => {});
+    const judge = (): Audit =>
+      audit([...this.residents, ...this.#guests].map(({ journal }) => journal), residents);
+    await until("everybody to hear everything", 30_000, () => judge().violations.length === 0)
+      .catch(() => {});
     const states = await Promise.all(present.map((actor) => actor.state()));
     await Promise.all(present.map((actor) => actor.close()));
-    const missing = states.flatMap(({ health }) => health.missing).reduce((sum, { messages }) => sum + messages, 0);
+    const missing = states.flatMap(({ health }) => health.missing).reduce(
+      (sum, { messages }) => sum + messages,
+      0,
+    );
     return { ...judge(), missing, used: await this.stack.settledUsage() };
   }
 
@@ -146,5 +158,6 @@ export async function until(what: string, withinMs: number, holds: () => boolean
 
 /** How long a fault lasts. */
 export async function pause(ms: number): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, ms)); // wait: the length of a fault, or between two looks
+  // wait: the length of a fault, or between two looks
+  await new Promise((resolve) => setTimeout(resolve, ms));
 }

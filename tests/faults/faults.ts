@@ -15,7 +15,10 @@ export interface Severity {
 }
 
 const acceptMs = 30_000;
-/** Two cores carry the whole stack: single sends wait for a collection of garbage, or for another process. */
+/**
+ * Two cores carry the whole stack: single sends wait for a collection of garbage, or for another
+ * process.
+ */
 const machineNoiseMs = 250;
 /** For a few hundred connections and megabytes of noise, and for the servers' own ups and downs. */
 const maxGrowthMb = 150;
@@ -64,7 +67,9 @@ export const faults: readonly Fault[] = [
       const beside = await exchange.slowestOf(exchange.others(victim), outageMs);
       victim.signal("SIGCONT");
       console.log(`p99 of the others' sends: ${usual} ms, beside a frozen agent ${beside} ms`);
-      if (beside > 2 * usual + machineNoiseMs) throw new Error(`The others wait ${beside} ms instead of ${usual} ms`);
+      if (beside > 2 * usual + machineNoiseMs) {
+        throw new Error(`The others wait ${beside} ms instead of ${usual} ms`);
+      }
     },
   },
   {
@@ -141,7 +146,8 @@ export const faults: readonly Fault[] = [
     },
   },
   {
-    name: "noise, floods and silent connections on every port; messages go on, memory stays bounded",
+    name:
+      "noise, floods and silent connections on every port; messages go on, memory stays bounded",
     happen: async (exchange) => {
       const { stack, random } = exchange;
       const before = memoryOf(exchange);
@@ -149,7 +155,9 @@ export const faults: readonly Fault[] = [
       await vandalize({ tcp, udp: [stack.relayPort] }, random, async () => {
         await exchange.progress();
         const { status } = await stack.api.call("GET", "/v1/usage", { key: stack.account.apiKey });
-        if (status !== 200) throw new Error(`The API answers ${status} while strangers are at the door`);
+        if (status !== 200) {
+          throw new Error(`The API answers ${status} while strangers are at the door`);
+        }
       });
       const grown = memoryOf(exchange) - before;
       if (grown > maxGrowthMb) throw new Error(`Strangers cost ${grown.toFixed(0)} MB of memory`);
@@ -163,14 +171,23 @@ function memoryOf({ stack: { api, relay } }: Exchange): number {
 }
 
 /** The relay takes a commit, and its sender hears nothing. Returns the sender's pending call. */
-async function commitWithoutReply(exchange: Exchange, committer: Actor, guest: Actor): Promise<Promise<unknown>[]> {
+async function commitWithoutReply(
+  exchange: Exchange,
+  committer: Actor,
+  guest: Actor,
+): Promise<Promise<unknown>[]> {
   const keyPackage = await guest.text({ do: "key_package" });
   const before = committer.epoch;
   committer.link.set({ down: false });
   const added = committer.ask({ do: "add", keyPackage });
-  added.catch(() => {}); // The one who is killed never answers; the other's answer is awaited by who gets it.
+  // The one who is killed never answers; the other's answer is awaited by who gets it.
+  added.catch(() => {});
   const witnesses = exchange.others(committer);
-  await until("the commit to be accepted", acceptMs, () => witnesses.some(({ epoch }) => epoch > before));
+  await until(
+    "the commit to be accepted",
+    acceptMs,
+    () => witnesses.some(({ epoch }) => epoch > before),
+  );
   // In a list, because a promise alone would be awaited here.
   return [added];
 }

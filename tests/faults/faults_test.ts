@@ -1,6 +1,7 @@
 /**
- * Agents talk on a real stack while one thing after the other goes wrong, in an order that the seed decides. In the end the
- * auditor reads what everybody wrote down. The test command has three kills; the campaign has every fault many times, and longer.
+ * Agents talk on a real stack while one thing after the other goes wrong, in an order that the seed
+ * decides. In the end the auditor reads what everybody wrote down. The test command has three
+ * kills; the campaign has every fault many times, and longer.
  */
 import { assertEquals, assertGreater } from "@std/assert";
 import { inCampaign, tried } from "../support/campaign.ts";
@@ -28,11 +29,14 @@ Deno.test(`agents on a real stack survive ${chosen.length} faults: each accepted
         await happen(exchange, { outageMs });
         const overMs = Date.now();
         await exchange.progress();
-        console.log(`${name}: ${overMs - startMs} ms, everybody heard again ${Date.now() - overMs} ms later`);
+        console.log(
+          `${name}: ${overMs - startMs} ms, everybody heard again ${Date.now() - overMs} ms later`,
+        );
       });
     }
   }
-  const { violations, accepted, heard, repeated, undecided, epochs, missing, used } = await exchange.finish();
+  const { violations, accepted, heard, repeated, undecided, epochs, missing, used } = await exchange
+    .finish();
   console.log(
     `seed ${seed}: ${accepted} texts accepted, heard ${heard} times, ${repeated} again after a crash, ` +
       `${undecided} sends without an answer, ${missing} declared missing, ${epochs} epochs`,
@@ -44,5 +48,7 @@ Deno.test(`agents on a real stack survive ${chosen.length} faults: each accepted
 });
 
 function shuffled(list: readonly Fault[], random: Random): Fault[] {
-  return list.map((item) => ({ item, key: random.uint32() })).sort((a, b) => a.key - b.key).map(({ item }) => item);
+  return list.map((item) => ({ item, key: random.uint32() })).sort((a, b) => a.key - b.key).map((
+    { item },
+  ) => item);
 }

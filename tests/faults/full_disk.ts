@@ -6,12 +6,19 @@ import type { StoreUse } from "./store_use.ts";
 
 export type Use = (folder: string, numbers: readonly number[]) => Promise<StoreUse>;
 
-/** Pages that are free: a new store takes ten, and its first records and its clean copy thirty more. */
-const places = inCampaign ? Array.from({ length: 60 }, (_, i) => i) : [0, 1, 2, 4, 6, 7, 8, 9, 14, 24, 34];
+/**
+ * Pages that are free: a new store takes ten, and its first records and its clean copy thirty more.
+ */
+const places = inCampaign
+  ? Array.from({ length: 60 }, (_, i) => i)
+  : [0, 1, 2, 4, 6, 7, 8, 9, 14, 24, 34];
 const perUse = 8;
 export const valueBytes = 5000;
 
-/** Uses a new store twice on a disk with so much room, then once more with all of it. Returns the steps that were refused. */
+/**
+ * Uses a new store twice on a disk with so much room, then once more with all of it. Returns the
+ * steps that were refused.
+ */
 async function fillAt(leavingPages: number, use: Use): Promise<readonly string[]> {
   await using disk = await SmallDisk.mount(2);
   const folder = `${disk.folder}/agent`;
@@ -26,7 +33,9 @@ async function fillAt(leavingPages: number, use: Use): Promise<readonly string[]
     assertStringIncludes(refused.text, "the disk is full", where);
   }
   assertEquals(after.refused, undefined, where);
-  for (const number of uses.flatMap(({ acknowledged }) => acknowledged)) assert(after.found.includes(number), where);
+  for (const number of uses.flatMap(({ acknowledged }) => acknowledged)) {
+    assert(after.found.includes(number), where);
+  }
   return uses.flatMap(({ refused }) => refused === undefined ? [] : [refused.step]);
 }
 

@@ -1,4 +1,7 @@
-/** Full and read-only disks: the store in Node, and an agent's whole life with its disk full at one place after the other. */
+/**
+ * Full and read-only disks: the store in Node, and an agent's whole life with its disk full at one
+ * place after the other.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { type Channel, ChannelManager, type ConnectOptions, StaticError } from "../../sdk/mod.ts";
 import { createProject } from "../../tools/bundle.ts";
@@ -20,50 +23,80 @@ testWhen(
     await using project = await createProject();
     const bundle = await project.bundle(new URL("store_use_node.ts", import.meta.url), "node");
     const inNode: Use = async (folder, numbers) =>
-      JSON.parse(await runInNode(bundle, folder, ...[numbers[0] ?? 0, numbers.length, valueBytes].map(String)));
+      JSON.parse(
+        await runInNode(
+          bundle,
+          folder,
+          ...[numbers[0] ?? 0, numbers.length, valueBytes].map(String),
+        ),
+      );
     await fillEverywhere(inNode);
     await refuseReadOnly(inNode);
   },
 );
 
-testWhen(smallDisks, "a store whose log becomes a table on a full disk says so, and loses nothing", async () => {
-  // More than LevelDB keeps in memory.
-  const [count, bytes] = [40, 200_000];
-  await using disk = await SmallDisk.mount(64);
-  const folder = `${disk.folder}/agent`;
-  await useStore(folder, [0], bytes);
-  await disk.fill({ leavingPages: 1400 });
-  const { refused, acknowledged } = await useStore(folder, range(1, count), bytes);
-  assertEquals([refused?.step, refused?.code], ["write", "store_full"]);
-  await disk.free();
-  const after = await useStore(folder, [], bytes);
-  assertEquals(after.refused, undefined);
-  for (const number of [0, ...acknowledged]) assert(after.found.includes(number), `${number} of ${acknowledged}`);
-});
+testWhen(
+  smallDisks,
+  "a store whose log becomes a table on a full disk says so, and loses nothing",
+  async () => {
+    // More than LevelDB keeps in memory.
+    const [count, bytes] = [40, 200_000];
+    await using disk = await SmallDisk.mount(64);
+    const folder = `${disk.folder}/agent`;
+    await useStore(folder, [0], bytes);
+    await disk.fill({ leavingPages: 1400 });
+    const { refused, acknowledged } = await useStore(folder, range(1, count), bytes);
+    assertEquals([refused?.step, refused?.code], ["write", "store_full"]);
+    await disk.free();
+    const after = await useStore(folder, [], bytes);
+    assertEquals(after.refused, undefined);
+    for (const number of [0, ...acknowledged]) {
+      assert(
+        after.found.includes(number),
+        `${number} of ${acknowledged}`,
+      );
+    }
+  },
+);
 
-testWhen(chromium, "Chromium says the same of a site without room, and goes on when there is some", async () => {
-  await using project = await createProject();
-  const bundle = await project.bundle(new URL("store_use_browser.ts", import.meta.url), "browser");
-  const code = await Deno.readFile(bundle);
-  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ url }) => {
-    const isCode = new URL(url).pathname === "/bundle.mjs";
-    const body = isCode ? code : '<!doctype html><script type="module" src="/bundle.mjs"></script>';
-    return new Response(body, { headers: { "content-type": isCode ? "text/javascript" : "text/html" } });
-  });
-  const origin = `http://127.0.0.1:${server.addr.port}`;
-  await using tab = await openTab();
-  await tab.open(origin);
-  await tab.until("typeof useBrowserStore === 'function'");
-  const use = async (count: number): Promise<Record<string, unknown>> =>
-    JSON.parse(String(await tab.evaluate(`useBrowserStore(${count})`)));
-  // Before its first use: a browser that has found room for a site asks again only later.
-  await tab.call("Storage.overrideQuotaForOrigin", { origin, quotaSize: 500_000 });
-  const { acknowledged, ...refused } = await use(1000);
-  const text = "Cannot write to the store: the browser has no more room for this site. Free space, then connect again";
-  assertEquals(refused, { found: 0, code: "store_full", text });
-  await tab.call("Storage.overrideQuotaForOrigin", { origin });
-  assertEquals(await use(1), { found: acknowledged, acknowledged: 1 });
-});
+testWhen(
+  chromium,
+  "Chromium says the same of a site without room, and goes on when there is some",
+  async () => {
+    await using project = await createProject();
+    const bundle = await project.bundle(
+      new URL("store_use_browser.ts", import.meta.url),
+      "browser",
+    );
+    const code = await Deno.readFile(bundle);
+    await using server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      ({ url }) => {
+        const isCode = new URL(url).pathname === "/bundle.mjs";
+        const body = isCode
+          ? code
+          : '<!doctype html><script type="module" src="/bundle.mjs"></script>';
+        return new Response(body, {
+          headers: { "content-type": isCode ? "text/javascript" : "text/html" },
+        });
+      },
+    );
+    const origin = `http://127.0.0.1:${server.addr.port}`;
+    await using tab = await openTab();
+    await tab.open(origin);
+    await tab.until("typeof useBrowserStore === 'function'");
+    const use = async (count: number): Promise<Record<string, unknown>> =>
+      JSON.parse(String(await tab.evaluate(`useBrowserStore(${count})`)));
+    // Before its first use: a browser that has found room for a site asks again only later.
+    await tab.call("Storage.overrideQuotaForOrigin", { origin, quotaSize: 500_000 });
+    const { acknowledged, ...refused } = await use(1000);
+    const text =
+      "Cannot write to the store: the browser has no more room for this site. Free space, then connect again";
+    assertEquals(refused, { found: 0, code: "store_full", text });
+    await tab.call("Storage.overrideQuotaForOrigin", { origin });
+    assertEquals(await use(1), { found: acknowledged, acknowledged: 1 });
+  },
+);
 
 const home = "acme/full/home";
 /** Enough for several writes. */
@@ -71,7 +104,10 @@ const textsEach = 40;
 const steps = ["connect", "create", "add", "join", "send", "receive", "commit", "close"] as const;
 type Step = typeof steps[number];
 /** Where the disk gets full: after so many more pages, or before a step. */
-const places: readonly (number | Step)[] = [...Array.from({ length: 28 }, (_, pages) => pages), ...steps];
+const places: readonly (number | Step)[] = [
+  ...Array.from({ length: 28 }, (_, pages) => pages),
+  ...steps,
+];
 
 /** The doings of one agent, over all its starts. */
 interface Life {
@@ -87,7 +123,11 @@ function textsFor({ number }: Pick<Life, "number">): string[] {
 }
 
 /** From where it was interrupted to its end. */
-async function live(options: ConnectOptions, life: Life, { ann, token, before }: Company): Promise<void> {
+async function live(
+  options: ConnectOptions,
+  life: Life,
+  { ann, token, before }: Company,
+): Promise<void> {
   const begin = async (step: Step): Promise<void> => {
     life.step = step;
     await before(step);
@@ -175,9 +215,11 @@ testWhen(
       if (failure !== undefined) {
         refused.add(life.step);
         assert(failure instanceof StaticError && failure.code === "store_full", where);
-        await live(options, life, { ann, token, before: () => Promise.resolve() }).catch((error) => {
-          throw new Error(`${where}: its next start`, { cause: error });
-        });
+        await live(options, life, { ann, token, before: () => Promise.resolve() }).catch(
+          (error) => {
+            throw new Error(`${where}: its next start`, { cause: error });
+          },
+        );
       }
       await speaking;
       await eventually(

@@ -1,4 +1,7 @@
-/** Disks of agents that are full or read-only, at every step of the store: what a user is told, and that nothing is lost. */
+/**
+ * Disks of agents that are full or read-only, at every step of the store: what a user is told, and
+ * that nothing is lost.
+ */
 import { testWhen } from "../support/mod.ts";
 import { fillEverywhere, refuseReadOnly, type Use, valueBytes } from "./full_disk.ts";
 import { smallDisks } from "./small_disk.ts";
@@ -12,6 +15,10 @@ testWhen(
   () => fillEverywhere(inDeno),
 );
 
-testWhen(smallDisks, "a store on a read-only disk says so, also one that is new, and goes on afterwards", async () => {
-  await refuseReadOnly(inDeno);
-});
+testWhen(
+  smallDisks,
+  "a store on a read-only disk says so, also one that is new, and goes on afterwards",
+  async () => {
+    await refuseReadOnly(inDeno);
+  },
+);

@@ -4,8 +4,18 @@
 export type Event =
   /** `from` is the agent's name; every text is said once in a run. */
   | { readonly event: "sending"; readonly text: string; readonly atMs: number }
-  | { readonly event: "accepted"; readonly text: string; readonly id: string; readonly atMs: number }
-  | { readonly event: "failed"; readonly text: string; readonly code: string; readonly words: string }
+  | {
+    readonly event: "accepted";
+    readonly text: string;
+    readonly id: string;
+    readonly atMs: number;
+  }
+  | {
+    readonly event: "failed";
+    readonly text: string;
+    readonly code: string;
+    readonly words: string;
+  }
   | { readonly event: "heard"; readonly text: string; readonly id: string; readonly from: string }
   /** The state of the group at an epoch, as digits. */
   | { readonly event: "epoch"; readonly epoch: number; readonly fingerprint: string }

@@ -1,6 +1,7 @@
 /**
- * kill -9 of an agent that leaves, with every write to its store and when the relay is asked: over QUIC, in a process of its own. A
- * campaign; `tests/scenario/leave_kill_test.ts` has the short form.
+ * kill -9 of an agent that leaves, with every write to its store and when the relay is asked: over
+ * QUIC, in a process of its own. A campaign; `tests/scenario/leave_kill_test.ts` has the short
+ * form.
  */
 import { assert, assertEquals } from "@std/assert";
 import { grantedToken, openTestRelay } from "../../relay/testing/open_relay.ts";
@@ -11,13 +12,18 @@ import { account, connect, type Member, start } from "./doomed_process.ts";
 type Moment = number | "asked" | "taken";
 
 /** The channel as its next process finds it, or undefined when it has lived. */
-async function leaves(role: "owner" | "member", moment: Moment): Promise<"stays" | "left" | undefined> {
+async function leaves(
+  role: "owner" | "member",
+  moment: Moment,
+): Promise<"stays" | "left" | undefined> {
   const folder = await Deno.makeTempDir();
   const { cert, key } = await createCertificate();
   const relay = await openTestRelay({ certificate: { cert, key } });
   const members: Member[] = [];
   try {
-    for (const identity of ["alice", "bob"]) members.push(await connect(identity, folder, relay, cert));
+    for (const identity of ["alice", "bob"]) {
+      members.push(await connect(identity, folder, relay, cert));
+    }
     const [alice, bob] = members;
     assert(alice && bob);
     await alice.manager.create(name);
@@ -29,7 +35,11 @@ async function leaves(role: "owner" | "member", moment: Moment): Promise<"stays"
     const settings = { options: leaver.options, token: grantedToken(account), channel: name };
     const leave = role === "owner" ? other.manager.client.agentId : undefined;
     const [writes, diesAt] = typeof moment === "number" ? [moment, undefined] : [undefined, moment];
-    const first = start({ ...settings, ...(writes !== undefined && { writes }), does: { leave, diesAt } });
+    const first = start({
+      ...settings,
+      ...(writes !== undefined && { writes }),
+      does: { leave, diesAt },
+    });
     const said = await first.next();
     const { signal } = await first.child.status;
     if (said !== undefined) {
@@ -58,7 +68,11 @@ async function leaves(role: "owner" | "member", moment: Moment): Promise<"stays"
 for (const role of ["owner", "member"] as const) {
   Deno.test(`kill -9 of an agent that leaves, at any write or call: it stays, or the relay knows (${role})`, async () => {
     const ends: string[] = [];
-    for (let end = await leaves(role, 1); end !== undefined; end = await leaves(role, ends.length + 1)) ends.push(end);
+    for (
+      let end = await leaves(role, 1);
+      end !== undefined;
+      end = await leaves(role, ends.length + 1)
+    ) ends.push(end);
     console.log(`${role}, with each write: ${ends.join()}`);
     assert(ends.includes("left"), ends.join());
     assertEquals([await leaves(role, "asked"), await leaves(role, "taken")], ["stays", "left"]);

@@ -1,11 +1,17 @@
 /**
- * Faults of machines that agents and their relay run on: full disks, damaged and shared directories, wrong clocks. On a
- * real stack.
+ * Faults of machines that agents and their relay run on: full disks, damaged and shared
+ * directories, wrong clocks. On a real stack.
  */
 import { assert, assertEquals, assertGreater, assertStringIncludes } from "@std/assert";
 import { type Channel, type ConnectOptions, StaticClient } from "../../sdk/mod.ts";
 import { inCampaign } from "../support/campaign.ts";
-import { createRandom, eventually, type Random, seedFromEnvironment, testWhen } from "../support/mod.ts";
+import {
+  createRandom,
+  eventually,
+  type Random,
+  seedFromEnvironment,
+  testWhen,
+} from "../support/mod.ts";
 import { add, codeOf, optionsFor as withoutCredential } from "./clients.ts";
 import { until } from "./exchange.ts";
 import { SmallDisk, smallDisks } from "./small_disk.ts";
@@ -15,7 +21,11 @@ const seed = seedFromEnvironment();
 
 /** One way for all agents of a test. */
 async function startStack(relay: NonNullable<StackOptions["relay"]> = {}): Promise<Stack> {
-  return await Stack.start({ random: createRandom(seed), ways: ["all", "twin", "ahead", "behind"], relay });
+  return await Stack.start({
+    random: createRandom(seed),
+    ways: ["all", "twin", "ahead", "behind"],
+    relay,
+  });
 }
 
 const started: { stack?: Promise<Stack> } = {};
@@ -30,7 +40,11 @@ async function shareStack(): Promise<Stack> {
 }
 
 function optionsFor(stack: Stack, identity: string): ConnectOptions {
-  return { ...withoutCredential(stack, identity), apiUrl: stack.api.url, apiKey: stack.account.apiKey };
+  return {
+    ...withoutCredential(stack, identity),
+    apiUrl: stack.api.url,
+    apiKey: stack.account.apiKey,
+  };
 }
 
 const fullText = "Cannot write to the store: the disk is full. Free space, then connect again";
@@ -113,9 +127,15 @@ testWhen(
     await disk.free();
     await channel.send("after");
     await using again = await StaticClient.connect(options);
-    const heard = (await upTo("after", await again.channel(channel.name))).filter((text) => text !== "before");
+    const heard = (await upTo("after", await again.channel(channel.name))).filter((text) =>
+      text !== "before"
+    );
     const last = [...Array.from({ length: number }, (_, i) => `full ${i}`), "after"];
-    assertEquals(heard, last.slice(-heard.length), "nothing is missing behind the first that comes again");
+    assertEquals(
+      heard,
+      last.slice(-heard.length),
+      "nothing is missing behind the first that comes again",
+    );
     assertEquals((await again.channel(channel.name)).health().missing, []);
     await (await again.channel(channel.name)).send("I am back");
   },
@@ -137,43 +157,63 @@ Deno.test("directories and clocks of agents", async (t) => {
     assertEquals(await upTo("still the only one", channel), ["still the only one"]);
   });
 
-  await t.step("a damaged directory is refused with a typed error, or nothing of it was lost", async () => {
-    const options = optionsFor(stack, "dan");
-    {
-      await using dan = await StaticClient.connect(options);
-      await add(channel, dan);
-    }
-    const outcomes = new Map<string, string>();
-    // LevelDB's log for people, and its lock file, have no content that matters.
-    for (const name of (await filesIn(options.dataDir)).filter((name) => !/LOCK$|LOG(\.old)?$/.test(name))) {
-      const copy = await copyFolder(options.dataDir, `${stack.folder}/damaged`);
-      await damage(`${copy}/${name}`, random);
-      outcomes.set(name, await tryDirectory({ ...options, dataDir: copy }, channel.name));
-      await Deno.remove(copy, { recursive: true });
-    }
-    console.log(`seed ${seed}:`, Object.fromEntries(outcomes));
-    for (const [name, outcome] of outcomes) {
-      assert(["whole", "store_corrupt", "passphrase_wrong"].includes(outcome), `${name}: ${outcome}`);
-    }
-    assertGreater(outcomes.size, 3);
-    assertEquals(await tryDirectory(options, channel.name), "whole");
-  });
+  await t.step(
+    "a damaged directory is refused with a typed error, or nothing of it was lost",
+    async () => {
+      const options = optionsFor(stack, "dan");
+      {
+        await using dan = await StaticClient.connect(options);
+        await add(channel, dan);
+      }
+      const outcomes = new Map<string, string>();
+      // LevelDB's log for people, and its lock file, have no content that matters.
+      for (
+        const name of (await filesIn(options.dataDir)).filter((name) =>
+          !/LOCK$|LOG(\.old)?$/.test(name)
+        )
+      ) {
+        const copy = await copyFolder(options.dataDir, `${stack.folder}/damaged`);
+        await damage(`${copy}/${name}`, random);
+        outcomes.set(name, await tryDirectory({ ...options, dataDir: copy }, channel.name));
+        await Deno.remove(copy, { recursive: true });
+      }
+      console.log(`seed ${seed}:`, Object.fromEntries(outcomes));
+      for (const [name, outcome] of outcomes) {
+        assert(
+          ["whole", "store_corrupt", "passphrase_wrong"].includes(outcome),
+          `${name}: ${outcome}`,
+        );
+      }
+      assertGreater(outcomes.size, 3);
+      assertEquals(await tryDirectory(options, channel.name), "whole");
+    },
+  );
 
-  await t.step("a damaged directory can be read: who is in its channels, and nothing is changed", async () => {
-    const options = optionsFor(stack, "dan");
-    const copy = await copyFolder(options.dataDir, `${stack.folder}/read`);
-    await Deno.remove(`${copy}/witness`);
-    {
-      await using dan = await StaticClient.connect({ ...options, dataDir: copy, damaged: "read" });
-      assertEquals([dan.channels, dan.transport], [[channel.name], undefined]);
-      const joined = await dan.channel(channel.name);
-      const others = joined.members().filter(({ self }) => !self);
-      assert(others.some(({ agentId }) => agentId === ann.agentId));
-      assertEquals(await codeOf(joined.send("?")), "store_corrupt");
-    }
-    assertEquals(await tryDirectory({ ...options, dataDir: copy }, channel.name), "store_corrupt");
-    await Deno.remove(copy, { recursive: true });
-  });
+  await t.step(
+    "a damaged directory can be read: who is in its channels, and nothing is changed",
+    async () => {
+      const options = optionsFor(stack, "dan");
+      const copy = await copyFolder(options.dataDir, `${stack.folder}/read`);
+      await Deno.remove(`${copy}/witness`);
+      {
+        await using dan = await StaticClient.connect({
+          ...options,
+          dataDir: copy,
+          damaged: "read",
+        });
+        assertEquals([dan.channels, dan.transport], [[channel.name], undefined]);
+        const joined = await dan.channel(channel.name);
+        const others = joined.members().filter(({ self }) => !self);
+        assert(others.some(({ agentId }) => agentId === ann.agentId));
+        assertEquals(await codeOf(joined.send("?")), "store_corrupt");
+      }
+      assertEquals(
+        await tryDirectory({ ...options, dataDir: copy }, channel.name),
+        "store_corrupt",
+      );
+      await Deno.remove(copy, { recursive: true });
+    },
+  );
 
   await t.step(
     "a directory that is put back from a copy is noticed, sends nothing with used keys, and is heard again",
@@ -197,7 +237,10 @@ Deno.test("directories and clocks of agents", async (t) => {
       await joined.send("gil again");
       await upTo("gil again", channel);
       const kinds = joined.health().issues.map(({ kind }) => kind);
-      assert(kinds.includes("rejoined") && kinds.some((kind) => kind.startsWith("store_")), kinds.join());
+      assert(
+        kinds.includes("rejoined") && kinds.some((kind) => kind.startsWith("store_")),
+        kinds.join(),
+      );
       await joined.leave();
     },
   );
@@ -205,22 +248,26 @@ Deno.test("directories and clocks of agents", async (t) => {
   // KeyPackages of an agent that is ahead are not valid yet for others: the harder of the two.
   const clocks = [["ahead", 600_000], ["behind", -600_000]] as const;
   for (const [way, clockAheadMs] of inCampaign ? clocks : clocks.slice(0, 1)) {
-    await t.step(`an agent whose clock is ten minutes ${way} joins, adds, sends and hears`, async () => {
-      const eve = await stack.actor(way, { clockAheadMs }).start();
-      const keyPackage = await eve.text({ do: "key_package" });
-      await channel.addMember(Uint8Array.fromBase64(keyPackage));
-      await eve.ask({ do: "enter", channel: channel.name });
-      await using fay = await StaticClient.connect(optionsFor(stack, `fay ${way}`));
-      await eve.ask({ do: "add", keyPackage: (await fay.generateKeyPackage()).toBase64() });
-      const joined = await entered(fay, channel.name);
-      await eve.ask({ do: "send_at_once", count: 3 });
-      assertEquals((await upTo(`${way} 0.3`, joined)).length, 3);
-      await joined.send(`to ${way}`);
-      const heard = (): boolean => eve.events.some((event) => event.event === "heard" && event.text === `to ${way}`);
-      await until("it to be heard", 20_000, heard);
-      assertEquals((await eve.state()).health.issues, []);
-      await eve.close();
-    });
+    await t.step(
+      `an agent whose clock is ten minutes ${way} joins, adds, sends and hears`,
+      async () => {
+        const eve = await stack.actor(way, { clockAheadMs }).start();
+        const keyPackage = await eve.text({ do: "key_package" });
+        await channel.addMember(Uint8Array.fromBase64(keyPackage));
+        await eve.ask({ do: "enter", channel: channel.name });
+        await using fay = await StaticClient.connect(optionsFor(stack, `fay ${way}`));
+        await eve.ask({ do: "add", keyPackage: (await fay.generateKeyPackage()).toBase64() });
+        const joined = await entered(fay, channel.name);
+        await eve.ask({ do: "send_at_once", count: 3 });
+        assertEquals((await upTo(`${way} 0.3`, joined)).length, 3);
+        await joined.send(`to ${way}`);
+        const heard = (): boolean =>
+          eve.events.some((event) => event.event === "heard" && event.text === `to ${way}`);
+        await until("it to be heard", 20_000, heard);
+        assertEquals((await eve.state()).health.issues, []);
+        await eve.close();
+      },
+    );
   }
 });
 

@@ -8,7 +8,10 @@ const seconds = 600;
 /** Caches fill and code is compiled, which takes a thousand messages or two. */
 const warmSeconds = 60;
 const samples = 60;
-/** Less than what code still being compiled takes; a payload that stays behind for each message is many times this. */
+/**
+ * Less than what code still being compiled takes; a payload that stays behind for each message is
+ * many times this.
+ */
 const mostBytes = 1.5 * 2 ** 20;
 
 const script = new URL("steady_traffic.ts", import.meta.url).pathname;
@@ -23,9 +26,12 @@ class Steady implements AsyncDisposable {
     this.#folder = folder;
     const flags = ["--no-check", "--quiet", "--unstable-net", "--v8-flags=--expose-gc"];
     const args = ["run", "-A", ...flags, script, folder];
-    this.#child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped" }).spawn();
+    this.#child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped" })
+      .spawn();
     this.#input = this.#child.stdin.getWriter();
-    const lines = this.#child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+    const lines = this.#child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(
+      new TextLineStream(),
+    );
     this.#lines = lines[Symbol.asyncIterator]();
   }
 
@@ -49,10 +55,14 @@ class Steady implements AsyncDisposable {
 }
 
 async function pause(ms: number): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, ms)); // wait: traffic has to flow between two samples
+  // wait: traffic has to flow between two samples
+  await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** How far the floor has risen from the first third to the last; what is collected late does not count. */
+/**
+ * How far the floor has risen from the first third to the last; what is collected late does not
+ * count.
+ */
 function rise(values: readonly number[]): number {
   const third = Math.floor(values.length / 3);
   return Math.min(...values.slice(-third)) - Math.min(...values.slice(0, third));
@@ -74,7 +84,9 @@ Deno.test(`${seconds} s of steady traffic through a relay and two agents leave n
   const heap = points.map(({ heapBytes }) => heapBytes);
   const external = points.map(({ externalBytes }) => externalBytes);
   console.log(
-    `${messages} messages; heap after collection ${inMegabytes(heap)} MB, outside ${inMegabytes(external)} MB`,
+    `${messages} messages; heap after collection ${inMegabytes(heap)} MB, outside ${
+      inMegabytes(external)
+    } MB`,
   );
   tried(`${messages} messages`);
   assertGreater(messages, seconds * 5, "the traffic was not steady");

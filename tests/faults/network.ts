@@ -1,6 +1,7 @@
 /**
- * One agent's way to the relay, over UDP and through this process: datagrams are lost, late, doubled and overtaken, or stop
- * altogether, one way or both. Nothing of the kernel is needed, so it works without root and where `tc netem` is missing.
+ * One agent's way to the relay, over UDP and through this process: datagrams are lost, late,
+ * doubled and overtaken, or stop altogether, one way or both. Nothing of the kernel is needed, so
+ * it works without root and where `tc netem` is missing.
  */
 import type { Random } from "../support/mod.ts";
 
@@ -17,7 +18,13 @@ export interface Conditions {
   readonly down: boolean;
 }
 
-export const fairWeather: Conditions = { loss: 0, doubled: 0, delayMs: [0, 0], up: true, down: true };
+export const fairWeather: Conditions = {
+  loss: 0,
+  doubled: 0,
+  delayMs: [0, 0],
+  up: true,
+  down: true,
+};
 
 type Socket = Deno.DatagramConn;
 
@@ -85,7 +92,9 @@ export class Link implements Disposable {
     for (let copy = 0; copy < copies; copy++) {
       const send = (): void =>
         // A port that nobody listens on any more is one more way to lose a datagram.
-        void over.send(datagram, { transport: "udp", hostname: "127.0.0.1", port }).catch(() => this.lost++);
+        void over.send(datagram, { transport: "udp", hostname: "127.0.0.1", port }).catch(() =>
+          this.lost++
+        );
       if (most === 0) send();
       else this.#later(least + this.#random.below(most - least + 1), send);
     }

@@ -1,6 +1,6 @@
 /**
- * A thief with an image of the whole disk, free blocks and the journal of the file system included: on ext4 the secret of a period
- * that is over is nowhere on it.
+ * A thief with an image of the whole disk, free blocks and the journal of the file system included:
+ * on ext4 the secret of a period that is over is nowhere on it.
  */
 import { assertEquals } from "@std/assert";
 import { hkdfSync } from "node:crypto";
@@ -82,8 +82,11 @@ testWhen(ext4, "the secret of a period that is over is in no block of an ext4 di
   });
   await using _closed = { [Symbol.asyncDispose]: () => store.close() };
   const dataKey = (await Deno.readFile(`${folder}/key`)).subarray(6, 38);
-  const key = new Uint8Array(hkdfSync("sha256", dataKey, new Uint8Array(0), "static-store 1 periods", 32));
-  const current = async (): Promise<string[]> => secretsOn(await Deno.readFile(`${folder}/period`), key);
+  const key = new Uint8Array(
+    hkdfSync("sha256", dataKey, new Uint8Array(0), "static-store 1 periods", 32),
+  );
+  const current = async (): Promise<string[]> =>
+    secretsOn(await Deno.readFile(`${folder}/period`), key);
   const [first = ""] = await current();
   await Deno.copyFile(`${folder}/period`, `${disk.folder}/copy`);
   await runCommand("sync", ["-f", disk.folder]);
@@ -92,9 +95,17 @@ testWhen(ext4, "the secret of a period that is over is in no block of an ext4 di
   for (let period = 0; period < periods; period++) {
     for (const secret of await current()) past.add(secret);
     await store.put("mls-a", "chain", new Uint8Array(100));
-    await eventually({ what: "the timer of the period" }, () => Promise.resolve(end), (run) => run !== undefined);
+    await eventually(
+      { what: "the timer of the period" },
+      () => Promise.resolve(end),
+      (run) => run !== undefined,
+    );
     end?.();
-    await eventually({ what: "the period ends" }, current, (now) => now.length === 1 && now.every((s) => !past.has(s)));
+    await eventually(
+      { what: "the period ends" },
+      current,
+      (now) => now.length === 1 && now.every((s) => !past.has(s)),
+    );
   }
   await runCommand("sync", ["-f", disk.folder]);
   const found = secretsOn(await disk.read(), key);

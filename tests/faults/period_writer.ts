@@ -1,11 +1,19 @@
 /**
- * A process that dies by kill -9 at one moment of a period's end, while batches are under way or while it opens. Arguments: folder,
- * number of the first batch, moment, which end. Prints the number of each acknowledged batch. Runs in Deno and, as a bundle, in Node.
+ * A process that dies by kill -9 at one moment of a period's end, while batches are under way or
+ * while it opens. Arguments: folder, number of the first batch, moment, which end. Prints the
+ * number of each acknowledged batch. Runs in Deno and, as a bundle, in Node.
  */
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import process from "node:process";
 import { openDirectoryStore } from "../../sdk/platform/directory_store.ts";
-import { batchesBefore, type Moment, numbered, recordOf, secretKind, type WhichEnd } from "./period_moments.ts";
+import {
+  batchesBefore,
+  type Moment,
+  numbered,
+  recordOf,
+  secretKind,
+  type WhichEnd,
+} from "./period_moments.ts";
 
 const [folder = "", first = "0", at = "", end = ""] = process.argv.slice(2);
 const [moment, which] = [at as Moment, end as WhichEnd]; // cast: the test gives one of them

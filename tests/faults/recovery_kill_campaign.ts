@@ -1,6 +1,7 @@
 /**
- * kill -9 of a founder, and of a follower, with every write to its store, from the commit that stops a channel until it is in the
- * new generation: over QUIC, in processes of their own. A campaign; `tests/scenario/recovery_kill_test.ts` has the short form.
+ * kill -9 of a founder, and of a follower, with every write to its store, from the commit that
+ * stops a channel until it is in the new generation: over QUIC, in processes of their own. A
+ * campaign; `tests/scenario/recovery_kill_test.ts` has the short form.
  */
 import { assert, assertEquals } from "@std/assert";
 import { grantedToken, openTestRelay } from "../../relay/testing/open_relay.ts";
@@ -18,11 +19,15 @@ async function dieAt(writes: number, role: "founder" | "follower"): Promise<bool
   const relay = await openTestRelay({ certificate: { cert, key } });
   const members: Member[] = [];
   try {
-    for (const identity of ["alice", "bob", "carol"]) members.push(await connect(identity, folder, relay, cert));
+    for (const identity of ["alice", "bob", "carol"]) {
+      members.push(await connect(identity, folder, relay, cert));
+    }
     const [alice, bob, carol] = members;
     assert(alice && bob && carol);
     await alice.manager.create(name);
-    for (const { manager } of [bob, carol]) await manager.joinWithToken(name, await alice.manager.invite(name));
+    for (const { manager } of [bob, carol]) {
+      await manager.joinWithToken(name, await alice.manager.invite(name));
+    }
     await bob.manager.send(name, "unread");
     const [doomed, other] = role === "founder" ? [alice, carol] : [carol, alice];
     for (const { manager } of [doomed, other]) {
@@ -33,7 +38,9 @@ async function dieAt(writes: number, role: "founder" | "follower"): Promise<bool
     const settings = { options: doomed.options, token: grantedToken(account), channel: name };
     const first = start({ ...settings, writes });
     const ready = await first.next();
-    if (ready !== undefined) await bob.agent.parts.session.call("SendCommit", await bogusCommit(bob.agent, name));
+    if (ready !== undefined) {
+      await bob.agent.parts.session.call("SendCommit", await bogusCommit(bob.agent, name));
+    }
     const channel = await other.manager.channel(name);
     if (role === "follower") {
       await until("alice is stopped", () => channel.health().state === "stopped");
@@ -45,7 +52,9 @@ async function dieAt(writes: number, role: "founder" | "follower"): Promise<bool
     if (told === undefined) {
       assertEquals(signal, "SIGKILL", `after ${writes} writes`);
       // Nothing has stopped the channel if it died before it said that it was ready.
-      if (ready === undefined) await bob.agent.parts.session.call("SendCommit", await bogusCommit(bob.agent, name));
+      if (ready === undefined) {
+        await bob.agent.parts.session.call("SendCommit", await bogusCommit(bob.agent, name));
+      }
       const second = start(settings);
       assertEquals(await second.next(), "ready");
       told = await second.next();
@@ -53,7 +62,9 @@ async function dieAt(writes: number, role: "founder" | "follower"): Promise<bool
     }
     assertEquals(told, "in unread false", `${role}, ${writes} writes`);
     const texts: (string | undefined)[] = [];
-    while (texts.length < 2) texts.push((await channel.receiveEnvelope({ timeoutMs: patienceMs }))?.text());
+    while (texts.length < 2) {
+      texts.push((await channel.receiveEnvelope({ timeoutMs: patienceMs }))?.text());
+    }
     assertEquals(texts, ["unread", "from the doomed"]);
     return signal === "SIGKILL";
   } finally {

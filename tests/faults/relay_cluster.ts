@@ -1,9 +1,15 @@
 /**
- * A service with several relays on one log: API, relays and NATS nodes, each a process that can be killed and started again. Relays
- * reach nodes over TLS with their key, as nodes reach each other.
+ * A service with several relays on one log: API, relays and NATS nodes, each a process that can be
+ * killed and started again. Relays reach nodes over TLS with their key, as nodes reach each other.
  */
 import { runAdmin } from "../../api/mod.ts";
-import { anyBackend, readTestConfig, relaySecret, type SignedUp, signUp } from "../support/api/harness.ts";
+import {
+  anyBackend,
+  readTestConfig,
+  relaySecret,
+  type SignedUp,
+  signUp,
+} from "../support/api/harness.ts";
 import { type ApiProcess, startProcess } from "../support/api/process.ts";
 import { freePorts, type NatsOptions, startNats, type TestNats } from "../support/mod.ts";
 import { type RelayProcess, startRelayProcess } from "../support/relay/process.ts";
@@ -16,7 +22,10 @@ export interface RelayClusterOptions {
   readonly relayFolder?: (relay: number) => string | undefined;
 }
 
-/** So often a relay is started that ends because nodes or API are not there yet, as any supervisor does. */
+/**
+ * So often a relay is started that ends because nodes or API are not there yet, as any supervisor
+ * does.
+ */
 const starts = 20;
 
 export class RelayCluster implements AsyncDisposable {
@@ -34,7 +43,9 @@ export class RelayCluster implements AsyncDisposable {
     this.#apiEnvironment = apiEnvironment;
   }
 
-  static async start({ relays: count, nodes = {}, relayFolder }: RelayClusterOptions): Promise<RelayCluster> {
+  static async start(
+    { relays: count, nodes = {}, relayFolder }: RelayClusterOptions,
+  ): Promise<RelayCluster> {
     await using opened = new AsyncDisposableStack();
     const folder = await Deno.makeTempDir({ prefix: "static-cluster-" });
     opened.defer(() => Deno.remove(folder, { recursive: true }));
@@ -139,7 +150,10 @@ export class ClusterRelay {
     }
   }
 
-  /** It was frozen for so long that the others gave it up, and has noticed: it ends, and a supervisor starts it again. */
+  /**
+   * It was frozen for so long that the others gave it up, and has noticed: it ends, and a
+   * supervisor starts it again.
+   */
   get isGivenUp(): boolean {
     return this.lastWords?.includes("have given this one up") ?? false;
   }
@@ -147,7 +161,9 @@ export class ClusterRelay {
   /** Its last complaint, if it has ended; undefined while it runs. */
   get lastWords(): string | undefined {
     if (!this.#gone) return undefined;
-    return this.process.output().split("\n").filter((line) => !/"level":"info"/.test(line)).slice(-4).join("\n");
+    return this.process.output().split("\n").filter((line) => !/"level":"info"/.test(line)).slice(
+      -4,
+    ).join("\n");
   }
 
   /** Agents that have a session here. */

@@ -4,7 +4,9 @@ import { faults } from "./faults.ts";
 
 const root = new URL("../../", import.meta.url);
 /** Up to its figures of load, which are a table of another kind. */
-const [page = ""] = (await Deno.readTextFile(new URL("docs/reliability.md", root))).split("\n## Load\n");
+const [page = ""] = (await Deno.readTextFile(new URL("docs/reliability.md", root))).split(
+  "\n## Load\n",
+);
 
 interface Row {
   readonly fault: string;

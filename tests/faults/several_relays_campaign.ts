@@ -1,6 +1,7 @@
 /**
- * Agents talk through several relays on one log while processes of the service are killed, which ones and in which order the
- * seed decides. In the end the auditor reads what everybody wrote down. Fifty agents, and every process once.
+ * Agents talk through several relays on one log while processes of the service are killed, which
+ * ones and in which order the seed decides. In the end the auditor reads what everybody wrote down.
+ * Fifty agents, and every process once.
  */
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { tried } from "../support/campaign.ts";
@@ -58,7 +59,11 @@ testWhen(
         await victim.start();
         await crowd.progress(recoveryMs);
         const lastWords = cluster.relays.map((relay) => relay.lastWords);
-        assertEquals(lastWords.filter((words) => words !== undefined), [], `seed ${seed}: a relay ended by itself`);
+        assertEquals(
+          lastWords.filter((words) => words !== undefined),
+          [],
+          `seed ${seed}: a relay ended by itself`,
+        );
         console.log(`${victim.name}: everybody was heard again after ${Date.now() - startMs} ms`);
       });
     }
@@ -69,13 +74,22 @@ testWhen(
     const accepted = sum((audit) => audit.accepted);
     console.log(
       `seed ${seed}: ${accepted} texts accepted, heard ${sum((audit) => audit.heard)} times, ` +
-        `${sum((audit) => audit.undecided)} sends without an answer, ${crowd.missing} declared missing, ` +
+        `${
+          sum((audit) => audit.undecided)
+        } sends without an answer, ${crowd.missing} declared missing, ` +
         `agents per relay in the end ${spread.join(", ")}`,
     );
     tried(`${victims.length} kills, ${accepted} messages`);
     assertEquals(audits.flatMap(({ violations }) => violations), [], `seed ${seed}`);
-    assertEquals(await cluster.settledUsage(), accepted, `seed ${seed}: what the account is charged`);
+    assertEquals(
+      await cluster.settledUsage(),
+      accepted,
+      `seed ${seed}: what the account is charged`,
+    );
     assertGreater(accepted, groups * members * 10);
-    assert(spread.reduce((total, agents) => total + agents) >= groups * members, `seed ${seed}: sessions`);
+    assert(
+      spread.reduce((total, agents) => total + agents) >= groups * members,
+      `seed ${seed}: sessions`,
+    );
   },
 );

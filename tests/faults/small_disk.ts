@@ -1,4 +1,7 @@
-/** A file system of a few megabytes that can be filled up, and given room again. Only root may make one. */
+/**
+ * A file system of a few megabytes that can be filled up, and given room again. Only root may make
+ * one.
+ */
 import { runCommand } from "../support/mod.ts";
 
 const pageBytes = 4096;

@@ -1,6 +1,15 @@
-/** The whole service as an operator runs it, each part a process that can be killed, frozen and started again where it was. */
+/**
+ * The whole service as an operator runs it, each part a process that can be killed, frozen and
+ * started again where it was.
+ */
 import { runAdmin } from "../../api/mod.ts";
-import { anyBackend, readTestConfig, relaySecret, type SignedUp, signUp } from "../support/api/harness.ts";
+import {
+  anyBackend,
+  readTestConfig,
+  relaySecret,
+  type SignedUp,
+  signUp,
+} from "../support/api/harness.ts";
 import { type ApiProcess, startProcess } from "../support/api/process.ts";
 import { type RelayProcess, startRelayProcess } from "../support/relay/process.ts";
 import {
@@ -16,7 +25,9 @@ import { Link } from "./network.ts";
 
 export interface StackOptions {
   readonly random: Random;
-  /** One for each agent, or for several together; the relay must know every address that is dialled. */
+  /**
+   * One for each agent, or for several together; the relay must know every address that is dialled.
+   */
   readonly ways: readonly string[];
   readonly relay?: Readonly<Record<string, string>>;
   readonly api?: Readonly<Record<string, string>>;
@@ -41,11 +52,15 @@ export class Stack implements AsyncDisposable {
     this.folder = folder;
   }
 
-  static async start({ random, ways, relay = {}, api = {}, ownDatabase = false }: StackOptions): Promise<Stack> {
+  static async start(
+    { random, ways, relay = {}, api = {}, ownDatabase = false }: StackOptions,
+  ): Promise<Stack> {
     const stack = new Stack(await Deno.makeTempDir({ prefix: "static-faults-" }));
     try {
       stack.#opened.defer(() => Deno.remove(stack.folder, { recursive: true }));
-      for (const way of ways) stack.#links.set(way, stack.#opened.use(new Link(stack.relayPort, random)));
+      for (const way of ways) {
+        stack.#links.set(way, stack.#opened.use(new Link(stack.relayPort, random)));
+      }
       const [port, internalPort] = freePorts(2).map(String);
       const ports = { STATIC_API_PORT: port ?? "", STATIC_INTERNAL_PORT: internalPort ?? "" };
       stack.#apiEnvironment = { ...await stack.#openDatabase(ownDatabase), ...ports, ...api };
@@ -76,7 +91,10 @@ export class Stack implements AsyncDisposable {
   }
 
   /** Not started yet. It goes the way of its name unless told another. */
-  actor(name: string, { way = name, clockAheadMs = 0 }: { way?: string; clockAheadMs?: number } = {}): Actor {
+  actor(
+    name: string,
+    { way = name, clockAheadMs = 0 }: { way?: string; clockAheadMs?: number } = {},
+  ): Actor {
     const options = {
       endpoint: this.endpointOf(way),
       apiUrl: this.api.url,

@@ -1,7 +1,8 @@
 /**
- * A relay and two agents with the SDK in one process, talking at a steady pace. For every line on its input they fall silent,
- * until nothing is under way that would count as memory; then it collects its garbage and prints how many messages were heard
- * and how much the heap holds. Run with `--v8-flags=--expose-gc`.
+ * A relay and two agents with the SDK in one process, talking at a steady pace. For every line on
+ * its input they fall silent, until nothing is under way that would count as memory; then it
+ * collects its garbage and prints how many messages were heard and how much the heap holds. Run
+ * with `--v8-flags=--expose-gc`.
  */
 import { grantedToken, openTestRelay } from "../../relay/testing/open_relay.ts";
 import { type Channel, StaticClient } from "../../sdk/mod.ts";
@@ -49,7 +50,8 @@ class Talk {
 }
 
 async function pause(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, everyMs)); // wait: the pace of the talk, and between two looks
+  // wait: the pace of the talk, and between two looks
+  await new Promise((resolve) => setTimeout(resolve, everyMs));
 }
 
 function memoryAfterCollection(): Omit<HeapSample, "heard"> {
@@ -74,11 +76,16 @@ async function main(folder: string): Promise<void> {
     });
   const [ann, ben] = [await connect("ann"), await connect("ben")];
   const channel = await ann.createChannel(name);
-  const joined = await ben.joinChannel(name, await channel.addMember(await ben.generateKeyPackage()));
+  const joined = await ben.joinChannel(
+    name,
+    await channel.addMember(await ben.generateKeyPackage()),
+  );
   const talk = new Talk();
   for (const each of [channel, joined]) void talk.join(each);
   console.log("ready");
-  const lines = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+  const lines = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).pipeThrough(
+    new TextLineStream(),
+  );
   for await (const _ of lines) {
     await talk.silence();
     const sample: HeapSample = { heard: talk.heard, ...memoryAfterCollection() };

@@ -1,4 +1,7 @@
-/** The records of the writer that gets killed, and how its reader tells from which batch a record is. */
+/**
+ * The records of the writer that gets killed, and how its reader tells from which batch a record
+ * is.
+ */
 
 export const batchRecords: readonly string[] = ["a", "b", "c", "d", "e"];
 

@@ -43,15 +43,17 @@ function startWriter(folder: string, start: number): { child: Deno.ChildProcess;
 }
 
 /**
- * Lets the writer acknowledge some batches, kills it somewhere in the next, and returns the highest acknowledged
- * number.
+ * Lets the writer acknowledge some batches, kills it somewhere in the next, and returns the highest
+ * acknowledged number.
  */
 async function writeAndKill(folder: string, start: number): Promise<number> {
   const { child, lines } = startWriter(folder, start);
   const until = random.below(60);
   let acknowledged = start - 1;
   assertEquals(await lines.next(), "ready");
-  for (let seen = 0; seen < until; seen++) acknowledged = Math.max(acknowledged, Number(await lines.next()));
+  for (let seen = 0; seen < until; seen++) {
+    acknowledged = Math.max(acknowledged, Number(await lines.next()));
+  }
   // wait: to hit any moment of the next batch, not only its start
   await new Promise((resolve) => setTimeout(resolve, random.below(4)));
   child.kill("SIGKILL");
@@ -71,7 +73,8 @@ Deno.test(`after each of ${rounds} kill -9 every acknowledged batch is there, an
       const store = await openDirectoryStore(folder);
       const values = await Promise.all(batchRecords.map((id) => store.get("batch", id)));
       const numbers = values.map((value) => value === undefined ? -1 : decodeBatch(value));
-      const where = `seed ${random.seed}, round ${round}: acknowledged ${acknowledged}, found ${numbers}`;
+      const where =
+        `seed ${random.seed}, round ${round}: acknowledged ${acknowledged}, found ${numbers}`;
       assertEquals(new Set(numbers).size, 1, where);
       assert((numbers[0] ?? -1) >= acknowledged, where);
       assertEquals((await store.verify(["batch"])).damaged, [], where);

@@ -1,4 +1,7 @@
-/** A use of the store from opening to closing, and what it came to. For every runtime with files: Node runs it as a bundle. */
+/**
+ * A use of the store from opening to closing, and what it came to. For every runtime with files:
+ * Node runs it as a bundle.
+ */
 import process from "node:process";
 import { openDirectoryStore, StoreError } from "../../sdk/platform/directory_store.ts";
 
@@ -14,14 +17,20 @@ export interface StoreUse {
 const kind = "use";
 
 /** Writes records of these numbers, each with its number as content. */
-export async function useStore(folder: string, numbers: readonly number[], valueBytes: number): Promise<StoreUse> {
+export async function useStore(
+  folder: string,
+  numbers: readonly number[],
+  valueBytes: number,
+): Promise<StoreUse> {
   const [acknowledged, found]: [number[], number[]] = [[], []];
   let step = "open";
   try {
     const store = await openDirectoryStore(folder);
     try {
       step = "read";
-      for (const { id, value } of await store.list(kind)) if (value[0] === Number(id) % 256) found.push(Number(id));
+      for (const { id, value } of await store.list(kind)) {
+        if (value[0] === Number(id) % 256) found.push(Number(id));
+      }
       step = "write";
       for (const number of numbers) {
         await store.put(kind, String(number), new Uint8Array(valueBytes).fill(number));

@@ -3,7 +3,10 @@ import { openBrowserStore, StoreError } from "../../sdk/platform/browser_store.t
 
 const [kind, valueBytes] = ["use", 50_000];
 
-/** Writes so many records, up to the first refusal. Returns, in JSON, how many were there, how many came, and why no more. */
+/**
+ * Writes so many records, up to the first refusal. Returns, in JSON, how many were there, how many
+ * came, and why no more.
+ */
 async function useBrowserStore(count: number): Promise<string> {
   let [found, acknowledged] = [0, 0];
   try {
@@ -11,7 +14,11 @@ async function useBrowserStore(count: number): Promise<string> {
     try {
       found = (await store.list(kind)).length;
       for (; acknowledged < count; acknowledged++) {
-        await store.put(kind, String(found + acknowledged), crypto.getRandomValues(new Uint8Array(valueBytes)));
+        await store.put(
+          kind,
+          String(found + acknowledged),
+          crypto.getRandomValues(new Uint8Array(valueBytes)),
+        );
       }
     } finally {
       await store.close();

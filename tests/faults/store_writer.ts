@@ -1,7 +1,8 @@
 /**
- * A process that writes batches to a store until it is killed. Every batch sets the same five records to its own number; a
- * line with the number is printed once the batch is acknowledged. Three batches are under way at any time; after some the
- * store is closed and opened again, so that a kill may hit that too.
+ * A process that writes batches to a store until it is killed. Every batch sets the same five
+ * records to its own number; a line with the number is printed once the batch is acknowledged.
+ * Three batches are under way at any time; after some the store is closed and opened again, so that
+ * a kill may hit that too.
  */
 import { openDirectoryStore, type RecordStore } from "../../sdk/platform/directory_store.ts";
 import { batchRecords, encodeBatch } from "./store_batches.ts";

@@ -1,4 +1,7 @@
-/** Strangers at every port: noise, endless requests, and connections that are opened and then say almost nothing. */
+/**
+ * Strangers at every port: noise, endless requests, and connections that are opened and then say
+ * almost nothing.
+ */
 import type { Random } from "../support/mod.ts";
 
 const datagrams = 3_000;
@@ -12,7 +15,11 @@ export interface Ports {
 }
 
 /** Makes noise on all ports, then runs `meanwhile` with the silent connections still open. */
-export async function vandalize({ tcp, udp }: Ports, random: Random, meanwhile: () => Promise<void>): Promise<void> {
+export async function vandalize(
+  { tcp, udp }: Ports,
+  random: Random,
+  meanwhile: () => Promise<void>,
+): Promise<void> {
   const held: Deno.TcpConn[] = [];
   try {
     for (const port of udp) await floodDatagrams(port, random);
@@ -40,8 +47,14 @@ async function floodDatagrams(port: number, random: Random): Promise<void> {
 /** The beginning of a TLS handshake or of a request, or nothing; then silence. */
 async function openSilently(port: number, number: number): Promise<Deno.TcpConn> {
   const connection = await Deno.connect({ hostname: "127.0.0.1", port });
-  const beginnings = [[], [0x16, 3, 1, 2, 0, 1], new TextEncoder().encode("GET /health HTTP/1.1\r\nx-slow: ")];
-  await connection.write(Uint8Array.from(beginnings[number % beginnings.length] ?? [])).catch(() => {});
+  const beginnings = [
+    [],
+    [0x16, 3, 1, 2, 0, 1],
+    new TextEncoder().encode("GET /health HTTP/1.1\r\nx-slow: "),
+  ];
+  await connection.write(Uint8Array.from(beginnings[number % beginnings.length] ?? [])).catch(
+    () => {},
+  );
   return connection;
 }
 

@@ -1,6 +1,7 @@
 /**
- * A process that opens files with the formats of the next version, says so at one moment and then waits to be
- * killed. Arguments: `relay` or `store`, the relay's folder or the agent's directory, `during` or `after` the change.
+ * A process that opens files with the formats of the next version, says so at one moment and then
+ * waits to be killed. Arguments: `relay` or `store`, the relay's folder or the agent's directory,
+ * `during` or `after` the change.
  */
 import { migrations, openSqliteEngine } from "../../relay/engine/mod.ts";
 import { openDirectoryStore } from "../../sdk/platform/directory_store.ts";
@@ -17,7 +18,10 @@ function die(): void {
 }
 
 if (what === "relay") {
-  await openSqliteEngine({ path: `${place}/relay.sqlite`, migrations: [...migrations, ...more.relay] });
+  await openSqliteEngine({
+    path: `${place}/relay.sqlite`,
+    migrations: [...migrations, ...more.relay],
+  });
 } else {
   await openDirectoryStore(place, { migrations: [...storeMigrations, ...more.store] });
 }

@@ -1,4 +1,7 @@
-/** Data of format 1 is opened after a change of every format, which is invented here: forward, once, despite faults meanwhile. */
+/**
+ * Data of format 1 is opened after a change of every format, which is invented here: forward, once,
+ * despite faults meanwhile.
+ */
 import { assertEquals, assertRejects } from "@std/assert";
 import { EngineError, migrations } from "../../relay/engine/mod.ts";
 import type { ChannelManager } from "../../sdk/mod.ts";
@@ -35,14 +38,23 @@ async function goOn(data: WrittenData, invite: string): Promise<void> {
   assertEquals(await receive(bob), "unread");
   const carol = await data.manager("carol");
   await carol.joinWithToken(channel, invite, { timeoutMs: 60_000 });
-  for (const [sender, others] of [[alice, [bob, carol]], [bob, [alice, carol]], [carol, [alice, bob]]] as const) {
+  for (
+    const [sender, others] of [[alice, [bob, carol]], [bob, [alice, carol]], [carol, [
+      alice,
+      bob,
+    ]]] as const
+  ) {
     await sender.send(channel, "go on");
     assertEquals(await Promise.all(others.map(receive)), ["go on", "go on"]);
   }
 }
 
 /** Starts the process, and kills it when it says so. */
-async function dieInMigration(what: "relay" | "store", place: string, moment: "during" | "after"): Promise<void> {
+async function dieInMigration(
+  what: "relay" | "store",
+  place: string,
+  moment: "during" | "after",
+): Promise<void> {
   const program = new URL("dying_migration.ts", import.meta.url).pathname;
   const args = ["run", "-A", "--no-check", program, what, place, moment];
   await using child = new Deno.Command(Deno.execPath(), { args, stdout: "piped" }).spawn();
@@ -58,7 +70,11 @@ Deno.test("after a change of both formats all goes on; it is made once, and ther
   await using data = await WrittenData.create();
   const { invite } = await write(data);
   await data.start(next);
-  assertEquals(data.migrated, [{ from: format, to: format + 1, names: next.relay.map(({ name }) => name) }]);
+  assertEquals(data.migrated, [{
+    from: format,
+    to: format + 1,
+    names: next.relay.map(({ name }) => name),
+  }]);
   await goOn(data, invite);
   await data.stop();
 
@@ -71,7 +87,11 @@ Deno.test("after a change of both formats all goes on; it is made once, and ther
 
   const refused = await assertRejects(() => data.start(), EngineError, "A newer relay wrote it");
   assertEquals(refused.code, "unsupported_version");
-  const error = await assertRejects(() => storeApplied(`${data.folder}/alice`, noMore), StoreError, "update this one");
+  const error = await assertRejects(
+    () => storeApplied(`${data.folder}/alice`, noMore),
+    StoreError,
+    "update this one",
+  );
   assertEquals(error.code, "unsupported_version");
 });
 
@@ -80,13 +100,20 @@ for (const moment of inCampaign ? ["during", "after"] as const : ["during"] as c
     await using data = await WrittenData.create();
     const { invite } = await write(data);
     await dieInMigration("relay", data.folder, moment);
-    for (const agent of ["alice", "bob"]) await dieInMigration("store", `${data.folder}/${agent}`, moment);
+    for (const agent of ["alice", "bob"]) {
+      await dieInMigration("store", `${data.folder}/${agent}`, moment);
+    }
     const isMade = moment === "after";
-    assertEquals(relayApplied(data.folder), { format: isMade ? format + 1 : format, times: isMade ? 1 : 0 });
+    assertEquals(relayApplied(data.folder), {
+      format: isMade ? format + 1 : format,
+      times: isMade ? 1 : 0,
+    });
     await data.start(next);
     await goOn(data, invite);
     await data.stop();
     assertEquals(relayApplied(data.folder), { format: format + 1, times: 1 });
-    for (const agent of ["alice", "bob"]) assertEquals(await storeApplied(`${data.folder}/${agent}`, next), 1);
+    for (const agent of ["alice", "bob"]) {
+      assertEquals(await storeApplied(`${data.folder}/${agent}`, next), 1);
+    }
   });
 }

@@ -1,4 +1,7 @@
-/** Data that checkouts before 0.1.0 have written is refused with one sentence, and stays as it is byte for byte. */
+/**
+ * Data that checkouts before 0.1.0 have written is refused with one sentence, and stays as it is
+ * byte for byte.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
@@ -22,8 +25,9 @@ async function filesOf(folder: string): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
     const path = `${folder}/${name}`;
-    if (isDirectory) { for (const [file, content] of await filesOf(path)) files.set(file, content); }
-    else files.set(path, (await Deno.readFile(path)).toHex());
+    if (isDirectory) {
+      for (const [file, content] of await filesOf(path)) files.set(file, content);
+    } else files.set(path, (await Deno.readFile(path)).toHex());
   }
   return files;
 }
@@ -40,8 +44,12 @@ Deno.test("a relay's file of format 1 or 12 from before is refused, and not chan
     const path = `${folder}/relay.sqlite`;
     for (const format of [1, 12]) {
       const sqlite = new DatabaseSync(path);
-      sqlite.exec(`PRAGMA application_id = 0x53745265; PRAGMA user_version = ${format}; PRAGMA journal_mode = WAL`);
-      sqlite.exec("CREATE TABLE IF NOT EXISTS channel (number INTEGER PRIMARY KEY, id TEXT NOT NULL)");
+      sqlite.exec(
+        `PRAGMA application_id = 0x53745265; PRAGMA user_version = ${format}; PRAGMA journal_mode = WAL`,
+      );
+      sqlite.exec(
+        "CREATE TABLE IF NOT EXISTS channel (number INTEGER PRIMARY KEY, id TEXT NOT NULL)",
+      );
       sqlite.close();
       const error = await isRefused(folder, () => openSqliteEngine({ path }));
       assertEquals(error instanceof EngineError && error.code, "unsupported_version");

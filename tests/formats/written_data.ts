@@ -1,4 +1,7 @@
-/** A relay on its file and agents on their directories, with the formats of this version or of an invented one. */
+/**
+ * A relay on its file and agents on their directories, with the formats of this version or of an
+ * invented one.
+ */
 import { type Migrated, type Migration, migrations } from "../../relay/engine/mod.ts";
 import { grantedToken, openTestRelay, type TestRelay } from "../../relay/testing/open_relay.ts";
 import { ChannelManager } from "../../sdk/mod.ts";
@@ -31,7 +34,10 @@ export class WrittenData implements AsyncDisposable {
   }
 
   static async create(): Promise<WrittenData> {
-    return new WrittenData(await Deno.makeTempDir({ prefix: "static-formats-" }), await createCertificate());
+    return new WrittenData(
+      await Deno.makeTempDir({ prefix: "static-formats-" }),
+      await createCertificate(),
+    );
   }
 
   /** The relay of a program that has more formats. */
@@ -59,7 +65,9 @@ export class WrittenData implements AsyncDisposable {
     const list = [...storeMigrations, ...this.#more.store];
     const openStore: typeof platform.openStore = (dataDir, given) =>
       platform.openStore(dataDir, { ...given, migrations: list });
-    const manager = await ChannelManager.over(await connectAgent(options, { ...platform, openStore }));
+    const manager = await ChannelManager.over(
+      await connectAgent(options, { ...platform, openStore }),
+    );
     this.#managers.push(manager);
     return manager;
   }

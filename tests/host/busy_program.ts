@@ -1,6 +1,7 @@
 /**
- * One of many programs on one agent, in a process of its own that is killed at any time. It writes each step before the next one
- * happens, so that an auditor knows what it has seen and what it was told.
+ * One of many programs on one agent, in a process of its own that is killed at any time. It writes
+ * each step before the next one happens, so that an auditor knows what it has seen and what it was
+ * told.
  */
 import { connectHost, hostPlatform } from "../../sdk/testing/host.ts";
 import type { Channel, ConnectOptions } from "../../sdk/mod.ts";
@@ -10,7 +11,15 @@ const burst = 12;
 export interface Role {
   readonly options: ConnectOptions;
   readonly channel: string;
-  readonly kind: "listen" | "manual" | "receive" | "send" | "burst" | "ask" | "serve" | "on-message";
+  readonly kind:
+    | "listen"
+    | "manual"
+    | "receive"
+    | "send"
+    | "burst"
+    | "ask"
+    | "serve"
+    | "on-message";
   /** The durable reader, or what stands before each message. */
   readonly name: string;
   /** The first number of a sender's messages: above those of its earlier lives. */
@@ -34,7 +43,9 @@ async function main({ options, channel: name, kind, name: own, from, to }: Role)
   write({ step: "ready" });
   if (kind === "serve") return await channel.serve((request) => `served ${request.text()}`).ended;
   if (kind === "listen") {
-    for await (const envelope of channel.envelopes({ as: own })) write({ step: "seen", text: envelope.text() });
+    for await (const envelope of channel.envelopes({ as: own })) {
+      write({ step: "seen", text: envelope.text() });
+    }
   }
   if (kind === "manual") {
     for await (const envelope of channel.envelopes({ as: own, ack: "manual" })) {
@@ -56,7 +67,8 @@ async function main({ options, channel: name, kind, name: own, from, to }: Role)
     } catch (error) {
       write({ step: "failed", text: `${text}: ${error}` });
     }
-    await new Promise((resolve) => setTimeout(resolve, 20)); // wait: a program that does something else meanwhile
+    // wait: a program that does something else meanwhile
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
@@ -71,7 +83,8 @@ async function sendBursts(channel: Channel, own: string, from: number): Promise<
         (error) => write({ step: "failed", text: `${text}: ${error}` }),
       );
     }));
-    await new Promise((resolve) => setTimeout(resolve, 150)); // wait: a program that does something else meanwhile
+    // wait: a program that does something else meanwhile
+    await new Promise((resolve) => setTimeout(resolve, 150));
   }
 }
 

@@ -1,11 +1,16 @@
-/** The command line as one of many programs on an agent that a test has made: its folder is a link to the agent's directory. */
+/**
+ * The command line as one of many programs on an agent that a test has made: its folder is a link
+ * to the agent's directory.
+ */
 import type { ConnectOptions } from "../../sdk/mod.ts";
 import type { SharedStack } from "../support/stack.ts";
 
 const program = new URL("../../cli/main.ts", import.meta.url).pathname;
 
 /** How Deno runs a command. */
-export type Shell = (words: readonly string[]) => { readonly args: string[]; readonly env: Record<string, string> };
+export type Shell = (
+  words: readonly string[],
+) => { readonly args: string[]; readonly env: Record<string, string> };
 
 export async function commandLine(
   { api, account, quicUrl, grpcUrl, caFile }: SharedStack,

@@ -17,9 +17,15 @@ export interface DriverProcess extends AsyncDisposable {
 
 export function startDriver(command: readonly string[]): DriverProcess {
   const [program = "", ...args] = command;
-  const child = new Deno.Command(program, { args, stdin: "piped", stdout: "piped", stderr: "piped" }).spawn();
+  const child = new Deno.Command(program, {
+    args,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
   const writer = child.stdin.getWriter();
-  const write = (bytes: Uint8Array): void => void writer.write(Uint8Array.from(bytes)).catch(() => {});
+  const write = (bytes: Uint8Array): void =>
+    void writer.write(Uint8Array.from(bytes)).catch(() => {});
   const connection = new HostConnection({ write, close: () => {} });
   const reading = (async (): Promise<void> => {
     for await (const chunk of child.stdout) connection.receive(chunk);

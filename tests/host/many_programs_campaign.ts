@@ -1,4 +1,5 @@
-// Programs on one agent, while the host and the programs are killed at random. An auditor compares what each has seen.
+// Programs on one agent, while the host and the programs are killed at random. An auditor compares
+// what each has seen.
 import { assert, assertEquals } from "@std/assert";
 import { type Channel, ChannelManager, type ConnectOptions } from "../../sdk/mod.ts";
 import { tried } from "../support/campaign.ts";
@@ -53,8 +54,16 @@ class Program {
   start(): void {
     const from = this.texts("begun").length + 1;
     const own = ["run", "-A", "--quiet", script, JSON.stringify({ ...this.#role, from })];
-    const { args, env } = this.kind === "on-message" ? this.#shell(showHook(name, this.name)) : { args: own, env: {} };
-    const child = new Deno.Command(Deno.execPath(), { args, env, stdin: "null", stdout: "piped", stderr: "inherit" })
+    const { args, env } = this.kind === "on-message"
+      ? this.#shell(showHook(name, this.name))
+      : { args: own, env: {} };
+    const child = new Deno.Command(Deno.execPath(), {
+      args,
+      env,
+      stdin: "null",
+      stdout: "piped",
+      stderr: "inherit",
+    })
       .spawn();
     const life: Step[] = [];
     this.lives.push(life);
@@ -62,7 +71,9 @@ class Program {
     this.#isWanted = true;
     void child.status.then(() => this.endedByItself ||= this.#isWanted && this.#child === child);
     this.#reading = (async () => {
-      const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+      const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(
+        new TextLineStream(),
+      );
       for await (const line of lines) {
         // The last line of a program that is killed may be half a line.
         try {
@@ -82,7 +93,9 @@ class Program {
   }
 
   texts(step: Step["step"]): string[] {
-    return this.lives.flat().flatMap((each) => each.step === step && "text" in each ? [each.text] : []);
+    return this.lives.flat().flatMap((each) =>
+      each.step === step && "text" in each ? [each.text] : []
+    );
   }
 }
 
@@ -110,13 +123,18 @@ Deno.test("programs of one agent lose nothing and keep order while host and prog
     new Program({ options, channel: name, kind, name: own, to: alice.client.agentId }, shell)
   );
   for (const program of programs) program.start();
-  // A new durable reader begins at the oldest message that is not acknowledged: all are there before the first.
-  await until(() => programs.every(({ kind, lives }) => kind === "on-message" || (lives[0]?.length ?? 0) > 0));
+  // A new durable reader begins at the oldest message that is not acknowledged: all are there
+  // before the first.
+  await until(() =>
+    programs.every(({ kind, lives }) => kind === "on-message" || (lives[0]?.length ?? 0) > 0)
+  );
   const listeners = programs.filter(({ kind }) => listening.includes(kind));
   const heard: string[] = [];
   const stop = new AbortController();
   const hearing = (async () => {
-    for await (const envelope of channel.envelopes({ signal: stop.signal })) heard.push(envelope.text());
+    for await (const envelope of channel.envelopes({ signal: stop.signal })) {
+      heard.push(envelope.text());
+    }
   })();
   const serving = channel.serve((request) => `yes ${request.text()}`);
   const told: string[] = [];
@@ -125,7 +143,8 @@ Deno.test("programs of one agent lose nothing and keep order while host and prog
   let kills = 0;
   const asked: Promise<string>[] = [];
   const answeredTo = (): number =>
-    programs.filter(({ kind }) => kind === "ask").flatMap((program) => program.texts("sent")).length;
+    programs.filter(({ kind }) => kind === "ask").flatMap((program) => program.texts("sent"))
+      .length;
   const isEnough = (): boolean =>
     kills >= 2 && asked.length > 0 && answeredTo() > 0 &&
     programs.filter(sends).every((each) => each.texts("sent").length > 0);
@@ -146,7 +165,9 @@ Deno.test("programs of one agent lose nothing and keep order while host and prog
     await new Promise((resolve) => setTimeout(resolve, 15)); // wait: a steady pace
   }
   const alive = (): void => {
-    const dead = programs.filter(({ endedByItself }) => endedByItself).map((each) => `${each.kind} ${each.name}`);
+    const dead = programs.filter(({ endedByItself }) => endedByItself).map((each) =>
+      `${each.kind} ${each.name}`
+    );
     assertEquals(dead, [], "programs that ended by themselves");
   };
   const last = told.at(-1) ?? "";
@@ -155,7 +176,11 @@ Deno.test("programs of one agent lose nothing and keep order while host and prog
     return listeners.every((program) => program.texts("seen").includes(last));
   });
   const replies = await Promise.all(asked);
-  assertEquals(replies.filter((reply) => !reply.startsWith("served m ")), [], "each request is answered by a program");
+  assertEquals(
+    replies.filter((reply) => !reply.startsWith("served m ")),
+    [],
+    "each request is answered by a program",
+  );
   alive();
   for (const program of programs) await program.kill();
   const sent = programs.filter(sends).flatMap((program) => program.texts("sent"));
@@ -167,7 +192,9 @@ Deno.test("programs of one agent lose nothing and keep order while host and prog
   for (const listener of listeners) audit(listener, told);
   assertEquals(new Set(heard).size, heard.length, "a message was delivered twice");
   for (const { name: own } of programs.filter(sends)) {
-    const numbers = heard.filter((text) => text.startsWith(`${own} `)).map((text) => Number(text.split(" ")[1]));
+    const numbers = heard.filter((text) => text.startsWith(`${own} `)).map((text) =>
+      Number(text.split(" ")[1])
+    );
     assertEquals(numbers, numbers.toSorted((a, b) => a - b), `order of ${own}`);
   }
   const failed = programs.flatMap((program) => program.texts("failed"));
@@ -187,10 +214,16 @@ function sends({ kind }: Program): boolean {
 
 /** Of a member outside: any program that serves may answer. */
 async function ask(channel: Channel, text: string, to: string): Promise<string> {
-  return await channel.request(text, { to, timeoutMs: 60_000 }).then((reply) => reply.text(), (error) => String(error));
+  return await channel.request(text, { to, timeoutMs: 60_000 }).then(
+    (reply) => reply.text(),
+    (error) => String(error),
+  );
 }
 
-/** Everything in order; what comes again after a kill was seen before, and nothing in between is missing. */
+/**
+ * Everything in order; what comes again after a kill was seen before, and nothing in between is
+ * missing.
+ */
 function audit({ name: own, lives }: Program, told: readonly string[]): void {
   let next = 1;
   for (const life of lives) {
@@ -229,6 +262,7 @@ async function until(condition: () => boolean): Promise<void> {
   const deadlineMs = Date.now() + 60_000;
   while (!condition()) {
     if (Date.now() > deadlineMs) throw new Error(`Waited in vain: ${condition}`);
-    await new Promise((resolve) => setTimeout(resolve, 20)); // wait: polls a condition with a deadline
+    // wait: polls a condition with a deadline
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

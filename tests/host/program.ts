@@ -1,4 +1,7 @@
-/** One of many programs, in a process of its own: connects through the host, says which it found, and stays until its input ends. */
+/**
+ * One of many programs, in a process of its own: connects through the host, says which it found,
+ * and stays until its input ends.
+ */
 import { connectHost, hostPlatform } from "../../sdk/testing/host.ts";
 
 const client = await connectHost(JSON.parse(Deno.args[0] ?? ""), hostPlatform);

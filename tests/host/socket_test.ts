@@ -1,4 +1,5 @@
-// The socket way in: one host that the first program starts, and every other program finds, against a real stack.
+// The socket way in: one host that the first program starts, and every other program finds, against
+// a real stack.
 import { createServer } from "node:net";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ChannelManager, type ConnectOptions, StaticClient, StaticError } from "../../sdk/mod.ts";
@@ -43,7 +44,9 @@ Deno.test("programs share one agent through its host", async (t) => {
     assertEquals(joined.fingerprint().length, 47);
     const { id } = await joined.send({ json: { hello: "alice" } });
     const envelope = await (await again.channel(name)).receiveEnvelope({ timeoutMs: 60_000 });
-    assertEquals([envelope?.id, envelope?.json(), envelope?.sender.identity], [id, { hello: "alice" }, "bob"]);
+    assertEquals([envelope?.id, envelope?.json(), envelope?.sender.identity], [id, {
+      hello: "alice",
+    }, "bob"]);
     const serving = joined.serve((request) => `you said ${request.text()}`);
     const reply = await channel.request("ping", { to: guest.client.agentId, timeoutMs: 60_000 });
     assertEquals(reply.text(), "you said ping");
@@ -54,18 +57,36 @@ Deno.test("programs share one agent through its host", async (t) => {
   });
   await t.step("a program sees at once what it has done to a channel", () => changes(place));
   await t.step("a program sees whom a recovery leaves out, and says who goes", () => anew(place));
-  await t.step("a host that is killed is replaced, and loops and sends go on where they were", () => takeOver(place));
-  await t.step("durable readers have positions of their own, also after a crash of the host", () => readers(place));
-  await t.step("what a program works on when the host dies is acknowledged at the next one", () => working(place));
-  await t.step("a host that is stopped has let go of its directory, and its programs go on", () => stopping(place));
+  await t.step(
+    "a host that is killed is replaced, and loops and sends go on where they were",
+    () => takeOver(place),
+  );
+  await t.step(
+    "durable readers have positions of their own, also after a crash of the host",
+    () => readers(place),
+  );
+  await t.step(
+    "what a program works on when the host dies is acknowledged at the next one",
+    () => working(place),
+  );
+  await t.step(
+    "a host that is stopped has let go of its directory, and its programs go on",
+    () => stopping(place),
+  );
   await t.step("no secret is in arguments or environment of the host", () => secrets(place, stack));
   await t.step(
     "another user cannot reach it, and a folder that others could write to is refused",
     () => strangers(place),
   );
-  await t.step("a host of another version goes when it is idle, and stays while others use it", () => versions(place));
+  await t.step(
+    "a host of another version goes when it is idle, and stays while others use it",
+    () => versions(place),
+  );
   await t.step(`${racers} programs at once start one host`, () => race(place));
-  await t.step("a directory that another program holds alone is named, with what to do", () => embedded(place));
+  await t.step(
+    "a directory that another program holds alone is named, with what to do",
+    () => embedded(place),
+  );
 });
 
 async function killHost(dataDir: string): Promise<void> {
@@ -81,14 +102,18 @@ async function working(place: HostsPlace): Promise<void> {
   const [mine, theirs] = [await alice.channel(name), await bob.channel(name)];
   const connections: string[] = [];
   const watching = (async (): Promise<void> => {
-    for await (const { type } of theirs.events()) if (/connected$/.test(type)) connections.push(type);
+    for await (const { type } of theirs.events()) {
+      if (/connected$/.test(type)) connections.push(type);
+    }
   })();
   const options = { as: "worker", ack: "manual" } as const;
   const worker = theirs.envelopes(options);
   for (const text of ["first", "second"]) await mine.send(text);
   let first = (await worker.next()).value;
   // Messages of the steps before.
-  for (; first !== undefined && first.text() !== "first"; first = (await worker.next()).value) await first.ack();
+  for (; first !== undefined && first.text() !== "first"; first = (await worker.next()).value) {
+    await first.ack();
+  }
   const second = (await worker.next()).value;
   assertEquals([first?.text(), second?.text()], ["first", "second"]);
   await killHost(place.options("bob").dataDir);
@@ -140,7 +165,8 @@ async function changes(place: HostsPlace): Promise<void> {
   const channel = await owner.create(changed);
   await guest.joinWithToken(changed, await owner.invite(changed));
   const { agentId } = guest.client;
-  const owners = (): string[] => channel.members().flatMap(({ identity, owner }) => owner ? [identity] : []).sort();
+  const owners = (): string[] =>
+    channel.members().flatMap(({ identity, owner }) => owner ? [identity] : []).sort();
   await channel.promote(agentId);
   assertEquals(owners(), ["alice", "bob"]);
   await channel.demote(agentId);
@@ -151,7 +177,11 @@ async function changes(place: HostsPlace): Promise<void> {
   await assertRejects(() => owner.invite(changed, self), StaticError, "itself");
   await assertRejects(() => channel.addMember(new Uint8Array(1), self), StaticError, "itself");
   // cast: of a program without types
-  await assertRejects(() => owner.inviteLink(changed, self as object), StaticError, "replaces nobody");
+  await assertRejects(
+    () => owner.inviteLink(changed, self as object),
+    StaticError,
+    "replaces nobody",
+  );
   await channel.removeMember(agentId);
   assertEquals(channel.members().map(({ identity }) => identity), ["alice"]);
 }
@@ -168,7 +198,11 @@ async function anew(place: HostsPlace): Promise<void> {
   try {
     await mallory.joinWithToken(stopped, await owner.invite(stopped));
     await guest.joinWithToken(stopped, await mallory.invite(stopped));
-    await eventually({ what: "all" }, () => Promise.resolve(channel.members()), (members) => members.length === 3);
+    await eventually(
+      { what: "all" },
+      () => Promise.resolve(channel.members()),
+      (members) => members.length === 3,
+    );
     await agent.parts.session.call("SendCommit", await bogusCommit(agent, stopped));
   } finally {
     await mallory.close();
@@ -177,11 +211,19 @@ async function anew(place: HostsPlace): Promise<void> {
   await eventually({ what: "an offer", withinMs: 90_000 }, isOffered, (offered) => offered);
   const { agentId } = guest.client;
   const { blamed, leftOut, choiceNeeded, members } = await channel.previewRecovery();
-  assertEquals([leftOut.map((each) => each.agentId), choiceNeeded, members], [[blamed, agentId], true, 3]);
+  assertEquals([leftOut.map((each) => each.agentId), choiceNeeded, members], [
+    [blamed, agentId],
+    true,
+    3,
+  ]);
   assertEquals((await channel.previewRecovery({ without: [] })).leftOut.length, 1);
   const refused = await assertRejects(() => channel.recover(), StaticError, "previewRecovery()");
   assertEquals([refused.code, refused.members], ["choice_needed", [agentId]]);
-  await assertRejects(() => channel.recover({ without: [], keep: [agentId] }), StaticError, "not both");
+  await assertRejects(
+    () => channel.recover({ without: [], keep: [agentId] }),
+    StaticError,
+    "not both",
+  );
   await channel.recover({ without: [] });
   assertEquals(
     channel.members().map((member) => member.agentId).toSorted(),
@@ -247,9 +289,16 @@ async function secrets(place: HostsPlace, { account }: SharedStack): Promise<voi
   // Everything that a program can ask a host for.
   const said: unknown[] = [(await connection?.hello)?.all];
   for (const op of Object.keys(operations)) {
-    if (["stop", "close", "leave", "closeChannel", "receive", "waitForMember"].includes(op)) continue;
+    if (["stop", "close", "leave", "closeChannel", "receive", "waitForMember"].includes(op)) {
+      continue;
+    }
     const asked = connection?.call(op, { channel: "acme/hosts/secret", dataDir: options.dataDir });
-    said.push(await asked?.then(({ fields, bytes }) => [fields.all, new TextDecoder().decode(bytes)], String));
+    said.push(
+      await asked?.then(
+        ({ fields, bytes }) => [fields.all, new TextDecoder().decode(bytes)],
+        String,
+      ),
+    );
   }
   assert(said.length > 20);
   for (const secret of [account.apiKey, passphrase]) {
@@ -268,7 +317,11 @@ async function strangers(place: HostsPlace): Promise<void> {
     await Deno.chmod(dataDir, 0o755);
     const code =
       `require("net").connect("${dataDir}/host/socket").on("error", (e) => console.log(e.code)).on("connect", () => console.log("in"))`;
-    const { stdout } = await new Deno.Command("node", { args: ["-e", code], uid: 65534, gid: 65534 }).output();
+    const { stdout } = await new Deno.Command("node", {
+      args: ["-e", code],
+      uid: 65534,
+      gid: 65534,
+    }).output();
     assertEquals(new TextDecoder().decode(stdout).trim(), "EACCES");
   }
   const loose = place.options("loose");
@@ -278,7 +331,10 @@ async function strangers(place: HostsPlace): Promise<void> {
   assertEquals(refused.code, "not_allowed");
   await Deno.remove(`${loose.dataDir}/host`);
   await Deno.symlink(place.folder, `${loose.dataDir}/host`);
-  assertEquals((await assertRejects(() => StaticClient.connect(loose), StaticError)).code, "not_allowed");
+  assertEquals(
+    (await assertRejects(() => StaticClient.connect(loose), StaticError)).code,
+    "not_allowed",
+  );
 }
 
 async function versions(place: HostsPlace): Promise<void> {
@@ -298,13 +354,18 @@ async function versions(place: HostsPlace): Promise<void> {
 }
 
 /** A host of a version that never was. */
-async function fakeHost(dataDir: string, goes: boolean): Promise<{ asked: string[]; close: () => void }> {
+async function fakeHost(
+  dataDir: string,
+  goes: boolean,
+): Promise<{ asked: string[]; close: () => void }> {
   await Deno.mkdir(`${dataDir}/host`, { recursive: true, mode: 0o700 });
   const asked: string[] = [];
   const server = createServer((socket) => {
     const reader = new FrameReader();
     socket.on("error", () => {});
-    socket.write(encodeFrame({ event: "hello", protocol: 1, sdk: "0.0.1", runtime: "deno 1", pid: 1 }));
+    socket.write(
+      encodeFrame({ event: "hello", protocol: 1, sdk: "0.0.1", runtime: "deno 1", pid: 1 }),
+    );
     socket.on("data", (chunk: Uint8Array) => {
       for (const { header } of reader.push(chunk)) {
         asked.push(String(header["op"]));
@@ -326,7 +387,13 @@ async function race(place: HostsPlace): Promise<void> {
   const args = ["run", "-A", "--quiet", script, JSON.stringify(options)];
   const programs = Array.from(
     { length: racers },
-    () => new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped", stderr: "inherit" }).spawn(),
+    () =>
+      new Deno.Command(Deno.execPath(), {
+        args,
+        stdin: "piped",
+        stdout: "piped",
+        stderr: "inherit",
+      }).spawn(),
   );
   const ids = await Promise.all(programs.map(async ({ stdout }) => {
     for await (const chunk of stdout) return new TextDecoder().decode(chunk).trim();

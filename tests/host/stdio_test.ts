@@ -1,4 +1,5 @@
-// The stdio way in: a driver as a child, under Deno and, in a campaign, under Node, against a real API and a real relay.
+// The stdio way in: a driver as a child, under Deno and, in a campaign, under Node, against a real
+// API and a real relay.
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StaticError } from "../../sdk/mod.ts";
 import { createProject } from "../../tools/bundle.ts";
@@ -18,10 +19,14 @@ interface Place {
   readonly name: string;
 }
 
-async function connect(driver: DriverProcess, { api, account, quicUrl, grpcUrl, caFile }: SharedStack, more: {
-  readonly dataDir: string;
-  readonly identity: string;
-}): Promise<void> {
+async function connect(
+  driver: DriverProcess,
+  { api, account, quicUrl, grpcUrl, caFile }: SharedStack,
+  more: {
+    readonly dataDir: string;
+    readonly identity: string;
+  },
+): Promise<void> {
   await driver.connection.call("connect", {
     dataDir: more.dataDir,
     manager: true,
@@ -32,10 +37,17 @@ async function connect(driver: DriverProcess, { api, account, quicUrl, grpcUrl, 
   }, { bytes: utf8.encode(more.identity) });
 }
 
-async function checkDriver(t: Deno.TestContext, start: Start, { stack, name }: Place): Promise<void> {
+async function checkDriver(
+  t: Deno.TestContext,
+  start: Start,
+  { stack, name }: Place,
+): Promise<void> {
   const channel = { channel: name };
   const folder = await Deno.makeTempDir({ prefix: "static-driver-" });
-  const [alice, bob] = ["alice", "bob"].map((identity) => ({ dataDir: `${folder}/${identity}`, identity }));
+  const [alice, bob] = ["alice", "bob"].map((identity) => ({
+    dataDir: `${folder}/${identity}`,
+    identity,
+  }));
   if (alice === undefined || bob === undefined) throw new Error("unreachable");
   try {
     await t.step("says hello, connects, and talks", async () => {
@@ -45,7 +57,11 @@ async function checkDriver(t: Deno.TestContext, start: Start, { stack, name }: P
       await Promise.all([connect(one, stack, alice), connect(two, stack, bob)]);
       await one.connection.call("create", channel);
       const { fields } = await one.connection.call("invite", channel);
-      await two.connection.call("joinWithToken", { ...channel, token: fields.text("token"), timeoutMs: 60_000 });
+      await two.connection.call("joinWithToken", {
+        ...channel,
+        token: fields.text("token"),
+        timeoutMs: 60_000,
+      });
       await one.connection.call("send", channel, { bytes: utf8.encode("hello") });
       const { bytes } = await two.connection.call("receive", { ...channel, timeoutMs: 60_000 });
       assertEquals(new TextDecoder().decode(bytes), "hello");
@@ -54,15 +70,22 @@ async function checkDriver(t: Deno.TestContext, start: Start, { stack, name }: P
       await two.closeInput();
       assertEquals((await two.status).code, 0, await two.stderr);
     });
-    await t.step("what a program had not acknowledged comes again; close acknowledges", async () => {
-      await using two = start();
-      await connect(two, stack, bob);
-      const again = await two.connection.call("receive", { ...channel, timeoutMs: 60_000 });
-      assertEquals(new TextDecoder().decode(again.bytes), "hello");
-      const locked = await startAndFail(start, stack, bob);
-      assertEquals([locked.code, locked.name, locked.retryable], ["store_locked", "StoreError", true]);
-      await two.connection.call("close");
-    });
+    await t.step(
+      "what a program had not acknowledged comes again; close acknowledges",
+      async () => {
+        await using two = start();
+        await connect(two, stack, bob);
+        const again = await two.connection.call("receive", { ...channel, timeoutMs: 60_000 });
+        assertEquals(new TextDecoder().decode(again.bytes), "hello");
+        const locked = await startAndFail(start, stack, bob);
+        assertEquals([locked.code, locked.name, locked.retryable], [
+          "store_locked",
+          "StoreError",
+          true,
+        ]);
+        await two.connection.call("close");
+      },
+    );
     await t.step("a killed driver is told at once, and the next one goes on", async () => {
       await using two = start();
       await connect(two, stack, bob);
@@ -101,25 +124,33 @@ async function connectSoon(...[driver, stack, who]: Parameters<typeof connect>):
     try {
       return await connect(driver, stack, who);
     } catch (error) {
-      if (!(error instanceof StaticError) || error.code !== "store_locked" || tries > 50) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50)); // wait: for the system to end a process
+      if (!(error instanceof StaticError) || error.code !== "store_locked" || tries > 50) {
+        throw error;
+      }
+      // wait: for the system to end a process
+      await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
 }
 
 Deno.test("the driver over standard input and output, under Deno", async (t) => {
   const stack = await shareStack();
-  const deno = (): DriverProcess => startDriver([Deno.execPath(), "run", "-A", "--quiet", entry.pathname]);
+  const deno = (): DriverProcess =>
+    startDriver([Deno.execPath(), "run", "-A", "--quiet", entry.pathname]);
   await checkDriver(t, deno, { stack, name: "acme/drivers/deno" });
 });
 
 if (inCampaign) {
-  testWhen(installed("node"), "the driver over standard input and output, under Node", async (t) => {
-    const stack = await shareStack();
-    await using project = await createProject();
-    const bundle = await project.bundle(entry, "node");
-    const node = (): DriverProcess => startDriver(["node", bundle]);
-    await checkDriver(t, node, { stack, name: "acme/drivers/node" });
-    tried("the driver under Deno and Node");
-  });
+  testWhen(
+    installed("node"),
+    "the driver over standard input and output, under Node",
+    async (t) => {
+      const stack = await shareStack();
+      await using project = await createProject();
+      const bundle = await project.bundle(entry, "node");
+      const node = (): DriverProcess => startDriver(["node", bundle]);
+      await checkDriver(t, node, { stack, name: "acme/drivers/node" });
+      tried("the driver under Deno and Node");
+    },
+  );
 }

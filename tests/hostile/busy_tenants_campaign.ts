@@ -1,4 +1,7 @@
-/** Tenants beside each other at the relay: what two ask for at their limits must not be felt by a third. */
+/**
+ * Tenants beside each other at the relay: what two ask for at their limits must not be felt by a
+ * third.
+ */
 import { assertEquals, assertGreater, assertLess } from "@std/assert";
 import { besiegedRelay } from "../support/hostile/besieged_relay.ts";
 import { assertHeld, siegeMs } from "../support/hostile/held.ts";
@@ -12,7 +15,8 @@ const noiseMs = 15;
 for (const work of ["uploads", "lists", "messages"] as const) {
   Deno.test(`two tenants with as many ${work} as they can leave a third one's p99 within twice that of peace`, async () => {
     await using relay = await besiegedRelay({
-      // Small, so that both are at their limits after a few seconds, also on a machine that is busy.
+      // Small, so that both are at their limits after a few seconds, also on a machine that is
+      // busy.
       STATIC_RELAY_ACCOUNT_WORK_MS: "2000",
     });
     const accounts = [crypto.randomUUID(), crypto.randomUUID()];
@@ -24,7 +28,8 @@ for (const work of ["uploads", "lists", "messages"] as const) {
       peaceMs: 3_000,
       siegeMs,
       control: true,
-      until: async () => work === "messages" || await relay.metric("requests_over_budget_total") > 0,
+      until: async () =>
+        work === "messages" || await relay.metric("requests_over_budget_total") > 0,
     });
     assertHeld(held);
     assertLess(held.siege.p99Ms, 2 * Math.max(held.peace.p99Ms, held.control.p99Ms, noiseMs));

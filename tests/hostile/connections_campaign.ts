@@ -1,4 +1,6 @@
-/** More connections than the process may have places, held by clients that never finish a request. */
+/**
+ * More connections than the process may have places, held by clients that never finish a request.
+ */
 import { assertEquals, assertLess } from "@std/assert";
 import { createCertificate } from "../support/mod.ts";
 import { assertPrompt, assertRecovered, assertServed, siegeMs } from "../support/hostile/held.ts";
@@ -12,7 +14,10 @@ const mostBytes = 200 * 2 ** 20;
 const holder = new URL("attackers/connection_holder.ts", import.meta.url);
 const halfHead = "POST /v1/accounts HTTP/1.1\r\nHost: localhost\r\nConte";
 const halfBody = `${halfHead}nt-Type: application/json\r\nContent-Length: 100\r\n\r\n{`;
-/** Attackers fill the house at once. All of them are safe for three seconds, and then have ten for a head. */
+/**
+ * Attackers fill the house at once. All of them are safe for three seconds, and then have ten for a
+ * head.
+ */
 const beginningMs = 15_000;
 
 interface Holders {
@@ -60,7 +65,9 @@ const sieges: Readonly<Record<string, Holders>> = {
   },
 };
 
-for (const [name, { mode, openFiles, addresses, parallel, sends, pauseMs }] of Object.entries(sieges)) {
+for (
+  const [name, { mode, openFiles, addresses, parallel, sends, pauseMs }] of Object.entries(sieges)
+) {
   Deno.test(`${name}: all connections of the API are held (${mode}), and newcomers log in and sign up`, async () => {
     const backend = await anyBackend.open();
     await using opened = new AsyncDisposableStack();
@@ -70,7 +77,11 @@ for (const [name, { mode, openFiles, addresses, parallel, sends, pauseMs }] of O
     await Deno.writeTextFile(`${folder}/tls.crt`, cert);
     await Deno.writeTextFile(`${folder}/tls.key`, key);
     const tls = { STATIC_TLS_CERT: `${folder}/tls.crt`, STATIC_TLS_KEY: `${folder}/tls.key` };
-    const environment = { ...backend.environment, STATIC_MAX_KEYS: "10000", ...mode === "TLS" ? tls : {} };
+    const environment = {
+      ...backend.environment,
+      STATIC_MAX_KEYS: "10000",
+      ...mode === "TLS" ? tls : {},
+    };
     await using api = await startProcess(environment, { openFiles });
     const port = Number(new URL(api.url).port);
     const url = `${mode === "TLS" ? "https" : "http"}://localhost:${port}`;

@@ -1,4 +1,7 @@
-/** Guesses of passwords and the honest work that needs Argon2id too: sign-ups, and keys that this process has not seen yet. */
+/**
+ * Guesses of passwords and the honest work that needs Argon2id too: sign-ups, and keys that this
+ * process has not seen yet.
+ */
 import { assertEquals, assertLess } from "@std/assert";
 import { assertPrompt, assertRecovered, assertServed, siegeMs } from "../support/hostile/held.ts";
 import { besiege } from "../support/hostile/mod.ts";
@@ -18,7 +21,11 @@ Deno.test("twelve addresses with wrong passwords stop neither sign-ups nor keys 
   const backend = await anyBackend.open();
   await using opened = new AsyncDisposableStack();
   opened.defer(() => backend.close());
-  await using api = await startProcess({ ...backend.environment, ...production, STATIC_KEY_MEMORY: "0" });
+  await using api = await startProcess({
+    ...backend.environment,
+    ...production,
+    STATIC_KEY_MEMORY: "0",
+  });
   const { apiKey } = await signUp(api.call);
   let calls = 0;
   const siege = await besiege<GuesserReport>({
@@ -58,16 +65,20 @@ async function passwordMs({ call }: Pick<TestApi, "call">): Promise<number> {
 }
 
 /**
- * Addresses that have not guessed yet are like honest ones. Each guess takes one worker as long as a password takes there, so that all
- * have had theirs after as many of these times as there are addresses; most lose their place in the queue to others before that, which
- * counts as much.
+ * Addresses that have not guessed yet are like honest ones. Each guess takes one worker as long as
+ * a password takes there, so that all have had theirs after as many of these times as there are
+ * addresses; most lose their place in the queue to others before that, which counts as much.
  */
 for (const addresses of [200, 1_000]) {
   Deno.test(`${addresses} addresses with wrong passwords, 400 a second, stop neither logins nor sign-ups`, async () => {
     const backend = await anyBackend.open();
     await using opened = new AsyncDisposableStack();
     opened.defer(() => backend.close());
-    await using api = await startProcess({ ...backend.environment, ...production, STATIC_MAX_KEYS: "10000" });
+    await using api = await startProcess({
+      ...backend.environment,
+      ...production,
+      STATIC_MAX_KEYS: "10000",
+    });
     const siege = await besiege<GuesserReport>({
       name: `wrong passwords from ${addresses} addresses`,
       pid: api.pid,
@@ -100,11 +111,15 @@ Deno.test("sixty good keys at once from one address, right after a restart, are 
     await using api = await startProcess(backend.environment);
     const { apiKey } = await signUp(api.call);
     keys.push(apiKey);
-    while (keys.length < 60) keys.push((await api.call("POST", "/v1/keys", { key: apiKey })).json.key);
+    while (keys.length < 60) {
+      keys.push((await api.call("POST", "/v1/keys", { key: apiKey })).json.key);
+    }
   }
   await using again = await startProcess({ ...backend.environment, ...production });
   const startedMs = performance.now();
   const answers = await Promise.all(keys.map((key) => again.call("POST", "/v1/tokens", { key })));
-  console.log(`60 cold keys at once: the last after ${(performance.now() - startedMs).toFixed(0)} ms`);
+  console.log(
+    `60 cold keys at once: the last after ${(performance.now() - startedMs).toFixed(0)} ms`,
+  );
   assertEquals(answers.filter(({ status }) => status !== 200).map(({ text }) => text), []);
 });

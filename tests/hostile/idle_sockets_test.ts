@@ -1,4 +1,7 @@
-/** More sockets than the process may have files: the relay keeps some for others, and its port stays alive. */
+/**
+ * More sockets than the process may have files: the relay keeps some for others, and its port stays
+ * alive.
+ */
 import { assertEquals } from "@std/assert";
 import { besiege } from "../support/hostile/mod.ts";
 import { besiegedRelay } from "../support/hostile/besieged_relay.ts";

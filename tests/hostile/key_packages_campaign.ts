@@ -1,4 +1,7 @@
-/** Strangers that claim an agent's KeyPackages and add it everywhere: others still find one, and the agent is not drowned. */
+/**
+ * Strangers that claim an agent's KeyPackages and add it everywhere: others still find one, and the
+ * agent is not drowned.
+ */
 import { assertEquals, assertGreater, assertLess } from "@std/assert";
 import { besiegedRelay } from "../support/hostile/besieged_relay.ts";
 import { assertHeld, siegeMs } from "../support/hostile/held.ts";

@@ -1,4 +1,6 @@
-/** QUIC handshakes that nobody finishes: honest agents still get in by QUIC, and by TCP in any case. */
+/**
+ * QUIC handshakes that nobody finishes: honest agents still get in by QUIC, and by TCP in any case.
+ */
 import { assertEquals, assertGreater, assertLess } from "@std/assert";
 import { inCampaign } from "../support/campaign.ts";
 import { besiegedRelay } from "../support/hostile/besieged_relay.ts";
@@ -13,11 +15,16 @@ import type { InitialsReport } from "./attackers/quic_initials.ts";
 const script = new URL("attackers/quic_initials.ts", import.meta.url);
 /** As the SDK does: when nobody answers for so long, it tries the next way. */
 const handshakeMs = 1_500;
-/** The runtime offers neither Retry nor slots by address, so a flood closes the QUIC port, and TCP is the way in. */
+/**
+ * The runtime offers neither Retry nor slots by address, so a flood closes the QUIC port, and TCP
+ * is the way in.
+ */
 const rates = inCampaign ? [60, 1_000] : [60];
 
 for (const perSecond of rates) {
-  const hold = perSecond === 60 ? "refuse no honest one" : "leave TCP as a way in that takes less than two seconds";
+  const hold = perSecond === 60
+    ? "refuse no honest one"
+    : "leave TCP as a way in that takes less than two seconds";
   Deno.test(`${perSecond} QUIC handshakes a second that go nowhere ${hold}`, async () => {
     await using relay = await besiegedRelay();
     const { quicPort: port, grpcPort, ca, process, keys } = relay;
@@ -41,11 +48,17 @@ for (const perSecond of rates) {
     const enterByTcp = async (retries: number): Promise<void> => {
       const typed = new TypedClient(calls.transport);
       const open = (): Promise<TypedClient> => Promise.resolve(typed);
-      const agent = new TestAgent({ open, origin: `quic://localhost:${port}` }, typed, crypto.randomUUID());
+      const agent = new TestAgent(
+        { open, origin: `quic://localhost:${port}` },
+        typed,
+        crypto.randomUUID(),
+      );
       try {
         await agent.authenticate(typed, await keys.sign(agent.account));
       } catch (error) {
-        if (retries === 0 || !(error instanceof CallFailed && error.code === "overloaded")) throw error;
+        if (retries === 0 || !(error instanceof CallFailed && error.code === "overloaded")) {
+          throw error;
+        }
         await enterByTcp(retries - 1);
       } finally {
         typed.close();

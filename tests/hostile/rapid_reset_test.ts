@@ -1,4 +1,7 @@
-/** Calls that are opened and reset at once: what they cost the relay, and what they cost honest agents beside them. */
+/**
+ * Calls that are opened and reset at once: what they cost the relay, and what they cost honest
+ * agents beside them.
+ */
 import { assertLess } from "@std/assert";
 import { besiege, type Siege } from "../support/hostile/mod.ts";
 import { type BesiegedRelay, besiegedRelay } from "../support/hostile/besieged_relay.ts";

@@ -1,6 +1,6 @@
 /**
- * Ten minutes of connections that are opened and reset at once, 1,500 a second, from one address: an honest agent and logins from
- * another address do not fail.
+ * Ten minutes of connections that are opened and reset at once, 1,500 a second, from one address:
+ * an honest agent and logins from another address do not fail.
  */
 import { assertEquals, assertGreater } from "@std/assert";
 import { tried } from "../support/campaign.ts";
@@ -33,6 +33,8 @@ Deno.test("1,500 connections a second that are reset leave honest agents, and lo
   const opened = (report?.reset ?? 0) + (report?.refused ?? 0);
   const { calls, errors } = siege.siege;
   tried(
-    `${opened.toLocaleString("en")} resets in ${siegeMs / 60_000} minutes, ${errors} of ${calls} honest calls failed`,
+    `${opened.toLocaleString("en")} resets in ${
+      siegeMs / 60_000
+    } minutes, ${errors} of ${calls} honest calls failed`,
   );
 });

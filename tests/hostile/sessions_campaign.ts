@@ -1,4 +1,7 @@
-/** Accounts that take places for sessions and do nothing with them: others log in, and members come back. */
+/**
+ * Accounts that take places for sessions and do nothing with them: others log in, and members come
+ * back.
+ */
 import { assertEquals, assertGreater, assertLess } from "@std/assert";
 import { besiegedRelay } from "../support/hostile/besieged_relay.ts";
 import { assertHeld, siegeMs } from "../support/hostile/held.ts";

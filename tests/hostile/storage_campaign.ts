@@ -1,4 +1,7 @@
-/** Tenants that store what nobody takes: the disk is not theirs, what they send is paid for, and others send on. */
+/**
+ * Tenants that store what nobody takes: the disk is not theirs, what they send is paid for, and
+ * others send on.
+ */
 import { assertGreater, assertLess } from "@std/assert";
 import { besiegedRelay } from "../support/hostile/besieged_relay.ts";
 import { assertHeld, siegeMs } from "../support/hostile/held.ts";
@@ -23,7 +26,8 @@ for (const carrier of ["welcomes", "commits"] as const) {
       attackers: [{ script, order: { ...await relay.tenants([account]), carrier } }],
       siegeMs,
       until: async () =>
-        await relay.metric("storage_refusals_total") > 0 && await relay.metric("handshakes_charged_total") > 5,
+        await relay.metric("storage_refusals_total") > 0 &&
+        await relay.metric("handshakes_charged_total") > 5,
     });
     assertHeld(held);
     const [report] = held.reports;
@@ -49,7 +53,8 @@ Deno.test("accounts that fill the disk together are stopped before it is full, a
   });
   assertHeld(held);
   assertGreater(held.reports[0]?.answers.storage_full ?? 0, 0);
-  // Growth is refused at the reserve or a little before it: bytes on their way to the disk count too.
+  // Growth is refused at the reserve or a little before it: bytes on their way to the disk count
+  // too.
   const stored = await relay.metric("storage_bytes");
   assertGreater(stored, disk / 2);
   assertLess(stored, disk);

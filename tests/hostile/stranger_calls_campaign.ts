@@ -1,4 +1,7 @@
-/** Typed calls without a session, as fast as they come: honest agents are served, and the log keeps its history. */
+/**
+ * Typed calls without a session, as fast as they come: honest agents are served, and the log keeps
+ * its history.
+ */
 import { assertLess } from "@std/assert";
 import { besiege } from "../support/hostile/mod.ts";
 import { besiegedRelay } from "../support/hostile/besieged_relay.ts";

@@ -1,4 +1,6 @@
-/** Tenants beside each other: what two do at the limits of their plans must not be felt by a third. */
+/**
+ * Tenants beside each other: what two do at the limits of their plans must not be felt by a third.
+ */
 import { assertGreater, assertLess } from "@std/assert";
 import { assertServed, siegeMs } from "../support/hostile/held.ts";
 import { besiege } from "../support/hostile/mod.ts";

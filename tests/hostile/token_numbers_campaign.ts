@@ -1,4 +1,7 @@
-/** Tokens that the API's key signed, with numbers that the API never writes: each is refused, and nobody else notices. */
+/**
+ * Tokens that the API's key signed, with numbers that the API never writes: each is refused, and
+ * nobody else notices.
+ */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { TestAgent } from "../support/relay/agent.ts";
 import { openQuic } from "../support/relay/deno_clients.ts";
@@ -29,7 +32,10 @@ Deno.test("a signed token with a number that is none costs its own session, not 
     const client = await open();
     const agent = new TestAgent({ open, origin }, client, crypto.randomUUID());
     const token = await relay.keys.sign(agent.account, claims);
-    const outcome = await agent.authenticate(client, token).then(() => "accepted", (error) => String(error));
+    const outcome = await agent.authenticate(client, token).then(
+      () => "accepted",
+      (error) => String(error),
+    );
     client.close();
     assertStringIncludes(outcome, "auth_failed", what);
     await relay.honest(AbortSignal.timeout(10_000));

@@ -1,8 +1,22 @@
-// A server behind balancers that pass TCP on: whose connection it is, is said before TLS, and limits count that client.
+// A server behind balancers that pass TCP on: whose connection it is, is said before TLS, and
+// limits count that client.
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type Budgets, serve, type Server, type ServerRequest, SessionSockets } from "../../server/http2/mod.ts";
+import {
+  type Budgets,
+  serve,
+  type Server,
+  type ServerRequest,
+  SessionSockets,
+} from "../../server/http2/mod.ts";
 import { createCertificate, eventually } from "../support/mod.ts";
-import { binaryFor, deliveries, lineFor, ownBinary, ownLine, TestBalancer } from "../support/http2/balancer.ts";
+import {
+  binaryFor,
+  deliveries,
+  lineFor,
+  ownBinary,
+  ownLine,
+  TestBalancer,
+} from "../support/http2/balancer.ts";
 import { RawClient } from "../support/http2/raw_client.ts";
 import { getBlock, headers } from "../support/http2/wire.ts";
 
@@ -26,7 +40,9 @@ class BehindBalancers implements AsyncDisposable {
     this.faults = faults;
   }
 
-  static async start({ budgets = {}, isBalancer = () => true, handle }: Options = {}): Promise<BehindBalancers> {
+  static async start(
+    { budgets = {}, isBalancer = () => true, handle }: Options = {},
+  ): Promise<BehindBalancers> {
     const faults: unknown[] = [];
     const server = await serve({
       ...certificate,
@@ -39,7 +55,10 @@ class BehindBalancers implements AsyncDisposable {
         handle?.(request);
         let length = 0;
         for await (const chunk of request.body) length += chunk.length;
-        return { status: 200, body: new TextEncoder().encode(`${request.remoteAddress} ${length}`) };
+        return {
+          status: 200,
+          body: new TextEncoder().encode(`${request.remoteAddress} ${length}`),
+        };
       },
       onFault: (error) => faults.push(error),
     });
@@ -63,22 +82,36 @@ class BehindBalancers implements AsyncDisposable {
 /** Asks through a balancer, in either version of HTTP, on a connection of its own. */
 async function ask(
   { port }: { readonly port: number },
-  { path = "/", http2 = true, body }: { path?: string; http2?: boolean; body?: Uint8Array<ArrayBuffer> } = {},
+  { path = "/", http2 = true, body }: {
+    path?: string;
+    http2?: boolean;
+    body?: Uint8Array<ArrayBuffer>;
+  } = {},
 ): Promise<[status: number, text: string]> {
   using client = Deno.createHttpClient({ caCerts: [certificate.cert], http1: !http2, http2 });
-  const answer = await fetch(`https://localhost:${port}${path}`, { client, ...(body && { method: "POST", body }) });
+  const answer = await fetch(`https://localhost:${port}${path}`, {
+    client,
+    ...(body && { method: "POST", body }),
+  });
   return [answer.status, await answer.text()];
 }
 
 for (const delivery of deliveries) {
   Deno.test(`a balancer's header that comes ${delivery} says who the client is, in both versions of each protocol`, async () => {
     await using server = await BehindBalancers.start();
-    const clients = [[lineFor("203.0.113.9"), "203.0.113.9"], [lineFor("2001:db8::9"), "2001:db8::9"], [
+    const clients = [[lineFor("203.0.113.9"), "203.0.113.9"], [
+      lineFor("2001:db8::9"),
+      "2001:db8::9",
+    ], [
       binaryFor("198.51.100.3"),
       "198.51.100.3",
     ]] as const;
     for (const [header, address] of clients) {
-      await using balancer = new TestBalancer({ target: server.port, header: () => header, delivery });
+      await using balancer = new TestBalancer({
+        target: server.port,
+        header: () => header,
+        delivery,
+      });
       for (const http2 of [true, false]) {
         const body = new Uint8Array(300_000);
         assertEquals(await ask(balancer, { http2, body }), [200, `${address} ${body.length}`]);
@@ -102,14 +135,21 @@ Deno.test("a balancer's socket without a header is closed; elsewhere a header is
 });
 
 /** A socket that sends this, and a promise that resolves when the server has closed it. */
-async function greet(port: number, bytes: Uint8Array): Promise<{ leave: () => Promise<void>; ended: Promise<void> }> {
+async function greet(
+  port: number,
+  bytes: Uint8Array,
+): Promise<{ leave: () => Promise<void>; ended: Promise<void> }> {
   const conn = await Deno.connect({ hostname: "127.0.0.1", port });
   await conn.write(bytes);
   const ended = conn.read(new Uint8Array(1)).then(() => {}, () => {}).finally(() => conn.close());
   return { leave: () => conn.closeWrite(), ended };
 }
 
-const halves = [new Uint8Array(0), lineFor("203.0.113.9").subarray(0, 20), ownBinary.subarray(0, 13)];
+const halves = [
+  new Uint8Array(0),
+  lineFor("203.0.113.9").subarray(0, 20),
+  ownBinary.subarray(0, 13),
+];
 
 Deno.test("sockets of a balancer that say nothing, half a header or too much are closed", async () => {
   await using server = await BehindBalancers.start({ budgets: { headerMs: 100 } });
@@ -120,14 +160,19 @@ Deno.test("sockets of a balancer that say nothing, half a header or too much are
 });
 
 Deno.test("few sockets wait for a header, and one that goes away makes room", async () => {
-  await using server = await BehindBalancers.start({ budgets: { headerMs: 600_000, headerSockets: 3 } });
+  await using server = await BehindBalancers.start({
+    budgets: { headerMs: 600_000, headerSockets: 3 },
+  });
   const [first, ...others] = await Promise.all(halves.map((bytes) => greet(server.port, bytes)));
   await server.until(({ sockets }) => sockets === 3, "three sockets that wait");
   await (await greet(server.port, ownLine)).ended;
   assertEquals([server.stats.sockets, server.stats.peers.refusedSockets], [3, 1]);
   await first?.leave();
   await first?.ended;
-  await using balancer = new TestBalancer({ target: server.port, header: () => lineFor("203.0.113.9") });
+  await using balancer = new TestBalancer({
+    target: server.port,
+    header: () => lineFor("203.0.113.9"),
+  });
   assertEquals(await ask(balancer), [200, "203.0.113.9 0"]);
   for (const { leave, ended } of others) {
     await leave();
@@ -178,7 +223,9 @@ Deno.test("sockets that a member's session carries take no place of their addres
   });
   using clients = new DisposableStack();
   const visit = async (session: number): Promise<void> => {
-    const client = clients.use(Deno.createHttpClient({ caCerts: [certificate.cert], http1: session % 2 === 0 }));
+    const client = clients.use(
+      Deno.createHttpClient({ caCerts: [certificate.cert], http1: session % 2 === 0 }),
+    );
     const answer = await fetch(`https://localhost:${server.port}/?session=${session}`, { client });
     assertEquals(answer.status, 200);
     await answer.text();

@@ -1,5 +1,5 @@
-// Real gRPC clients against the server, each through the same list of checks. Freed memory is overwritten in the server's
-// process, so that a use of it would show.
+// Real gRPC clients against the server, each through the same list of checks. Freed memory is
+// overwritten in the server's process, so that a use of it would show.
 import { assertEquals } from "@std/assert";
 import { tried } from "../support/campaign.ts";
 import { runCommand, testWhen } from "../support/mod.ts";
@@ -27,7 +27,10 @@ testWhen(node, "grpc-js passes every check", async () => {
   await using server = await ServerProcess.start({ env: perturbed });
   const args = ["client_grpc_js.mjs", String(server.port), server.certFile];
   verify("grpc-js", await runCommand("node", args, { cwd: folder }), 18);
-  assertEquals((await server.until(({ connections }) => connections === 0, "disconnected")).streams, 0);
+  assertEquals(
+    (await server.until(({ connections }) => connections === 0, "disconnected")).streams,
+    0,
+  );
 });
 
 for (const protocol of ["grpc", "grpc-web", "connect"]) {
@@ -36,7 +39,10 @@ for (const protocol of ["grpc", "grpc-web", "connect"]) {
     await using server = await ServerProcess.start({ env: perturbed });
     const args = ["client_connect.mjs", String(server.port), server.certFile, protocol];
     verify(`connect-node by ${protocol}`, await runCommand("node", args, { cwd: folder }), 18);
-    assertEquals((await server.until(({ connections }) => connections === 0, "disconnected")).streams, 0);
+    assertEquals(
+      (await server.until(({ connections }) => connections === 0, "disconnected")).streams,
+      0,
+    );
   });
 }
 
@@ -44,5 +50,8 @@ testWhen(grpcio, "python3-grpcio passes every check", async () => {
   const script = new URL("../support/http2/peers/client_grpcio.py", import.meta.url).pathname;
   await using server = await ServerProcess.start({ env: perturbed });
   verify("grpcio", await runCommand(python, [script, String(server.port), server.certFile]), 11);
-  assertEquals((await server.until(({ connections }) => connections === 0, "disconnected")).streams, 0);
+  assertEquals(
+    (await server.until(({ connections }) => connections === 0, "disconnected")).streams,
+    0,
+  );
 });

@@ -59,8 +59,12 @@ class House implements AsyncDisposable {
   }
 
   /** The way of a client of this address. */
-  way(header: Uint8Array): { readonly port: number; readonly certificate: { readonly cert: string } } {
-    const { port } = this.#opened.use(new TestBalancer({ target: this.#server.port, header: () => header }));
+  way(
+    header: Uint8Array,
+  ): { readonly port: number; readonly certificate: { readonly cert: string } } {
+    const { port } = this.#opened.use(
+      new TestBalancer({ target: this.#server.port, header: () => header }),
+    );
     return { port, certificate };
   }
 
@@ -99,7 +103,9 @@ Deno.test("a house full of silent sockets lets somebody new in, and its balancer
 
 Deno.test("a connection that says nothing loses its place, and is told by its end", async () => {
   await using house = await House.open({ connections: 6 });
-  const clients = await Promise.all([1, 2, 3, 4, 5, 6].map(() => RawClient.open(house.way(lineFor("198.51.100.1")))));
+  const clients = await Promise.all(
+    [1, 2, 3, 4, 5, 6].map(() => RawClient.open(house.way(lineFor("198.51.100.1")))),
+  );
   await house.until(({ connections }) => connections === 6, "full");
   assertEquals(await house.ask(lineFor("203.0.113.9"), "/"), 200);
   await Promise.race(clients.map((client) => client.drain()));

@@ -1,6 +1,7 @@
-// Everything a bad or broken client does, over real TLS sockets, against a server in its own process whose freed memory is
-// overwritten. After each attack the process lives, has let go of the attacker, and an honest client beside it was served
-// throughout; at the end its memory is under the cap that docs/http2.md states.
+// Everything a bad or broken client does, over real TLS sockets, against a server in its own
+// process whose freed memory is overwritten. After each attack the process lives, has let go of the
+// attacker, and an honest client beside it was served throughout; at the end its memory is under
+// the cap that docs/http2.md states.
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
@@ -31,8 +32,12 @@ import {
 const memoryCapMb = 400;
 const rounds = inCampaign ? 100 : 1;
 const eight = new Uint8Array(8);
-const endlessBlock = block(...getFields.map(([name, value]) => [name, name === ":path" ? "/endless" : value] as const));
-const hangBlock = block(...getFields.map(([name, value]) => [name, name === ":path" ? "/hang" : value] as const));
+const endlessBlock = block(
+  ...getFields.map(([name, value]) => [name, name === ":path" ? "/endless" : value] as const),
+);
+const hangBlock = block(
+  ...getFields.map(([name, value]) => [name, name === ":path" ? "/hang" : value] as const),
+);
 
 type Attack = (server: ServerProcess, random: Random) => Promise<void>;
 
@@ -83,7 +88,11 @@ const attacks: Readonly<Record<string, Attack>> = {
   },
   "GOAWAY in every form": async (server) => {
     for (const error of [0, 1, 11, 0xffffffff]) {
-      for (const before of [[], [headers(1, getBlock)], [headers(1, postBlock, 4)], [headers(1, hangBlock, 4)]]) {
+      for (
+        const before of [[], [headers(1, getBlock)], [headers(1, postBlock, 4)], [
+          headers(1, hangBlock, 4),
+        ]]
+      ) {
         using client = await RawClient.open(server);
         await client.send(...before, goaway(0, error), goaway(2 ** 31 - 1, error));
       }
@@ -112,15 +121,31 @@ const attacks: Readonly<Record<string, Attack>> = {
       using client = await RawClient.open(server);
       for (let i = 0; i < 50; i++) {
         const id = random.pick([0, 1, 1, 3, 5, 7]);
-        const fuzz = frame(random.below(11), random.below(256), id, random.bytes(random.below(100)));
+        const fuzz = frame(
+          random.below(11),
+          random.below(256),
+          id,
+          random.bytes(random.below(100)),
+        );
         if (!await client.send(random.chance(0.3) ? headers(2 * i + 1, getBlock) : fuzz)) return;
       }
     });
   },
   "floods of control frames": async (server) => {
-    for (const attack of [ping(eight), settings([4, 65_535]), settingsAck, priority(1, 0), windowUpdate(0, 1)]) {
+    for (
+      const attack of [
+        ping(eight),
+        settings([4, 65_535]),
+        settingsAck,
+        priority(1, 0),
+        windowUpdate(0, 1),
+      ]
+    ) {
       const last = await flood(server, [attack]);
-      assert(last.endsWith("ENHANCE_YOUR_CALM") || last === "PING ACK" || last === "SETTINGS ACK", last);
+      assert(
+        last.endsWith("ENHANCE_YOUR_CALM") || last === "PING ACK" || last === "SETTINGS ACK",
+        last,
+      );
     }
   },
   "floods of CONTINUATION and empty DATA": async (server) => {
@@ -128,7 +153,10 @@ const attacks: Readonly<Record<string, Attack>> = {
       await flood(server, [continuation(1, bytes())], [headers(1, getBlock, 0)]),
       "GOAWAY 0 ENHANCE_YOUR_CALM",
     );
-    assertEquals(await flood(server, [data(1, bytes())], [headers(1, hangBlock, 4)]), "GOAWAY 1 ENHANCE_YOUR_CALM");
+    assertEquals(
+      await flood(server, [data(1, bytes())], [headers(1, hangBlock, 4)]),
+      "GOAWAY 1 ENHANCE_YOUR_CALM",
+    );
   },
   "windows that overflow and streams that cannot be": async (server) => {
     const full = windowUpdate(0, 2 ** 31 - 1);
@@ -136,8 +164,14 @@ const attacks: Readonly<Record<string, Attack>> = {
     assertEquals(await offend(server, settings([4, 2 ** 31])), "GOAWAY 0 FLOW_CONTROL_ERROR");
     assertEquals(await offend(server, headers(2, getBlock)), "GOAWAY 0 PROTOCOL_ERROR");
     assertEquals(await offend(server, data(0, eight)), "GOAWAY 0 PROTOCOL_ERROR");
-    assertEquals(await offend(server, headers(7, hangBlock), headers(5, getBlock)), "GOAWAY 7 PROTOCOL_ERROR");
-    assertEquals(await offend(server, bytes(0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 1)), "GOAWAY 0 FRAME_SIZE_ERROR");
+    assertEquals(
+      await offend(server, headers(7, hangBlock), headers(5, getBlock)),
+      "GOAWAY 7 PROTOCOL_ERROR",
+    );
+    assertEquals(
+      await offend(server, bytes(0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 1)),
+      "GOAWAY 0 FRAME_SIZE_ERROR",
+    );
   },
   "a window exceeded by an upload that nobody reads": async (server) => {
     using client = await RawClient.open(server);
@@ -149,7 +183,9 @@ const attacks: Readonly<Record<string, Attack>> = {
   "byte by byte": async (server) => {
     using client = await RawClient.connect(server);
     const said = client.until("HEADERS 1 END_STREAM");
-    for (const byte of concat(preface, settings(), settingsAck, headers(1, getBlock))) await client.send(bytes(byte));
+    for (const byte of concat(preface, settings(), settingsAck, headers(1, getBlock))) {
+      await client.send(bytes(byte));
+    }
     await said;
   },
   "slow readers of endless responses": async (server) => {
@@ -179,9 +215,18 @@ const attacks: Readonly<Record<string, Attack>> = {
   },
   "clients killed in the middle of their calls": async (server) => {
     const script = new URL("../support/http2/doomed_client.ts", import.meta.url).pathname;
-    const args = ["run", "-A", "--no-check", "--quiet", script, String(server.port), server.certFile];
+    const args = [
+      "run",
+      "-A",
+      "--no-check",
+      "--quiet",
+      script,
+      String(server.port),
+      server.certFile,
+    ];
     await each(2, async () => {
-      const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped", stdin: "null" }).spawn();
+      const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped", stdin: "null" })
+        .spawn();
       const reader = child.stdout.getReader();
       await reader.read(); // it has opened its streams
       child.kill("SIGKILL");
@@ -207,21 +252,30 @@ Deno.test("hostile clients do not hurt the server or its honest client", async (
     await t.step(name, async () => {
       const slow = name.startsWith("slow") || name.startsWith("clients killed");
       for (let round = 0; round < (slow ? 1 : rounds); round++) await attack(server, random);
-      await server.until(({ sockets, streams }) => sockets <= 1 && streams <= 1, "rid of the attacker", 30);
+      await server.until(
+        ({ sockets, streams }) => sockets <= 1 && streams <= 1,
+        "rid of the attacker",
+        30,
+      );
       assertEquals(honest.failures, [], `seed ${random.seed}`);
     });
   }
-  await t.step("afterwards: the honest client was served throughout, memory is under its cap", async () => {
-    const { served, slowestMs, failures } = await honest.stop();
-    const { rss, faults } = await server.until(({ sockets }) => sockets === 0, "without sockets");
-    console.log(
-      `    honest client: ${served} calls, slowest ${slowestMs.toFixed()} ms; server: ${(rss / 1e6).toFixed()} MB`,
-    );
-    assertEquals(failures, []);
-    assert(served > 100, `only ${served} calls were served`);
-    assertLess(rss / 1e6, memoryCapMb);
-    // Handlers of /hang reject when their client goes; nothing else may have been reported.
-    assertEquals(faults.filter((fault) => !fault.startsWith("StreamAborted")), []);
-    tried(`${rounds} rounds of ${Object.keys(attacks).length} attacks`);
-  });
+  await t.step(
+    "afterwards: the honest client was served throughout, memory is under its cap",
+    async () => {
+      const { served, slowestMs, failures } = await honest.stop();
+      const { rss, faults } = await server.until(({ sockets }) => sockets === 0, "without sockets");
+      console.log(
+        `    honest client: ${served} calls, slowest ${slowestMs.toFixed()} ms; server: ${
+          (rss / 1e6).toFixed()
+        } MB`,
+      );
+      assertEquals(failures, []);
+      assert(served > 100, `only ${served} calls were served`);
+      assertLess(rss / 1e6, memoryCapMb);
+      // Handlers of /hang reject when their client goes; nothing else may have been reported.
+      assertEquals(faults.filter((fault) => !fault.startsWith("StreamAborted")), []);
+      tried(`${rounds} rounds of ${Object.keys(attacks).length} attacks`);
+    },
+  );
 });

@@ -1,4 +1,5 @@
-// One port over real sockets: TLS 1.3 only, HTTP/2 and HTTP/1.1 by ALPN, CORS, admission, renewal, shutdown.
+// One port over real sockets: TLS 1.3 only, HTTP/2 and HTTP/1.1 by ALPN, CORS, admission, renewal,
+// shutdown.
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { defaultBudgets, serve } from "../../server/http2/mod.ts";
 import { createCertificate, eventually, installed, runCommand, testWhen } from "../support/mod.ts";
@@ -17,7 +18,15 @@ testWhen(curl, "curl gets /health by HTTP/2 and by HTTP/1.1", async () => {
   await using server = await ServerProcess.start();
   for (const [option, version] of [["--http2", "2"], ["--http1.1", "1.1"]] as const) {
     const url = `${server.origin}/health`;
-    const output = await runCommand("curl", ["-s", option, "--cacert", server.certFile, "-w", " %{http_version}", url]);
+    const output = await runCommand("curl", [
+      "-s",
+      option,
+      "--cacert",
+      server.certFile,
+      "-w",
+      " %{http_version}",
+      url,
+    ]);
     assertEquals(output, `${health} ${version}`);
   }
 });
@@ -27,16 +36,39 @@ testWhen(curl, "curl uploads and downloads by both versions", async () => {
   const file = await Deno.makeTempFile();
   await Deno.writeFile(file, new Uint8Array(3_000_000));
   for (const option of ["--http2", "--http1.1"]) {
-    const args = ["-s", option, "--cacert", server.certFile, "--data-binary", `@${file}`, `${server.origin}/sink`];
+    const args = [
+      "-s",
+      option,
+      "--cacert",
+      server.certFile,
+      "--data-binary",
+      `@${file}`,
+      `${server.origin}/sink`,
+    ];
     assertEquals(await runCommand("curl", args), "3000000");
-    const status = ["-s", option, "--cacert", server.certFile, "-o", "/dev/null", "-w", "%{http_code}"];
+    const status = [
+      "-s",
+      option,
+      "--cacert",
+      server.certFile,
+      "-o",
+      "/dev/null",
+      "-w",
+      "%{http_code}",
+    ];
     assertEquals(await runCommand("curl", [...status, `${server.origin}/throw`]), "500");
     assertEquals(await runCommand("curl", [...status, "--head", `${server.origin}/health`]), "200");
     assertEquals(await runCommand("curl", [...status, `${server.origin}/nowhere`]), "404");
     const unread = ["--data-binary", `@${file}`, `${server.origin}/nowhere`];
-    for (let i = 0; i < 5; i++) assertEquals(await runCommand("curl", [...status, ...unread]), "404");
+    for (let i = 0; i < 5; i++) {
+      assertEquals(await runCommand("curl", [...status, ...unread]), "404");
+    }
   }
-  await server.until(({ sockets }) => sockets === 0, "without sockets, although uploads were not read", 5);
+  await server.until(
+    ({ sockets }) => sockets === 0,
+    "without sockets, although uploads were not read",
+    5,
+  );
   await Deno.remove(file);
 });
 
@@ -59,7 +91,14 @@ testWhen(curl, "a Connect call works over HTTP/1.1, as browsers make it", async 
 testWhen(openssl, "TLS 1.2 is refused, TLS 1.3 is spoken", async () => {
   await using server = await ServerProcess.start();
   const connect = (option: string): Promise<string> =>
-    runCommand("openssl", ["s_client", "-connect", `127.0.0.1:${server.port}`, "-alpn", "h2", option], {
+    runCommand("openssl", [
+      "s_client",
+      "-connect",
+      `127.0.0.1:${server.port}`,
+      "-alpn",
+      "h2",
+      option,
+    ], {
       mayFail: true,
     });
   assert((await connect("-tls1_3")).includes("ALPN protocol: h2"));
@@ -74,11 +113,19 @@ Deno.test("a browser's preflight and call are answered for allowed origins only"
     const answer = await fetch(url, {
       client,
       method: "OPTIONS",
-      headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "content-type" },
+      headers: {
+        origin,
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type",
+      },
     });
     await answer.body?.cancel();
     const { headers: fields, status } = answer;
-    return [status, fields.get("access-control-allow-origin"), fields.get("access-control-allow-methods")];
+    return [
+      status,
+      fields.get("access-control-allow-origin"),
+      fields.get("access-control-allow-methods"),
+    ];
   };
   assertEquals(await preflight("https://app.example"), [204, "https://app.example", "POST, GET"]);
   assertEquals(await preflight("https://evil.example"), [403, null, null]);
@@ -125,14 +172,19 @@ Deno.test("two hundred connections that are opened and reset leave the server se
 
 Deno.test("connections that were reset while they waited for their handshake keep nobody waiting", async () => {
   // A turn for each of them would take more than a minute.
-  await using server = await ServerProcess.start({ budgets: { handshakes: { burst: 5, perSecond: 1 } } });
+  await using server = await ServerProcess.start({
+    budgets: { handshakes: { burst: 5, perSecond: 1 } },
+  });
   const door = { name: "server", at: { port: server.port }, speaks: "h2" } as const;
   const { breakOff } = await openConnections(door, "waiting", 100);
   await server.until(({ sockets }) => sockets === 100, "with all of them");
   breakOff("RST");
   await server.until(({ sockets }) => sockets === 0, "without sockets");
   using client = Deno.createHttpClient({ caCerts: [server.certificate.cert] });
-  const answer = await fetch(`${server.origin}/health`, { client, signal: AbortSignal.timeout(60_000) });
+  const answer = await fetch(`${server.origin}/health`, {
+    client,
+    signal: AbortSignal.timeout(60_000),
+  });
   assertEquals(await answer.text(), health);
 });
 
@@ -149,7 +201,9 @@ Deno.test("sockets that do not finish their handshake, preface or request in tim
   await http1.write(new TextEncoder().encode("GET /health HTT"));
   await server.until(({ sockets }) => sockets === 3, "three sockets");
   await server.until(({ sockets }) => sockets === 0, "all closed", 40);
-  for (const socket of [silent, http1, unintroduced]) "close" in socket ? socket.close() : socket[Symbol.dispose]();
+  for (const socket of [silent, http1, unintroduced]) {
+    "close" in socket ? socket.close() : socket[Symbol.dispose]();
+  }
 });
 
 Deno.test("connections of both protocols outlive the time for a handshake", async () => {
@@ -174,8 +228,8 @@ Deno.test("connections of both protocols outlive the time for a handshake", asyn
 });
 
 /**
- * From one port of its own: a TLS connection to one address, and a silent one to another. Prints whether that is closed, and an
- * answer of the first.
+ * From one port of its own: a TLS connection to one address, and a silent one to another. Prints
+ * whether that is closed, and an answer of the first.
  */
 const twoAddresses = `
 import select, socket, ssl, sys
@@ -209,7 +263,10 @@ testWhen(
       },
       handler: () => Promise.resolve({ status: 200 }),
     });
-    assertEquals(await runCommand("python3", ["-c", twoAddresses, String(server.port)]), "1 HTTP/1.1 200 OK\n");
+    assertEquals(
+      await runCommand("python3", ["-c", twoAddresses, String(server.port)]),
+      "1 HTTP/1.1 200 OK\n",
+    );
     await server.shutdown();
   },
 );
@@ -288,22 +345,26 @@ Deno.test("a renewed certificate serves new handshakes while old connections liv
   await server.shutdown();
 });
 
-testWhen(curl, "an HTTP/1.1 client that leaves ends the endless body that it asked for", async () => {
-  await using server = await ServerProcess.start();
-  const args = [
-    "-s",
-    "--http1.1",
-    "--max-time",
-    "0.3",
-    "--limit-rate",
-    "100k",
-    "--cacert",
-    server.certFile,
-    "-o",
-    "/dev/null",
-  ];
-  await runCommand("curl", [...args, `${server.origin}/endless`], { mayFail: true });
-  await runCommand("curl", [...args, `${server.origin}/hang`], { mayFail: true });
-  const { faults } = await server.until(({ sockets }) => sockets === 0, "without sockets", 5);
-  assertEquals(faults, []);
-});
+testWhen(
+  curl,
+  "an HTTP/1.1 client that leaves ends the endless body that it asked for",
+  async () => {
+    await using server = await ServerProcess.start();
+    const args = [
+      "-s",
+      "--http1.1",
+      "--max-time",
+      "0.3",
+      "--limit-rate",
+      "100k",
+      "--cacert",
+      server.certFile,
+      "-o",
+      "/dev/null",
+    ];
+    await runCommand("curl", [...args, `${server.origin}/endless`], { mayFail: true });
+    await runCommand("curl", [...args, `${server.origin}/hang`], { mayFail: true });
+    const { faults } = await server.until(({ sockets }) => sockets === 0, "without sockets", 5);
+    assertEquals(faults, []);
+  },
+);

@@ -13,7 +13,9 @@ export interface Home extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export async function openHome({ api, account, quicUrl, grpcUrl, caFile }: SharedStack): Promise<Home> {
+export async function openHome(
+  { api, account, quicUrl, grpcUrl, caFile }: SharedStack,
+): Promise<Home> {
   const folder = await Deno.makeTempDir({ prefix: "static-mcp-" });
   const env = {
     PATH: Deno.env.get("PATH") ?? "",
@@ -51,7 +53,11 @@ export async function inviteBot(
     tls: { caFile },
     cover: "off" as const,
   };
-  const alice = await ChannelManager.connect({ ...service, dataDir: `${folder}/alice`, identity: "alice" });
+  const alice = await ChannelManager.connect({
+    ...service,
+    dataDir: `${folder}/alice`,
+    identity: "alice",
+  });
   const room = await alice.create(name);
   return { alice, room, token: await alice.invite(name) };
 }
@@ -78,7 +84,10 @@ export async function runStatic(
 }
 
 /** A command that goes on until it is interrupted. */
-export function startStatic(env: Readonly<Record<string, string>>, words: readonly string[]): AsyncDisposable {
+export function startStatic(
+  env: Readonly<Record<string, string>>,
+  words: readonly string[],
+): AsyncDisposable {
   const child = new Deno.Command(Deno.execPath(), {
     args: [...program, ...words],
     env: { ...env },

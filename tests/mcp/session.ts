@@ -1,4 +1,7 @@
-/** Sessions of a model: the protocol's own client package, which starts `static mcp` as a harness does. */
+/**
+ * Sessions of a model: the protocol's own client package, which starts `static mcp` as a harness
+ * does.
+ */
 import { npmProjectFlags } from "../../tools/npm.ts";
 import { TextLineStream } from "../support/lines.ts";
 
@@ -10,7 +13,10 @@ export interface SessionOptions {
   readonly mode?: "auto" | "legacy";
   /** Every byte that the server sends is added to it. */
   readonly record: string;
-  /** A person's answers to the server's questions: none at all declines. Left out, the client cannot ask. */
+  /**
+   * A person's answers to the server's questions: none at all declines. Left out, the client cannot
+   * ask.
+   */
   readonly answers?: Readonly<Record<string, string>>;
 }
 
@@ -35,13 +41,22 @@ export interface Patience {
 // deno-lint-ignore no-explicit-any
 export type Result = any; // what a tool returns is looked into by tests
 
-/** Above the minute after which the client itself gives up: beyond it a test says what it waits for instead of hanging. */
+/**
+ * Above the minute after which the client itself gives up: beyond it a test says what it waits for
+ * instead of hanging.
+ */
 const maxAnswerMs = 90_000;
 
 const root = new URL("../../", import.meta.url).pathname;
 const rights = ["-N", "-R", "-W", "-E", "-S", "--allow-ffi", "--allow-run"];
 /** The program `static`, from its sources. */
-export const program: readonly string[] = ["run", "--quiet", "--no-check", ...rights, `${root}cli/main.ts`];
+export const program: readonly string[] = [
+  "run",
+  "--quiet",
+  "--no-check",
+  ...rights,
+  `${root}cli/main.ts`,
+];
 
 export class McpSession implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
@@ -65,17 +80,38 @@ export class McpSession implements AsyncDisposable {
     void this.#read();
   }
 
-  static async open({ words, env, mode = "legacy", record, answers }: SessionOptions): Promise<McpSession> {
+  static async open(
+    { words, env, mode = "legacy", record, answers }: SessionOptions,
+  ): Promise<McpSession> {
     const session = new McpSession();
     // The server's output is compared byte for byte.
-    const args = ["-c", '"$@" | tee -a "$RECORD"', "sh", Deno.execPath(), ...program, "mcp", ...words];
+    const args = [
+      "-c",
+      '"$@" | tee -a "$RECORD"',
+      "sh",
+      Deno.execPath(),
+      ...program,
+      "mcp",
+      ...words,
+    ];
     const all = { ...env, RECORD: record };
-    session.opened = await session.#ask({ op: "connect", command: "sh", args, env: all, mode, answers });
+    session.opened = await session.#ask({
+      op: "connect",
+      command: "sh",
+      args,
+      env: all,
+      mode,
+      answers,
+    });
     return session;
   }
 
   /** Returns the tool's result. Throws with its text when it reports a failure. */
-  async call(name: string, given: Readonly<Record<string, unknown>> = {}, how: Patience = {}): Promise<Result> {
+  async call(
+    name: string,
+    given: Readonly<Record<string, unknown>> = {},
+    how: Patience = {},
+  ): Promise<Result> {
     const asked = { op: "call", name, arguments: given, ...how };
     const result: ToolResult = await this.#ask(asked) as ToolResult; // cast: of the protocol
     const text = result.content[0]?.text ?? "";
@@ -83,7 +119,10 @@ export class McpSession implements AsyncDisposable {
     return JSON.parse(text);
   }
 
-  async ask(op: "tools" | "resources" | "read" | "subscribe" | "heard", uri?: string): Promise<Result> {
+  async ask(
+    op: "tools" | "resources" | "read" | "subscribe" | "heard",
+    uri?: string,
+  ): Promise<Result> {
     return await this.#ask({ op, uri });
   }
 
@@ -109,7 +148,9 @@ export class McpSession implements AsyncDisposable {
   }
 
   async #read(): Promise<void> {
-    const lines = this.#child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+    const lines = this.#child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(
+      new TextLineStream(),
+    );
     for await (const text of lines) {
       const line: Line = JSON.parse(text);
       this.#waiting.get(line.id)?.resolve(line);
@@ -121,7 +162,10 @@ export class McpSession implements AsyncDisposable {
 
 async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`${what} has not come within ${ms} ms`)), ms);
+  const timer = setTimeout(
+    () => late.reject(new Error(`${what} has not come within ${ms} ms`)),
+    ms,
+  );
   try {
     return await Promise.race([work, late.promise]);
   } finally {

@@ -7,8 +7,11 @@ const page = Deno.readTextFileSync(new URL("docs/architecture.md", root));
 /** The cells of the table below a heading, row by row, without backticks. */
 function tableBelow(heading: string): string[][] {
   const [, section = ""] = page.split(`## ${heading}\n`);
-  const rows = (section.split("\n## ")[0] ?? "").split("\n").filter((line) => line.startsWith("|")).slice(2);
-  return rows.map((row) => row.split("|").slice(1, -1).map((cell) => cell.trim().replaceAll("`", "")));
+  const rows = (section.split("\n## ")[0] ?? "").split("\n").filter((line) => line.startsWith("|"))
+    .slice(2);
+  return rows.map((row) =>
+    row.split("|").slice(1, -1).map((cell) => cell.trim().replaceAll("`", ""))
+  );
 }
 
 Deno.test("the architecture page lists every package with what it may import", () => {
@@ -24,8 +27,14 @@ Deno.test("the architecture page lists every rule of the import check", () => {
     Deno.readTextFileSync(new URL(path, root))
   );
   const script = scripts.join("\n");
-  const rules = Array.from(script.matchAll(/\brule: "(\w+)"|\badd\([^,]+, "(\w+)"/g), ([, one, other]) => one ?? other);
-  assertEquals(tableBelow("Rules that a script checks").map(([rule]) => rule).sort(), [...new Set(rules)].sort());
+  const rules = Array.from(
+    script.matchAll(/\brule: "(\w+)"|\badd\([^,]+, "(\w+)"/g),
+    ([, one, other]) => one ?? other,
+  );
+  assertEquals(
+    tableBelow("Rules that a script checks").map(([rule]) => rule).sort(),
+    [...new Set(rules)].sort(),
+  );
 });
 
 Deno.test("the architecture page names every folder of a package, and only folders that exist", async () => {
@@ -35,7 +44,9 @@ Deno.test("the architecture page names every folder of a package, and only folde
     const [name = "", ...words] = part.match(/\b[\w]+\//g) ?? [];
     const folders: string[] = [];
     for await (const entry of Deno.readDir(new URL(name, root))) {
-      if (entry.isDirectory && !["gen", "testing", "testdata"].includes(entry.name)) folders.push(`${entry.name}/`);
+      if (entry.isDirectory && !["gen", "testing", "testdata"].includes(entry.name)) {
+        folders.push(`${entry.name}/`);
+      }
     }
     if (name === "tests/") assert(folders.includes("support/"));
     else assertEquals([...new Set(words)].sort(), folders.sort(), name);

@@ -1,4 +1,5 @@
-// Sentences at which readers stopped do not come back. CONTRIBUTING.md shows some of them beside better ones.
+// Sentences at which readers stopped do not come back. CONTRIBUTING.md shows some of them beside
+// better ones.
 import { assertEquals } from "@std/assert";
 import { listFiles } from "../../tools/source.ts";
 
@@ -44,7 +45,9 @@ const marked = [
 ];
 
 Deno.test("no sentence that readers marked is left in code, help, errors or pages", async () => {
-  const paths = (await listFiles(root)).filter((path) => /\.(ts|py|md)$/.test(path) && !exempt.includes(path));
+  const paths = (await listFiles(root)).filter((path) =>
+    /\.(ts|py|md)$/.test(path) && !exempt.includes(path)
+  );
   const found = await Promise.all(paths.map(async (path) => {
     const text = (await Deno.readTextFile(root + path)).replace(/\s+(?:\* |\/\/ )?/g, " ");
     return marked.filter((words) => text.includes(words)).map((words) => `${path}: ${words}`);
@@ -53,12 +56,16 @@ Deno.test("no sentence that readers marked is left in code, help, errors or page
 });
 
 Deno.test("no page has a clause with whoever, who or what as its subject", async () => {
-  const pages = (await listFiles(root)).filter((path) => path.endsWith(".md") && !exempt.includes(path));
+  const pages = (await listFiles(root)).filter((path) =>
+    path.endsWith(".md") && !exempt.includes(path)
+  );
   const found = await Promise.all(pages.map(async (path) => {
     const text = await Deno.readTextFile(root + path);
     // Names of tests and samples are quoted, and headings may be questions.
     const prose = text.replace(/```[^]*?```|`[^`]*`|"[^"\n]*"|^#.*$/gm, "").replace(/\s+/g, " ");
-    const clauses = prose.match(/\bwhoever\b|[.;] (?:What|Who) (?:is|was|has|had|are|were|owns|holds) [^.?]*\./gi) ??
+    const clauses = prose.match(
+      /\bwhoever\b|[.;] (?:What|Who) (?:is|was|has|had|are|were|owns|holds) [^.?]*\./gi,
+    ) ??
       [];
     return clauses.map((clause) => `${path}: ${clause}`);
   }));

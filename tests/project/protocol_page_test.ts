@@ -39,10 +39,19 @@ Deno.test("docs/protocol.md names no code that does not exist", () => {
 
 Deno.test("docs/protocol.md tells the numbers of the MLS profile as the code has them", async () => {
   const leaf = await Deno.readTextFile(new URL("../../sdk/mls/leaf.ts", import.meta.url));
-  const numbers = Array.from(leaf.matchAll(/Extension = (0x[0-9a-f]+|\d+);/g), ([, number = ""]) => number);
+  const numbers = Array.from(
+    leaf.matchAll(/Extension = (0x[0-9a-f]+|\d+);/g),
+    ([, number = ""]) => number,
+  );
   assertEquals(numbers.length, 7);
   const days = limits.keyPackageLifetimeMs / 86_400_000;
-  for (const told of [...numbers, `at most ${days} days`, `identity is at most ${limits.identityBytes} bytes`]) {
+  for (
+    const told of [
+      ...numbers,
+      `at most ${days} days`,
+      `identity is at most ${limits.identityBytes} bytes`,
+    ]
+  ) {
     assert(page.replace(/\s+/g, " ").includes(told), told);
   }
 });

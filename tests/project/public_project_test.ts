@@ -1,16 +1,21 @@
-// The files that a forge reads run the same commands as a contributor, and name versions that the pages name.
+// The files that a forge reads run the same commands as a contributor, and name versions that the
+// pages name.
 import { assert, assertEquals } from "@std/assert";
 import { campaigns } from "../../tools/campaigns.ts";
 import { suites } from "../../tools/suites.ts";
 
 const root = new URL("../../", import.meta.url);
 const read = (path: string): string => Deno.readTextFileSync(new URL(path, root));
-const workflows = ["test", "release", "nightly"].map((name) => read(`.github/workflows/${name}.yml`));
+const workflows = ["test", "release", "nightly"].map((name) =>
+  read(`.github/workflows/${name}.yml`)
+);
 const tasks: Readonly<Record<string, string>> = JSON.parse(read("deno.json")).tasks;
 
 Deno.test("workflows run tasks and suites that exist, with the README's Deno", () => {
   const version = /deno@([\d.]+)/.exec(read("README.md"))?.[1];
-  const commands = workflows.flatMap((text) => Array.from(text.matchAll(/npx -y deno@(\S+) task (\S+)([^\n]*)/g)));
+  const commands = workflows.flatMap((text) =>
+    Array.from(text.matchAll(/npx -y deno@(\S+) task (\S+)([^\n]*)/g))
+  );
   assert(commands.length >= 4);
   for (const [command, deno, task = "", rest = ""] of commands) {
     assertEquals(deno, version, command);
@@ -24,7 +29,10 @@ Deno.test("workflows run tasks and suites that exist, with the README's Deno", (
 
 Deno.test("every campaign runs every night, as a job of its own", () => {
   const [, list = ""] = /campaign:\n((?: +- \S+\n)+)/.exec(workflows[2] ?? "") ?? [];
-  assertEquals(Array.from(list.matchAll(/- (\S+)/g), ([, name]) => name), campaigns.map(({ name }) => name));
+  assertEquals(
+    Array.from(list.matchAll(/- (\S+)/g), ([, name]) => name),
+    campaigns.map(({ name }) => name),
+  );
 });
 
 Deno.test("the supported runtimes are those that the workflows test", () => {
@@ -46,13 +54,18 @@ Deno.test("the supported runtimes are those that the workflows test", () => {
 Deno.test("the style page has twenty pairs, no two alike", () => {
   const [, section = ""] = read("CONTRIBUTING.md").split(/<!-- (?:end of )?style pairs -->/);
   const rows = section.split("\n").filter((line) => line.startsWith("| ")).slice(2);
-  const pairs = rows.map((row) => row.split(" | ").map((cell) => cell.replace(/^\| | \|$/g, "").trim()));
+  const pairs = rows.map((row) =>
+    row.split(" | ").map((cell) => cell.replace(/^\| | \|$/g, "").trim())
+  );
   assertEquals(new Set(pairs.map(([before]) => before)).size, 20);
   for (const [before, after] of pairs) assert(before !== after && (after?.length ?? 0) > 5, before);
 });
 
 Deno.test("the glossary is in alphabetical order and names each term once", () => {
-  const terms = Array.from(read("docs/glossary.md").matchAll(/^\| (\w[\w ]*?) +\|/gm), ([, term = ""]) => term).slice(
+  const terms = Array.from(
+    read("docs/glossary.md").matchAll(/^\| (\w[\w ]*?) +\|/gm),
+    ([, term = ""]) => term,
+  ).slice(
     1,
   );
   assert(terms.length >= 30);
@@ -63,11 +76,17 @@ Deno.test("the changelog has short entries, below the headings that other pages 
   const [head = "", ...versions] = read("CHANGELOG.md").split(/^## /m);
   assert(head.includes("docs/versioning.md"));
   assert(versions[0]?.startsWith("Unreleased\n"));
-  for (const text of versions.slice(1)) assert(/^\d+\.\d+\.\d+\S*, \d{4}-\d{2}-\d{2}\n/.test(text), text.slice(0, 40));
-  const headings = versions.flatMap((text) => Array.from(text.matchAll(/^### (.+)$/gm), ([, heading = ""]) => heading));
+  for (const text of versions.slice(1)) {
+    assert(/^\d+\.\d+\.\d+\S*, \d{4}-\d{2}-\d{2}\n/.test(text), text.slice(0, 40));
+  }
+  const headings = versions.flatMap((text) =>
+    Array.from(text.matchAll(/^### (.+)$/gm), ([, heading = ""]) => heading)
+  );
   const known = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"];
   assertEquals(headings.filter((heading) => !known.includes(heading)), []);
-  const entries = versions.flatMap((text) => text.split(/\n(?=- |\n|### )/)).filter((text) => text.startsWith("- "));
+  const entries = versions.flatMap((text) => text.split(/\n(?=- |\n|### )/)).filter((text) =>
+    text.startsWith("- ")
+  );
   assert(entries.length > 10);
   assertEquals(entries.filter((entry) => entry.length > 320), []);
 });

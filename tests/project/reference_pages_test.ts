@@ -18,7 +18,9 @@ Deno.test("docs/configuration.md lists the variables that CLI, SDK and Python re
     !isTest(path) && /^(cli\/.*\.ts|sdk\/.*\.ts|sdk\/python\/src\/.*\.py)$/.test(path)
   );
   const variable = /["'`](STATIC_[A-Z_]+|NO_COLOR|XDG_[A-Z_]+)["'`]/g;
-  const used = new Set(names.flatMap((path) => Array.from(read(path).matchAll(variable), ([, name = ""]) => name)));
+  const used = new Set(
+    names.flatMap((path) => Array.from(read(path).matchAll(variable), ([, name = ""]) => name)),
+  );
   const [, table = ""] = read("docs/configuration.md").split("## Clients\n");
   const [clients = ""] = table.split("\n## ");
   const listed = Array.from(clients.matchAll(/^\| `(\w+)`/gm), ([, name = ""]) => name);
@@ -53,24 +55,31 @@ Deno.test("every variable that docs/limits.md names changes its limit", () => {
     [topic, index]: readonly [string, number],
   ): string | undefined => {
     try {
-      return limitsWith((name) => name === variable ? value : undefined, read).get(topic)?.[index]?.[1];
+      return limitsWith((name) => name === variable ? value : undefined, read).get(topic)?.[index]
+        ?.[1];
     } catch (error) {
       if (error instanceof ConfigError) return undefined;
       throw error;
     }
   };
-  const rows = limits.flatMap(([topic, rows]) => rows.map((row, index) => [row, [topic, index]] as const));
+  const rows = limits.flatMap(([topic, rows]) =>
+    rows.map((row, index) => [row, [topic, index]] as const)
+  );
   assert(rows.length > 80, `${rows.length} limits`);
   for (const [[name, usual, , , ...setBy], place] of rows) {
     for (const variable of setBy.filter((each) => each.startsWith("STATIC_"))) {
-      const changes = values.some((value) => (valueWith(variable, value, place) ?? usual) !== usual);
+      const changes = values.some((value) =>
+        (valueWith(variable, value, place) ?? usual) !== usual
+      );
       assert(changes, `${variable} does not change ${name}, which is ${usual}`);
     }
   }
 });
 
 Deno.test("every variable of a number that the relay reads, and every rate of the API, is in docs/limits.md or sets no limit", () => {
-  const named = new Set([...limitsWith(() => undefined, read).values()].flat().flatMap(([, , , , ...setBy]) => setBy));
+  const named = new Set(
+    [...limitsWith(() => undefined, read).values()].flat().flatMap(([, , , , ...setBy]) => setBy),
+  );
   const notLimits = ["STATIC_RELAY_DRAIN_SECONDS"];
   const variables = [
     ...read("relay/config.ts").matchAll(/name: "(\w+)"/g),
@@ -92,17 +101,27 @@ Deno.test("docs/limits.md names error codes that there are", () => {
 /** Names in the first cells of the table below a heading. */
 function firstCells(page: string, heading: string): string[] {
   const [, section = ""] = read(page).split(`\n## ${heading}\n`);
-  const rows = Array.from((section.split("\n## ")[0] ?? "").matchAll(/^\| (`[^|]*)/gm), ([, cell = ""]) => cell);
-  return rows.flatMap((cell) => Array.from(cell.matchAll(/`(\w+)`/g), ([, name = ""]) => name)).sort();
+  const rows = Array.from(
+    (section.split("\n## ")[0] ?? "").matchAll(/^\| (`[^|]*)/gm),
+    ([, cell = ""]) => cell,
+  );
+  return rows.flatMap((cell) => Array.from(cell.matchAll(/`(\w+)`/g), ([, name = ""]) => name))
+    .sort();
 }
 
 Deno.test("docs/channels.md lists every issue of health()", () => {
   const [, union = ""] = read("sdk/channel/issues.ts").split("export type IssueKind =");
-  const kinds = Array.from((union.split(";\n")[0] ?? "").matchAll(/^ {2}\| "(\w+)"/gm), ([, kind = ""]) => kind);
+  const kinds = Array.from(
+    (union.split(";\n")[0] ?? "").matchAll(/^ {2}\| "(\w+)"/gm),
+    ([, kind = ""]) => kind,
+  );
   assertEquals(firstCells("docs/channels.md", "Issues"), kinds.sort());
 });
 
 Deno.test("docs/content.md lists every event", () => {
-  const types = Array.from(read("sdk/channel/events.ts").matchAll(/readonly type: "(\w+)"/g), ([, type = ""]) => type);
+  const types = Array.from(
+    read("sdk/channel/events.ts").matchAll(/readonly type: "(\w+)"/g),
+    ([, type = ""]) => type,
+  );
   assertEquals(firstCells("docs/content.md", "Events"), [...new Set(types)].sort());
 });

@@ -1,5 +1,6 @@
-// Behind a proxy that inspects TLS, packages come with a certificate that only the machine's own store knows. Deno fails then
-// before a line of ours runs, so the README has to name the words of that failure and the variable that helps.
+// Behind a proxy that inspects TLS, packages come with a certificate that only the machine's own
+// store knows. Deno fails then before a line of ours runs, so the README has to name the words of
+// that failure and the variable that helps.
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createCertificate } from "../support/mod.ts";
 
@@ -27,11 +28,16 @@ async function startFrom(registry: string, folder: string, store: string): Promi
 
 Deno.test("the README names what a start behind a TLS-inspecting proxy fails with, and what helps", async () => {
   const readme = await Deno.readTextFile(new URL("README.md", root));
-  for (const words of [failure, `${variable}=system`]) assert(readme.includes(words), `README.md lacks "${words}"`);
+  for (const words of [failure, `${variable}=system`]) {
+    assert(readme.includes(words), `README.md lacks "${words}"`);
+  }
 
   const { cert, key } = await createCertificate();
   const gone = (): Response => new Response(null, { status: 410 });
-  await using server = Deno.serve({ hostname: "localhost", port: 0, cert, key, onListen: () => {} }, gone);
+  await using server = Deno.serve(
+    { hostname: "localhost", port: 0, cert, key, onListen: () => {} },
+    gone,
+  );
   const registry = `https://localhost:${server.addr.port}/`;
   const folder = await Deno.makeTempDir({ prefix: "static-registry-" });
   try {

@@ -30,14 +30,20 @@ for (const project of ["", "tools/npm/"]) {
   Deno.test(`every dependency of ${project}deno.json is pinned to one exact version, from npm`, () => {
     for (const [name, target] of Object.entries(imports)) {
       if (target.startsWith("./")) continue;
-      assertMatch(target, /^npm:(@[\w-]+\/)?[\w.-]+@\d+\.\d+\.\d+(-[\w.]+)?$/, `${name} is ${target}`);
+      assertMatch(
+        target,
+        /^npm:(@[\w-]+\/)?[\w.-]+@\d+\.\d+\.\d+(-[\w.]+)?$/,
+        `${name} is ${target}`,
+      );
     }
   });
 
   Deno.test(`${project}deno.lock is frozen and knows every dependency`, () => {
     const { specifiers } = JSON.parse(read(`${project}deno.lock`));
     assert(lock.frozen);
-    const missing = Object.values(imports).filter((target) => target.startsWith("npm:") && !(target in specifiers));
+    const missing = Object.values(imports).filter((target) =>
+      target.startsWith("npm:") && !(target in specifiers)
+    );
     assertEquals(missing, []);
   });
 }
@@ -48,8 +54,11 @@ Deno.test("what deno task downloads is what the product imports; the rest is in 
     if (isTest(path) || !product.test(path)) continue;
     for (const [, specifier = ""] of text.matchAll(/\bfrom "([^."][^"]*)"/g)) used.add(specifier);
   }
-  const names = Object.entries(config.imports).filter(([, target]) => target.startsWith("npm:")).map(([name]) => name);
-  const unused = names.filter((name) => ![...used].some((one) => one === name || one.startsWith(`${name}/`)));
+  const names = Object.entries(config.imports).filter(([, target]) => target.startsWith("npm:"))
+    .map(([name]) => name);
+  const unused = names.filter((name) =>
+    ![...used].some((one) => one === name || one.startsWith(`${name}/`))
+  );
   assertEquals(unused, []);
 });
 
@@ -63,7 +72,14 @@ Deno.test("a program that has not every permission asks nobody for more: a quest
 });
 
 Deno.test("the compiler is strict", () => {
-  for (const flag of ["strict", "noUncheckedIndexedAccess", "exactOptionalPropertyTypes", "noImplicitOverride"]) {
+  for (
+    const flag of [
+      "strict",
+      "noUncheckedIndexedAccess",
+      "exactOptionalPropertyTypes",
+      "noImplicitOverride",
+    ]
+  ) {
     assertEquals(config.compilerOptions[flag], true, flag);
   }
 });
@@ -80,6 +96,8 @@ Deno.test("no task but those for development runs with all permissions", () => {
     "generate",
     "release",
   ];
-  const open = Object.entries(config.tasks).filter(([, command]) => /(^|\s)(-A|--allow-all)(\s|$)/.test(command));
+  const open = Object.entries(config.tasks).filter(([, command]) =>
+    /(^|\s)(-A|--allow-all)(\s|$)/.test(command)
+  );
   assertEquals(open.map(([name]) => name).filter((name) => !development.includes(name)), []);
 });

@@ -21,11 +21,19 @@ export const secretNames = [
 ];
 
 /** `deno task start` as a user runs it. */
-export function start(variables: Readonly<Record<string, string>>, ...flags: readonly string[]): Deno.ChildProcess {
+export function start(
+  variables: Readonly<Record<string, string>>,
+  ...flags: readonly string[]
+): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "start", ...flags],
     cwd: root,
-    env: { ...ephemeral, ...shortLived, ...Object.fromEntries(secretNames.map((name) => [name, ""])), ...variables },
+    env: {
+      ...ephemeral,
+      ...shortLived,
+      ...Object.fromEntries(secretNames.map((name) => [name, ""])),
+      ...variables,
+    },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
@@ -76,7 +84,11 @@ export async function startStack(
   flags: readonly string[] = [],
   variables: Readonly<Record<string, string>> = {},
 ): Promise<RunningStack> {
-  const given = { STATIC_DATA_DIR: folder, STATIC_API_URL: "https://elsewhere.example", ...variables };
+  const given = {
+    STATIC_DATA_DIR: folder,
+    STATIC_API_URL: "https://elsewhere.example",
+    ...variables,
+  };
   const child = start(given, ...flags);
   let output = "";
   let onText = (): void => {};
@@ -104,7 +116,9 @@ export async function startStack(
     printed,
     ended: async () => {
       const [{ code }] = await Promise.all([child.status, reading, child.stderr.cancel()]);
-      if (output.includes("unowned_socket_error")) throw new Error(`A socket had no owner: ${output}`);
+      if (output.includes("unowned_socket_error")) {
+        throw new Error(`A socket had no owner: ${output}`);
+      }
       return code;
     },
   };
@@ -120,21 +134,28 @@ export async function boundAddresses(pid: number): Promise<string[]> {
   }
   return ["tcp", "tcp6", "udp", "udp6"].flatMap((protocol) => {
     const rows = Deno.readTextFileSync(`/proc/${pid}/net/${protocol}`).trim().split("\n").slice(1);
-    return rows.map((row) => row.trim().split(/\s+/)).flatMap(([, local = "", , state, , , , , , inode = ""]) => {
-      const isBound = protocol.startsWith("udp") || state === listening;
-      return isBound && sockets.has(inode) ? [local.slice(0, local.indexOf(":"))] : [];
-    });
+    return rows.map((row) => row.trim().split(/\s+/)).flatMap(
+      ([, local = "", , state, , , , , , inode = ""]) => {
+        const isBound = protocol.startsWith("udp") || state === listening;
+        return isBound && sockets.has(inode) ? [local.slice(0, local.indexOf(":"))] : [];
+      },
+    );
   });
 }
 
 /** The state of a TCP socket in the system's table. */
 const listening = "0A";
 
-/** The descendant of a process whose command line contains this, and which is this program, if it is named. */
+/**
+ * The descendant of a process whose command line contains this, and which is this program, if it is
+ * named.
+ */
 export async function processOf(ancestor: number, part: string, program?: string): Promise<number> {
   for await (const { name } of Deno.readDir("/proc")) {
     if (!/^\d+$/.test(name) || !isDescendant(Number(name), ancestor)) continue;
-    if (program !== undefined && Deno.readTextFileSync(`/proc/${name}/comm`).trim() !== program) continue;
+    if (program !== undefined && Deno.readTextFileSync(`/proc/${name}/comm`).trim() !== program) {
+      continue;
+    }
     if (Deno.readTextFileSync(`/proc/${name}/cmdline`).includes(part)) return Number(name);
   }
   throw new Error(`No process runs ${part}`);

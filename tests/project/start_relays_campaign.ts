@@ -2,11 +2,21 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { tried } from "../support/campaign.ts";
 import { freePort, natsInstalled, natsProgram, testWhen } from "../support/mod.ts";
 import { isLetIn, presentAt } from "../support/nats_stranger.ts";
-import { inFolder, isRunning, processOf, root, type RunningStack, startStack } from "./stack_process.ts";
+import {
+  inFolder,
+  isRunning,
+  processOf,
+  root,
+  type RunningStack,
+  startStack,
+} from "./stack_process.ts";
 
 testWhen(natsInstalled, "deno task start --relays 3", (t) =>
   inFolder(async (folder) => {
-    const variables = { STATIC_NATS_SERVER: await natsProgram(), STATIC_NATS_PORT: String(freePort()) };
+    const variables = {
+      STATIC_NATS_SERVER: await natsProgram(),
+      STATIC_NATS_PORT: String(freePort()),
+    };
     const stack = await startStack(folder, ["--relays", "3"], variables);
     await t.step("names three relays, and two agents talk over whichever they find", async () => {
       assertEquals(relaysOf(stack).length, 3);
@@ -22,30 +32,40 @@ testWhen(natsInstalled, "deno task start --relays 3", (t) =>
         }
       }
     });
-    await t.step("keeps from nodes and relays what only the API may know", () => compareVariables(stack));
-    await t.step("starts a node and a relay again that were killed, and agents talk on", async () => {
-      Deno.kill(await nodeOf(stack, 2), "SIGKILL");
-      Deno.kill(await processOf(stack.child.pid, `relays/3`), "SIGKILL");
-      await stack.printed(/NATS 2 runs again/);
-      await stack.printed(/Relay 3 runs again/);
-      await talk(stack);
-    });
+    await t.step("keeps from nodes and relays what only the API may know", () =>
+      compareVariables(stack));
+    await t.step(
+      "starts a node and a relay again that were killed, and agents talk on",
+      async () => {
+        Deno.kill(await nodeOf(stack, 2), "SIGKILL");
+        Deno.kill(await processOf(stack.child.pid, `relays/3`), "SIGKILL");
+        await stack.printed(/NATS 2 runs again/);
+        await stack.printed(/Relay 3 runs again/);
+        await talk(stack);
+      },
+    );
     await t.step("ends everything on Ctrl-C", async () => {
-      const nodes = await Promise.all([1, 2, 3].map((node) => nodeOf(stack, node)));
+      const nodes = await Promise.all([1, 2, 3].map((node) =>
+        nodeOf(stack, node)
+      ));
       stack.child.kill("SIGINT");
       assertEquals(await stack.ended(), 0);
       assert(!nodes.some(isRunning), "nodes have ended");
     });
-    await t.step("starts again with what it had, and leaves no node behind when it is killed itself", async () => {
-      const again = await startStack(folder, ["--relays", "3"], variables);
-      await talk(again);
-      const relay = await processOf(again.child.pid, "relays/1");
-      const parts = [relay, ...await Promise.all([1, 2, 3].map((node) => nodeOf(again, node)))];
-      Deno.kill(await processOf(again.child.pid, "start.ts"), "SIGKILL");
-      await again.ended();
-      // wait: for processes that are nobody's children any more; the test would hang, and fail, if they stayed
-      while (parts.some(isRunning)) await new Promise((resolve) => setTimeout(resolve, 50));
-    });
+    await t.step(
+      "starts again with what it had, and leaves no node behind when it is killed itself",
+      async () => {
+        const again = await startStack(folder, ["--relays", "3"], variables);
+        await talk(again);
+        const relay = await processOf(again.child.pid, "relays/1");
+        const parts = [relay, ...await Promise.all([1, 2, 3].map((node) => nodeOf(again, node)))];
+        Deno.kill(await processOf(again.child.pid, "start.ts"), "SIGKILL");
+        await again.ended();
+        // wait: for processes that are nobody's children any more; the test would hang, and fail,
+        // if they stayed
+        while (parts.some(isRunning)) await new Promise((resolve) => setTimeout(resolve, 50));
+      },
+    );
     tried("2 starts of three relays");
   }));
 
@@ -80,9 +100,13 @@ async function talk(stack: RunningStack): Promise<void> {
 /** Names that are in the environment of a node or a relay and should not be. */
 async function compareVariables(stack: RunningStack): Promise<void> {
   for (const pid of [await nodeOf(stack, 1), await processOf(stack.child.pid, "relays/2")]) {
-    const names = Deno.readTextFileSync(`/proc/${pid}/environ`).split("\0").map((variable) => variable.split("=")[0]);
+    const names = Deno.readTextFileSync(`/proc/${pid}/environ`).split("\0").map((variable) =>
+      variable.split("=")[0]
+    );
     assertEquals(
-      names.filter((name) => /^(DATABASE_URL|STATIC_(DATABASE_CA|JWT_KEYS|ADMIN_SECRET|SMTP_URL))$/.test(name ?? "")),
+      names.filter((name) =>
+        /^(DATABASE_URL|STATIC_(DATABASE_CA|JWT_KEYS|ADMIN_SECRET|SMTP_URL))$/.test(name ?? "")
+      ),
       [],
     );
   }

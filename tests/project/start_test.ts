@@ -23,22 +23,30 @@ import {
 Deno.test("deno task start", (t) =>
   inFolder(async (folder) => {
     let stack: RunningStack | undefined;
-    await t.step("runs API and relay, and names both, also after a first start that was interrupted", async () => {
-      await leaveHalfDatabase(folder);
-      stack = await startStack(folder, ["--watch"]);
-      await visit(stack, folder);
-    });
+    await t.step(
+      "runs API and relay, and names both, also after a first start that was interrupted",
+      async () => {
+        await leaveHalfDatabase(folder);
+        stack = await startStack(folder, ["--watch"]);
+        await visit(stack, folder);
+      },
+    );
     await t.step("keeps from the relay what only the API may know", () => compareVariables(stack));
     await t.step("listens for this machine alone", () => lookAtAddresses(stack));
     await t.step("refuses a second start on the same directory", () => refuseSecond(folder));
     await t.step("starts a part again that was killed, on the same ports", () => killRelay(stack));
-    await t.step("--watch starts the part again whose code has changed, and not the other", () => changeRelay(stack));
-    await t.step("stops on Ctrl-C", () => interrupt(stack));
+    await t.step("--watch starts the part again whose code has changed, and not the other", () =>
+      changeRelay(stack));
+    await t.step("stops on Ctrl-C", () =>
+      interrupt(stack));
     if (inCampaign) {
-      await t.step("starts again with what it had, and ends its parts when it is killed itself", async () => {
-        await killSupervisor(await startStack(folder));
-        tried("2 starts of a stack");
-      });
+      await t.step(
+        "starts again with what it had, and ends its parts when it is killed itself",
+        async () => {
+          await killSupervisor(await startStack(folder));
+          tried("2 starts of a stack");
+        },
+      );
       await t.step("listens for other machines when it is told so", async () => {
         const relayUrls = ["quic://relay.example:4433", "https://relay.example:5000"];
         const variables = { STATIC_TLS_TERMINATED: "true", STATIC_RELAY_URL: relayUrls.join() };
@@ -58,16 +66,28 @@ Deno.test("deno task start", (t) =>
     await t.step("says which directory cannot be used, and what to do", async () => {
       const { code, errors } = await failedStart({ STATIC_DATA_DIR: `${folder}/start.lock` });
       assertEquals(code, 1);
-      assertMatch(errors, /^Cannot start: the data directory .+start\.lock cannot be used: .+STATIC_DATA_DIR.+\n$/);
+      assertMatch(
+        errors,
+        /^Cannot start: the data directory .+start\.lock cannot be used: .+STATIC_DATA_DIR.+\n$/,
+      );
     });
-    await t.step("--public needs a certificate, and the relay's address for other machines", async () => {
-      const { code, errors } = await failedStart({ STATIC_DATA_DIR: `${folder}/none` }, "--public");
-      assertEquals(code, 1);
-      assertMatch(errors, /STATIC_API_HOST must be [^]*STATIC_TLS_CERT and STATIC_TLS_KEY/);
-      assertMatch(errors, /STATIC_RELAY_URL must be .+quic:\/\/relay\.example:4433/);
-    });
+    await t.step(
+      "--public needs a certificate, and the relay's address for other machines",
+      async () => {
+        const { code, errors } = await failedStart(
+          { STATIC_DATA_DIR: `${folder}/none` },
+          "--public",
+        );
+        assertEquals(code, 1);
+        assertMatch(errors, /STATIC_API_HOST must be [^]*STATIC_TLS_CERT and STATIC_TLS_KEY/);
+        assertMatch(errors, /STATIC_RELAY_URL must be .+quic:\/\/relay\.example:4433/);
+      },
+    );
     await t.step("--relays says which program is missing, and makes nothing", async () => {
-      const variables = { STATIC_DATA_DIR: `${folder}/none`, STATIC_NATS_SERVER: "/nowhere/nats-server" };
+      const variables = {
+        STATIC_DATA_DIR: `${folder}/none`,
+        STATIC_NATS_SERVER: "/nowhere/nats-server",
+      };
       const { code, errors } = await failedStart(variables, "--relays", "3");
       assertEquals(code, 1);
       assertMatch(
@@ -79,13 +99,22 @@ Deno.test("deno task start", (t) =>
     await t.step("refuses a variable that no part knows", async () => {
       const { code, errors } = await failedStart({ [["STATIC", "API_ULR"].join("_")]: "canary" });
       assertEquals(code, 1);
-      assertMatch(errors, /1 fault\(s\)[^]*API_ULR is not a variable of Static\. The nearest is STATIC_API_URL\./);
+      assertMatch(
+        errors,
+        /1 fault\(s\)[^]*API_ULR is not a variable of Static\. The nearest is STATIC_API_URL\./,
+      );
       assert(!errors.includes("canary"));
     });
     await t.step("tells faults in the configuration of API and relay together", async () => {
-      const { code, errors } = await failedStart({ STATIC_ENVIRONMENT: "production", STATIC_RELAY_ENGINE: "cloud" });
+      const { code, errors } = await failedStart({
+        STATIC_ENVIRONMENT: "production",
+        STATIC_RELAY_ENGINE: "cloud",
+      });
       assertEquals(code, 1);
-      assertMatch(errors, /2 fault\(s\)[^]*STATIC_ENVIRONMENT must be[^]*STATIC_RELAY_ENGINE must be/);
+      assertMatch(
+        errors,
+        /2 fault\(s\)[^]*STATIC_ENVIRONMENT must be[^]*STATIC_RELAY_ENGINE must be/,
+      );
     });
   }));
 
@@ -147,7 +176,8 @@ async function interrupt(stack: RunningStack | undefined): Promise<void> {
   const startMs = performance.now();
   stack.child.kill("SIGINT");
   assertEquals(await stack.ended(), 0);
-  // An agent or a request that hangs would hold it for longer; the five seconds that are promised are for a machine at rest.
+  // An agent or a request that hangs would hold it for longer; the five seconds that are promised
+  // are for a machine at rest.
   assertLess(performance.now() - startMs, inCampaign ? 5_000 : 60_000);
 }
 
@@ -164,7 +194,10 @@ async function killRelay(stack: RunningStack | undefined): Promise<void> {
   assertEquals(await relayHealth(stack), { status: "ok" });
 }
 
-/** Nothing but the time of one file is changed, so that whatever else reads the code now reads the same. */
+/**
+ * Nothing but the time of one file is changed, so that whatever else reads the code now reads the
+ * same.
+ */
 async function changeRelay(stack: RunningStack | undefined): Promise<void> {
   assertExists(stack);
   const [apiBefore, relayBefore] = await partsOf(stack);
@@ -177,7 +210,9 @@ async function changeRelay(stack: RunningStack | undefined): Promise<void> {
 
 /** The processes of API and relay. */
 async function partsOf({ child }: RunningStack): Promise<number[]> {
-  return await Promise.all(["api", "relay"].map((part) => processOf(child.pid, `deploy/local/${part}/main.ts`)));
+  return await Promise.all(
+    ["api", "relay"].map((part) => processOf(child.pid, `deploy/local/${part}/main.ts`)),
+  );
 }
 
 async function killSupervisor(stack: RunningStack): Promise<void> {
@@ -186,14 +221,18 @@ async function killSupervisor(stack: RunningStack): Promise<void> {
   const parts = await partsOf(stack);
   Deno.kill(supervisor, "SIGKILL");
   await ended();
-  // wait: for processes that are nobody's children any more; the test would hang, and fail, if they stayed
+  // wait: for processes that are nobody's children any more; the test would hang, and fail, if they
+  // stayed
   while (parts.some(isRunning)) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 async function collide(folder: string): Promise<void> {
   using api = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   using relay = Deno.listen({ hostname: "::", port: 0 });
-  const ports = { STATIC_API_PORT: String(api.addr.port), STATIC_RELAY_GRPC_PORT: String(relay.addr.port) };
+  const ports = {
+    STATIC_API_PORT: String(api.addr.port),
+    STATIC_RELAY_GRPC_PORT: String(relay.addr.port),
+  };
   const { code, errors } = await failedStart({ STATIC_DATA_DIR: folder, ...ports });
   assertEquals(code, 1);
   const lines = Object.entries(ports).map(([variable, port]) =>

@@ -1,4 +1,6 @@
-/** One agent's directory that is used from several languages: in turn, and at once through its host. */
+/**
+ * One agent's directory that is used from several languages: in turn, and at once through its host.
+ */
 import { assertEquals } from "@std/assert";
 import { ChannelManager, type ConnectOptions } from "../../sdk/mod.ts";
 import { createProject } from "../../tools/bundle.ts";
@@ -31,14 +33,19 @@ with ChannelManager(None, folder, b"alice", host=host) as alice:
 export async function useInTurn(t: Deno.TestContext, parts: OneAgentParts): Promise<void> {
   const { stack, folder } = parts;
   const name = "acme/python/in-turn";
-  await using bob = new Closing(await ChannelManager.connect(optionsOf(stack, `${folder}/bob`, "bob")));
+  await using bob = new Closing(
+    await ChannelManager.connect(optionsOf(stack, `${folder}/bob`, "bob")),
+  );
   const channel = await bob.manager.create(name);
   const token = await bob.manager.invite(name);
-  const hear = async (): Promise<string> => new TextDecoder().decode(await channel.receive({ timeoutMs: 60_000 }));
+  const hear = async (): Promise<string> =>
+    new TextDecoder().decode(await channel.receive({ timeoutMs: 60_000 }));
   const inPython = async (text: string, host: string): Promise<string> => {
     // An agent that is not a member yet joins first: it does not see what was sent before.
     const [said] = await Promise.all([
-      runCommand(parts.interpreter, ["-c", receiveAndSend, `${folder}/alice`, name, token, host], { env: parts.env }),
+      runCommand(parts.interpreter, ["-c", receiveAndSend, `${folder}/alice`, name, token, host], {
+        env: parts.env,
+      }),
       untilMember(channel).then(() => channel.send(text)),
     ]);
     return said.trim();
@@ -51,13 +58,18 @@ export async function useInTurn(t: Deno.TestContext, parts: OneAgentParts): Prom
   });
   if (inCampaign) {
     await t.step({
-      name: `one data_dir: Node goes on where Python was${node.met ? "" : ` [skipped: ${node.reason}]`}`,
+      name: `one data_dir: Node goes on where Python was${
+        node.met ? "" : ` [skipped: ${node.reason}]`
+      }`,
       ignore: !node.met,
       fn: async () => {
         await using project = await createProject();
         const script = await project.bundle(new URL("in_node.mjs", import.meta.url), "node");
         await channel.send("two");
-        assertEquals((await runCommand("node", [script, `${folder}/alice`, name], { env: parts.env })).trim(), "two");
+        assertEquals(
+          (await runCommand("node", [script, `${folder}/alice`, name], { env: parts.env })).trim(),
+          "two",
+        );
         assertEquals(await hear(), "from Node");
       },
     });
@@ -66,18 +78,21 @@ export async function useInTurn(t: Deno.TestContext, parts: OneAgentParts): Prom
       assertEquals(await hear(), "from Python");
     });
   }
-  await t.step("one agent at once: a program in Deno and one in Python use it through one host", async () => {
-    const options = { ...optionsOf(stack, `${folder}/alice`, "alice"), host: "auto" as const };
-    try {
-      await using alice = new Closing(await ChannelManager.connect(options));
-      assertEquals(await inPython("four", "auto"), `${agentId} four`);
-      assertEquals(await hear(), "from Python");
-      await (await alice.manager.channel(name)).send("from Deno");
-      assertEquals([alice.manager.client.agentId, await hear()], [agentId, "from Deno"]);
-    } finally {
-      await stopHost(`${folder}/alice`);
-    }
-  });
+  await t.step(
+    "one agent at once: a program in Deno and one in Python use it through one host",
+    async () => {
+      const options = { ...optionsOf(stack, `${folder}/alice`, "alice"), host: "auto" as const };
+      try {
+        await using alice = new Closing(await ChannelManager.connect(options));
+        assertEquals(await inPython("four", "auto"), `${agentId} four`);
+        assertEquals(await hear(), "from Python");
+        await (await alice.manager.channel(name)).send("from Deno");
+        assertEquals([alice.manager.client.agentId, await hear()], [agentId, "from Deno"]);
+      } finally {
+        await stopHost(`${folder}/alice`);
+      }
+    },
+  );
 }
 
 class Closing implements AsyncDisposable {
@@ -93,7 +108,15 @@ function optionsOf(
   identity: string,
 ): ConnectOptions {
   const endpoint = `${quicUrl},${grpcUrl}`;
-  return { endpoint, apiUrl: api.url, apiKey: account.apiKey, tls: { caFile }, dataDir, identity, cover: "off" };
+  return {
+    endpoint,
+    apiUrl: api.url,
+    apiKey: account.apiKey,
+    tls: { caFile },
+    dataDir,
+    identity,
+    cover: "off",
+  };
 }
 
 /** Alice is in the channel. */

@@ -17,7 +17,9 @@ export interface PythonResult {
 
 const tests = new URL("../../sdk/python/tests", import.meta.url).pathname;
 
-export async function runPythonTests({ interpreter, suites, label, env = {} }: PythonRun): Promise<PythonResult[]> {
+export async function runPythonTests(
+  { interpreter, suites, label, env = {} }: PythonRun,
+): Promise<PythonResult[]> {
   const { code, stdout, stderr } = await new Deno.Command(interpreter, {
     args: ["-B", "-W", "error::ResourceWarning", tests, ...suites],
     env: { ...env },
@@ -28,13 +30,20 @@ export async function runPythonTests({ interpreter, suites, label, env = {} }: P
   const results = lines.map((line): PythonResult => JSON.parse(line));
   const isTold = code === 0 || results.some(({ outcome }) => outcome === "failed");
   if (!isTold || results.length === 0) {
-    results.push({ name: `${suites.join(" ")} ran`, outcome: "failed", text: `exit code ${code}: ${output}${errors}` });
+    results.push({
+      name: `${suites.join(" ")} ran`,
+      outcome: "failed",
+      text: `exit code ${code}: ${output}${errors}`,
+    });
   }
   return results.map((result) => ({ ...result, name: `${label}: ${result.name}` }));
 }
 
 /** One step for each. */
-export async function showResults(t: Deno.TestContext, results: readonly PythonResult[]): Promise<void> {
+export async function showResults(
+  t: Deno.TestContext,
+  results: readonly PythonResult[],
+): Promise<void> {
   for (const { name, outcome, text } of results) {
     await t.step({
       name: outcome === "skipped" ? `${name} [skipped: ${text}]` : name,

@@ -1,4 +1,7 @@
-/** A relay that is restored from its backup, with agents that went on meanwhile: they come back by themselves. */
+/**
+ * A relay that is restored from its backup, with agents that went on meanwhile: they come back by
+ * themselves.
+ */
 import { assertEquals } from "@std/assert";
 import { type Channel, StaticClient } from "../../sdk/mod.ts";
 import { eventually } from "../support/eventually.ts";
@@ -15,11 +18,22 @@ Deno.test("agents survive a relay that was set back to its backup, and none beli
   const connect = async (identity: string): Promise<StaticClient> => {
     const tls = { caFile };
     const dataDir = `${folder}/${identity}`;
-    const client = await StaticClient.connect({ endpoint, apiKey, apiUrl: api.url, identity, dataDir, tls });
+    const client = await StaticClient.connect({
+      endpoint,
+      apiKey,
+      apiUrl: api.url,
+      identity,
+      dataDir,
+      tls,
+    });
     opened.use(client);
     return client;
   };
-  const [alice, bob, carol] = [await connect("alice"), await connect("bob"), await connect("carol")];
+  const [alice, bob, carol] = [
+    await connect("alice"),
+    await connect("bob"),
+    await connect("carol"),
+  ];
   const channel = await alice.createChannel(name);
   await channel.addMember(await carol.generateKeyPackage());
   const welcome = await channel.addMember(await bob.generateKeyPackage());
@@ -46,12 +60,17 @@ Deno.test("agents survive a relay that was set back to its backup, and none beli
   }
   const health = [channel, joined].map((each) => each.health());
   assertEquals(health.map(({ state }) => state), ["ok", "ok"]);
-  assertEquals([...new Set(health.flatMap(({ issues }) => issues.map(({ kind }) => kind)))], ["log_set_back"]);
+  assertEquals([...new Set(health.flatMap(({ issues }) => issues.map(({ kind }) => kind)))], [
+    "log_set_back",
+  ]);
   assertEquals(health[0]?.epoch, health[1]?.epoch);
 });
 
-async function backUp({ relayDir, signalRelay }: Awaited<ReturnType<typeof startStack>>): Promise<void> {
+async function backUp(
+  { relayDir, signalRelay }: Awaited<ReturnType<typeof startStack>>,
+): Promise<void> {
   signalRelay("SIGUSR1");
-  const written = (): Promise<boolean> => Deno.stat(`${relayDir}/relay.sqlite.backup`).then(() => true, () => false);
+  const written = (): Promise<boolean> =>
+    Deno.stat(`${relayDir}/relay.sqlite.backup`).then(() => true, () => false);
   await eventually({ what: "the backup" }, written, (is) => is);
 }

@@ -1,5 +1,5 @@
-// docs/howto_reverse_proxy.md, followed with Debian's nginx and haproxy before a relay's process: agents that share an address log
-// in through them, and checks of the balancers are answered.
+// docs/howto_reverse_proxy.md, followed with Debian's nginx and haproxy before a relay's process:
+// agents that share an address log in through them, and checks of the balancers are answered.
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   blocksOfPage,
@@ -63,53 +63,69 @@ async function statusOf(url: string, ca?: string): Promise<number> {
   return answer.status;
 }
 
-testWhen(nginxInstalled, "behind the page's nginx more agents of one address are in than it has places", async () => {
-  const port = freePort();
-  await using office = await openOffice(port);
-  const [, stream = ""] = blocksOfPage("nginx", {
-    "listen 5000;": `listen 127.0.0.1:${port};`,
-    "10.0.0.5:5000": `127.0.0.1:${office.grpcPort}`,
-  });
-  await using _nginx = await startNginx({ port, text: stream });
-  for (let agent = 0; agent < 8; agent++) await office.logIn(port);
-  assert((await office.relay.metrics()).includes("\nstatic_relay_sessions_authenticated 8\n"));
-  assertEquals(await statusOf(`https://localhost:${port}/health`, office.ca), 200);
-  // Without the header a balancer is not heard on the TCP port; the admin port answers it.
-  await assertRejects(() => statusOf(`https://127.0.0.1:${office.grpcPort}/ready`, office.ca), TypeError);
-  assertEquals(await statusOf(`${office.relay.adminUrl}/ready`), 200);
-  assertEquals(await statusOf(`${office.relay.adminUrl}/health`), 200);
-});
+testWhen(
+  nginxInstalled,
+  "behind the page's nginx more agents of one address are in than it has places",
+  async () => {
+    const port = freePort();
+    await using office = await openOffice(port);
+    const [, stream = ""] = blocksOfPage("nginx", {
+      "listen 5000;": `listen 127.0.0.1:${port};`,
+      "10.0.0.5:5000": `127.0.0.1:${office.grpcPort}`,
+    });
+    await using _nginx = await startNginx({ port, text: stream });
+    for (let agent = 0; agent < 8; agent++) await office.logIn(port);
+    assert((await office.relay.metrics()).includes("\nstatic_relay_sessions_authenticated 8\n"));
+    assertEquals(await statusOf(`https://localhost:${port}/health`, office.ca), 200);
+    // Without the header a balancer is not heard on the TCP port; the admin port answers it.
+    await assertRejects(
+      () => statusOf(`https://127.0.0.1:${office.grpcPort}/ready`, office.ca),
+      TypeError,
+    );
+    assertEquals(await statusOf(`${office.relay.adminUrl}/ready`), 200);
+    assertEquals(await statusOf(`${office.relay.adminUrl}/health`), 200);
+  },
+);
 
-testWhen(haproxyInstalled, "behind the page's haproxy agents log in, and its own checks are answered", async () => {
-  const port = freePort();
-  await using office = await openOffice(port);
-  const [text = ""] = blocksOfPage("haproxy", {
-    "bind :5000": `bind 127.0.0.1:${port}`,
-    "10.0.0.5:5000": `127.0.0.1:${office.grpcPort}`,
-    "/etc/static/tls/ca.pem": office.relay.caFile,
-    " check check-ssl": " check inter 200 check-ssl",
-  });
-  await using haproxy = await startHaproxy({ port, text });
-  for (let agent = 0; agent < 5; agent++) await office.logIn(port);
-  await eventually(
-    { what: "a check that was answered" },
-    () => checksOfHaproxy(haproxy),
-    (checks) => checks === "UP L7OK 200",
-  );
-});
+testWhen(
+  haproxyInstalled,
+  "behind the page's haproxy agents log in, and its own checks are answered",
+  async () => {
+    const port = freePort();
+    await using office = await openOffice(port);
+    const [text = ""] = blocksOfPage("haproxy", {
+      "bind :5000": `bind 127.0.0.1:${port}`,
+      "10.0.0.5:5000": `127.0.0.1:${office.grpcPort}`,
+      "/etc/static/tls/ca.pem": office.relay.caFile,
+      " check check-ssl": " check inter 200 check-ssl",
+    });
+    await using haproxy = await startHaproxy({ port, text });
+    for (let agent = 0; agent < 5; agent++) await office.logIn(port);
+    await eventually(
+      { what: "a check that was answered" },
+      () => checksOfHaproxy(haproxy),
+      (checks) => checks === "UP L7OK 200",
+    );
+  },
+);
 
 testWhen(
   nginxInstalled,
   "the page's nginx before the API sets the header that the API reads, whatever a client wrote",
   async () => {
     const seen: (string | null)[][] = [];
-    await using api = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ headers }) => {
-      seen.push(["x-forwarded-for", "forwarded"].map((name) => headers.get(name)));
-      return new Response("ok");
-    });
+    await using api = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      ({ headers }) => {
+        seen.push(["x-forwarded-for", "forwarded"].map((name) => headers.get(name)));
+        return new Response("ok");
+      },
+    );
     const folder = await Deno.makeTempDir({ prefix: "static-edge-" });
     const [port, certificate] = [freePort(), await createCertificate()];
-    for (const name of ["cert", "key"] as const) await Deno.writeTextFile(`${folder}/${name}.pem`, certificate[name]);
+    for (const name of ["cert", "key"] as const) {
+      await Deno.writeTextFile(`${folder}/${name}.pem`, certificate[name]);
+    }
     const [server = ""] = blocksOfPage("nginx", {
       "listen 443 ssl;": `listen 127.0.0.1:${port} ssl;`,
       "/etc/static/tls": folder,

@@ -1,7 +1,12 @@
-// Three relays write to one log over TLS while relays and nodes are killed, frozen and stopped: nothing that was accepted is lost,
-// moved or there twice, all copies agree, and every charge matches its message. By default a relay is killed, and the log's leader.
+// Three relays write to one log over TLS while relays and nodes are killed, frozen and stopped:
+// nothing that was accepted is lost, moved or there twice, all copies agree, and every charge
+// matches its message. By default a relay is killed, and the log's leader.
 import { assert, assertEquals } from "@std/assert";
-import { freshPrefix, type OpenCluster, openTestCluster } from "../../relay/cluster/testing/open_test_cluster.ts";
+import {
+  freshPrefix,
+  type OpenCluster,
+  openTestCluster,
+} from "../../relay/cluster/testing/open_test_cluster.ts";
 import { createChannel, readAll, sampleChannelId } from "../../relay/engine/testing/sample.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { eventually } from "../support/eventually.ts";
@@ -13,10 +18,16 @@ import { createRandom, type Random, seedFromEnvironment } from "../support/rando
 import { campaignCopyEvery, writerChannels } from "./engine_writer_channels.ts";
 import { auditEvery, faultNamed, FaultRun } from "../support/fault_run.ts";
 
-/** Between two entries of a caller: a campaign of an hour must fit the machine, and so must the tests beside the default run. */
+/**
+ * Between two entries of a caller: a campaign of an hour must fit the machine, and so must the
+ * tests beside the default run.
+ */
 const pauseMs = inCampaign ? 200 : 100;
 const writer = new URL("cluster_writer.ts", import.meta.url).pathname;
-/** For everybody to be served again after a fault: an election, a new process, on a machine that has much else to do. */
+/**
+ * For everybody to be served again after a fault: an election, a new process, on a machine that has
+ * much else to do.
+ */
 const patienceMs = 300_000;
 const keptWords = 30;
 /** Entries of each relay after a fault, which show that it is served. */
@@ -54,13 +65,19 @@ class WriterProcess {
 
   start(): void {
     const { access, prefix, folder } = this.#place;
-    // A campaign outlives the log's beginning, so its relays begin with copies, and those need a file.
+    // A campaign outlives the log's beginning, so its relays begin with copies, and those need a
+    // file.
     const path = inCampaign ? `${folder}/${this.#relay}.sqlite` : ":memory:";
     const life = `${this.#relay}-${++this.#lives}`;
     this.#ended = false;
     const place = [JSON.stringify(access), prefix, this.#relay, life, "3", path, String(pauseMs)];
     const args = ["run", "-A", "--no-check", writer, ...place];
-    const child = new Deno.Command(Deno.execPath(), { args, stdin: "null", stdout: "piped", stderr: "piped" }).spawn();
+    const child = new Deno.Command(Deno.execPath(), {
+      args,
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
     this.#child = child;
     this.#reading = this.#read(child);
   }
@@ -89,12 +106,18 @@ class WriterProcess {
 
   async #read(child: Deno.ChildProcess): Promise<void> {
     const words = this.#listen(child);
-    const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+    const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(
+      new TextLineStream(),
+    );
     for await (const line of lines) {
       const [channel = "", sequence = "", ...key] = line.split(" ");
       if (channel === "fault") this.faults.push(line);
       if (/^\d+$/.test(channel)) {
-        this.accepted.push({ channel: Number(channel), sequence: Number(sequence), key: key.join(" ") });
+        this.accepted.push({
+          channel: Number(channel),
+          sequence: Number(sequence),
+          key: key.join(" "),
+        });
       }
     }
     await words;
@@ -103,7 +126,9 @@ class WriterProcess {
   }
 
   async #listen(child: Deno.ChildProcess): Promise<void> {
-    const lines = child.stderr.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+    const lines = child.stderr.pipeThrough(new TextDecoderStream()).pipeThrough(
+      new TextLineStream(),
+    );
     for await (const line of lines) this.words = [...this.words.slice(-keptWords), line];
   }
 }
@@ -127,7 +152,8 @@ const damaged = "a block on a node's disk is damaged";
 
 const faults: Readonly<Record<string, Fault>> = {
   "a relay is killed": async ({ writers, random }) => await random.pick(writers).kill(),
-  "two relays are killed": async ({ writers }) => void await Promise.all(writers.slice(0, 2).map((one) => one.kill())),
+  "two relays are killed": async ({ writers }) =>
+    void await Promise.all(writers.slice(0, 2).map((one) => one.kill())),
   "a relay is frozen": async ({ writers, random }) => {
     const frozen = random.pick(writers);
     frozen.signal("SIGSTOP");
@@ -151,7 +177,8 @@ const faults: Readonly<Record<string, Fault>> = {
     await pause(3_000);
     nats.thaw(node);
   },
-  // To the others a frozen process is one that is cut off. Longer than an election takes, so that it wakes up deposed.
+  // To the others a frozen process is one that is cut off. Longer than an election takes, so that
+  // it wakes up deposed.
   "the log's leader is cut off": async ({ nats, prefix }) => {
     const node = await leaderOf(nats, prefix);
     nats.freeze(node);
@@ -182,7 +209,9 @@ async function damage(folder: string, stream: string, random: Random): Promise<v
   const walk = async (path: string): Promise<void> => {
     for await (const { name, isDirectory } of Deno.readDir(path)) {
       if (isDirectory) await walk(`${path}/${name}`);
-      else if (path.endsWith(`${stream}/msgs`) && name.endsWith(".blk")) blocks.push(`${path}/${name}`);
+      else if (path.endsWith(`${stream}/msgs`) && name.endsWith(".blk")) {
+        blocks.push(`${path}/${name}`);
+      }
     }
   };
   await walk(folder);
@@ -206,7 +235,11 @@ async function untilServed({ writers }: Stage, what: string): Promise<void> {
 
 async function untilCompared({ stats }: OpenCluster): Promise<void> {
   const compared = (): Promise<number> => Promise.resolve(stats().digests);
-  await eventually({ withinMs: patienceMs, what: "relays have told their chains" }, compared, (count) => count > 0);
+  await eventually(
+    { withinMs: patienceMs, what: "relays have told their chains" },
+    compared,
+    (count) => count > 0,
+  );
 }
 
 async function audit(auditor: OpenCluster, writers: readonly WriterProcess[]): Promise<number> {
@@ -246,7 +279,8 @@ async function runFaults(run: FaultRun, makePlan: Plan): Promise<void> {
   const seed = seedFromEnvironment();
   const random = createRandom(seed);
   await using nats = await startNats();
-  // Without the question at the monitoring ports: one that begins while all nodes are down waits for them.
+  // Without the question at the monitoring ports: one that begins while all nodes are down waits
+  // for them.
   const access = { ...nats.access, monitorUrls: [] };
   const prefix = freshPrefix();
   const failures: unknown[] = [];
@@ -273,7 +307,13 @@ async function runFaults(run: FaultRun, makePlan: Plan): Promise<void> {
       for (const one of writers) await one.end();
       const answers = await audit(auditor, writers);
       assertEquals(failures, []);
-      await run.tell({ seed, audited: done.length - audited, faults: done.length, answers, ...auditor.stats() });
+      await run.tell({
+        seed,
+        audited: done.length - audited,
+        faults: done.length,
+        answers,
+        ...auditor.stats(),
+      });
       audited = done.length;
     };
     for (const name of makePlan(random)) {
@@ -300,16 +340,25 @@ async function runFaults(run: FaultRun, makePlan: Plan): Promise<void> {
   }
 }
 
-testWhen(natsInstalled, "what relays of a cluster have accepted survives the death of relays and nodes", async () => {
-  if (!inCampaign) {
-    return await runFaults(new FaultRun({ wanted: 2 }), () => ["a relay is killed", "the log's leader is killed"]);
-  }
-  const names = Object.keys(faults).filter((name) => name !== damaged);
-  const run = FaultRun.fromEnvironment(200);
-  const missing = await run.missing();
-  await run.attempt(() => runFaults(run, (random) => Array.from({ length: missing }, () => random.pick(names))));
-  await run.assertComplete();
-});
+testWhen(
+  natsInstalled,
+  "what relays of a cluster have accepted survives the death of relays and nodes",
+  async () => {
+    if (!inCampaign) {
+      return await runFaults(
+        new FaultRun({ wanted: 2 }),
+        () => ["a relay is killed", "the log's leader is killed"],
+      );
+    }
+    const names = Object.keys(faults).filter((name) => name !== damaged);
+    const run = FaultRun.fromEnvironment(200);
+    const missing = await run.missing();
+    await run.attempt(() =>
+      runFaults(run, (random) => Array.from({ length: missing }, () => random.pick(names)))
+    );
+    await run.assertComplete();
+  },
+);
 
 if (inCampaign) {
   testWhen(

@@ -1,4 +1,5 @@
-// Keys that are made later, with the folder `authority`: real nodes take them, and the log that they have stays.
+// Keys that are made later, with the folder `authority`: real nodes take them, and the log that
+// they have stays.
 import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { localNode } from "../../deploy/local/nats_server.ts";
 import { addNatsKeys } from "../../deploy/nats/keys.ts";
@@ -18,14 +19,18 @@ testWhen(
     await runCommand("cp", ["-rL", `${nats.folder}/keys/authority`, authority]);
     const { credentials: first = "" } = nats.access;
     const prefix = freshPrefix();
-    const credentialsIn = (keys: string): string => Deno.readTextFileSync(`${folder}/${keys}/relay/relay.creds`);
-    const accountsIn = (keys: string): string => Deno.readTextFileSync(`${folder}/${keys}/node/accounts.conf`);
+    const credentialsIn = (keys: string): string =>
+      Deno.readTextFileSync(`${folder}/${keys}/relay/relay.creds`);
+    const accountsIn = (keys: string): string =>
+      Deno.readTextFileSync(`${folder}/${keys}/node/accounts.conf`);
     let agents = 0;
     /** Of a relay that comes with these: whether the log has a channel. */
     const logOf = async (credentials: string): Promise<"empty" | "kept"> => {
       const { engine } = await openTestCluster({ ...nats.access, credentials, prefix });
       try {
-        const { kind } = await engine.createChannel(sampleChannel(1, { creator: sampleAgent(++agents) }));
+        const { kind } = await engine.createChannel(
+          sampleChannel(1, { creator: sampleAgent(++agents) }),
+        );
         return kind === "created" ? "empty" : "kept";
       } finally {
         await engine.close();
@@ -41,15 +46,26 @@ testWhen(
 
     await addNatsKeys(`${folder}/more`, [localNode], { authority }, Date.now());
     assertNotEquals(credentialsIn("more"), first);
-    assertEquals(await logOf(credentialsIn("more")), "kept", "nodes take new credentials without being told");
+    assertEquals(
+      await logOf(credentialsIn("more")),
+      "kept",
+      "nodes take new credentials without being told",
+    );
     await useKeys("more");
     assertEquals([await logOf(first), await logOf(credentialsIn("more"))], ["kept", "kept"]);
 
     // Tokens count seconds.
-    await addNatsKeys(`${folder}/revoked`, [localNode], { authority, revoke: true }, Date.now() + 1_000);
+    await addNatsKeys(
+      `${folder}/revoked`,
+      [localNode],
+      { authority, revoke: true },
+      Date.now() + 1_000,
+    );
     await useKeys("revoked");
     assertEquals(await logOf(credentialsIn("revoked")), "kept");
-    for (const old of [first, credentialsIn("more")]) await assertRejects(() => logOf(old), Error, "Authorization");
+    for (const old of [first, credentialsIn("more")]) {
+      await assertRejects(() => logOf(old), Error, "Authorization");
+    }
 
     await addNatsKeys(`${folder}/later`, [localNode], { authority }, Date.now());
     assertEquals(accountsIn("later"), accountsIn("revoked"), "a revocation is kept");

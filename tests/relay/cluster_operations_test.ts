@@ -1,5 +1,5 @@
-// The operations suite against relays that share one log: agents are spread over them. In a campaign they also change them all
-// the time, or all are at one.
+// The operations suite against relays that share one log: agents are spread over them. In a
+// campaign they also change them all the time, or all are at one.
 import { assert, assertEquals } from "@std/assert";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { natsInstalled, startNats } from "../support/nats.ts";
@@ -30,18 +30,26 @@ async function operate(t: Deno.TestContext, count: number, open: Opening): Promi
 type Opening = (next: () => Promise<RelayClient>) => Promise<RelayClient>;
 
 for (const count of inCampaign ? [1, 3] : [3]) {
-  testWhen(natsInstalled, `operations on ${count} relays of a cluster`, (t) => operate(t, count, (next) => next()));
+  testWhen(
+    natsInstalled,
+    `operations on ${count} relays of a cluster`,
+    (t) => operate(t, count, (next) => next()),
+  );
 }
 
 if (inCampaign) {
-  testWhen(natsInstalled, "operations of agents that change relays between any two calls", async (t) => {
-    let moves = 0;
-    await operate(t, 3, async (next) => {
-      const client = await MovingClient.open({ open: next });
-      client.onMoved = () => moves++;
-      return client;
-    });
-    assert(moves > 100, `only ${moves} moves`);
-    tried(`${operationCount} operations with ${moves} moves`);
-  });
+  testWhen(
+    natsInstalled,
+    "operations of agents that change relays between any two calls",
+    async (t) => {
+      let moves = 0;
+      await operate(t, 3, async (next) => {
+        const client = await MovingClient.open({ open: next });
+        client.onMoved = () => moves++;
+        return client;
+      });
+      assert(moves > 100, `only ${moves} moves`);
+      tried(`${operationCount} operations with ${moves} moves`);
+    },
+  );
 }

@@ -1,8 +1,19 @@
-// A network that is cut between nodes: a relay on the smaller side tells nobody the past as a fact, and nothing that was accepted
-// is lost when the sides meet again. A campaign, because an election takes up to nine seconds.
+// A network that is cut between nodes: a relay on the smaller side tells nobody the past as a fact,
+// and nothing that was accepted is lost when the sides meet again. A campaign, because an election
+// takes up to nine seconds.
 import { assert, assertEquals } from "@std/assert";
-import { freshPrefix, type OpenCluster, openTestCluster } from "../../relay/cluster/testing/open_test_cluster.ts";
-import { commit, createChannel, message, readAll, sampleAgent } from "../../relay/engine/testing/sample.ts";
+import {
+  freshPrefix,
+  type OpenCluster,
+  openTestCluster,
+} from "../../relay/cluster/testing/open_test_cluster.ts";
+import {
+  commit,
+  createChannel,
+  message,
+  readAll,
+  sampleAgent,
+} from "../../relay/engine/testing/sample.ts";
 import { tried } from "../support/campaign.ts";
 import { eventually } from "../support/eventually.ts";
 import { leaderOf } from "../support/log_leader.ts";
@@ -16,7 +27,10 @@ const patienceMs = 300_000;
 const silentMs = 3_600_000;
 
 /** Relay and node of the same number belong together. */
-async function openRelays(access: NatsAccess, failures: unknown[]): Promise<[string, OpenCluster[]]> {
+async function openRelays(
+  access: NatsAccess,
+  failures: unknown[],
+): Promise<[string, OpenCluster[]]> {
   const prefix = freshPrefix();
   const relays: OpenCluster[] = [];
   for (const [index, url] of access.urls.entries()) {
@@ -32,7 +46,10 @@ async function openRelays(access: NatsAccess, failures: unknown[]): Promise<[str
   return [prefix, relays];
 }
 
-async function knownAt({ engine }: OpenCluster, channelId: Parameters<typeof readAll>[1]): Promise<boolean> {
+async function knownAt(
+  { engine }: OpenCluster,
+  channelId: Parameters<typeof readAll>[1],
+): Promise<boolean> {
   return (await engine.cursors(channelId)).has(sampleAgent(2));
 }
 
@@ -56,7 +73,9 @@ testWhen(
     const cut = await leaderOf(nats, prefix);
     const [minority, majority] = [relays[cut], relays[(cut + 1) % 3]];
     assert(minority !== undefined && majority !== undefined);
-    const cutWays = [...ways].filter(([name]) => name.split(" ").includes(String(cut))).map(([, way]) => way);
+    const cutWays = [...ways].filter(([name]) => name.split(" ").includes(String(cut))).map((
+      [, way],
+    ) => way);
     for (const way of cutWays) way.cut();
     // On the larger side an agent is added.
     await eventually(
@@ -73,7 +92,9 @@ testWhen(
       async () => void told.push(await knownAt(minority, channelId) ? "the truth" : "the past"),
       () => void told.push("no answer"),
     );
-    const written = minority.engine.append(channelId, message("minority", { epoch: 1 })).catch(() => undefined);
+    const written = minority.engine.append(channelId, message("minority", { epoch: 1 })).catch(() =>
+      undefined
+    );
     await eventually(
       { withinMs: patienceMs, what: "the smaller side waits for its verdicts" },
       () => Promise.resolve(minority.cluster.waitingMs()),

@@ -12,7 +12,8 @@ import { refusedStart } from "../support/relay/refused_start.ts";
 /** The metrics of a relay that `docs/cluster.md` lists. */
 async function listed(): Promise<string[]> {
   const page = await Deno.readTextFile(new URL("../../docs/cluster.md", import.meta.url));
-  return [...page.matchAll(/^\| `(static_relay_cluster_\w+)`/gm)].map(([, name = ""]) => name).sort();
+  return [...page.matchAll(/^\| `(static_relay_cluster_\w+)`/gm)].map(([, name = ""]) => name)
+    .sort();
 }
 
 testWhen(
@@ -30,8 +31,14 @@ testWhen(
     const [first, second] = relays;
     assert(first !== undefined && second !== undefined);
     const together = (text: string): boolean => /^static_relay_cluster_relays 2$/m.test(text);
-    const text = await eventually({ what: "both relays are counted" }, () => first.metrics(), together);
-    const served = [...text.matchAll(/^# HELP (static_relay_cluster_\w+)/gm)].map(([, name = ""]) => name).sort();
+    const text = await eventually(
+      { what: "both relays are counted" },
+      () => first.metrics(),
+      together,
+    );
+    const served = [...text.matchAll(/^# HELP (static_relay_cluster_\w+)/gm)].map(([, name = ""]) =>
+      name
+    ).sort();
     assertEquals(served, await listed());
     for (const relay of relays) {
       relay.signal("SIGTERM");
@@ -56,7 +63,10 @@ testWhen(natsInstalled, "a relay that cannot go on tells its agents, and ends", 
   assert(variables !== undefined && twin !== undefined);
   {
     await using relay = await startRelayProcess(variables);
-    const client = await openQuic(Number(new URL(relay.quicUrl).port), await Deno.readTextFile(relay.caFile));
+    const client = await openQuic(
+      Number(new URL(relay.quicUrl).port),
+      await Deno.readTextFile(relay.caFile),
+    );
     await client.call("GetChallenge", { versions: [protocolVersion], features: [] });
     // The log has one relay of a name: the first is given up.
     await using _twin = await startRelayProcess(twin);
@@ -81,7 +91,11 @@ Deno.test("a relay without its nodes does not start, and says which variable to 
 });
 
 if (inCampaign) {
-  testWhen(natsInstalled, "a relay of a cluster writes a backup with the permissions that the pages give it", backUp);
+  testWhen(
+    natsInstalled,
+    "a relay of a cluster writes a backup with the permissions that the pages give it",
+    backUp,
+  );
 }
 
 async function backUp(): Promise<void> {
@@ -90,7 +104,8 @@ async function backUp(): Promise<void> {
   {
     await using relay = await startRelayProcess({ ...nats.variables, STATIC_DATA_DIR: folder });
     for (let round = 0; round < 2; round++) {
-      const written = (): number => relay.output().match(/"event":"backup_(written|failed)"/g)?.length ?? 0;
+      const written = (): number =>
+        relay.output().match(/"event":"backup_(written|failed)"/g)?.length ?? 0;
       const before = written();
       relay.signal("SIGUSR1");
       const ask = (): Promise<number> => Promise.resolve(written());

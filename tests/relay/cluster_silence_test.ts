@@ -1,4 +1,5 @@
-// A relay whose shared log says nothing: it tells what is wrong, goes on when the log speaks again, and ends when it alone is deaf.
+// A relay whose shared log says nothing: it tells what is wrong, goes on when the log speaks again,
+// and ends when it alone is deaf.
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { eventually, natsInstalled, startNats, type TestNats, testWhen } from "../support/mod.ts";
@@ -10,7 +11,11 @@ const patienceMs = 120_000;
 
 interface Answer {
   readonly status: number;
-  readonly json: { readonly status: string; readonly reason?: string; readonly problems?: readonly string[] };
+  readonly json: {
+    readonly status: string;
+    readonly reason?: string;
+    readonly problems?: readonly string[];
+  };
 }
 
 async function ask({ grpcUrl, caFile }: RelayProcess, path: string): Promise<Answer> {
@@ -21,15 +26,26 @@ async function ask({ grpcUrl, caFile }: RelayProcess, path: string): Promise<Ans
 
 async function untilReady(relay: RelayProcess): Promise<void> {
   const isReady = ({ status }: Answer): boolean => status === 200;
-  await eventually({ withinMs: patienceMs, what: "the relay is ready" }, () => ask(relay, "/ready"), isReady);
+  await eventually(
+    { withinMs: patienceMs, what: "the relay is ready" },
+    () => ask(relay, "/ready"),
+    isReady,
+  );
 }
 
 const silentFor = /^The shared log has not answered this relay for 1\d s/;
 
-/** The relay says that its log is silent. It may be too busy for new sessions a moment before it does. */
+/**
+ * The relay says that its log is silent. It may be too busy for new sessions a moment before it
+ * does.
+ */
 async function untilSilent(relay: RelayProcess): Promise<void> {
   const isSilent = ({ json: { reason = "" } }: Answer): boolean => silentFor.test(reason);
-  const seen = await eventually({ withinMs: patienceMs, what: "a reason" }, () => ask(relay, "/ready"), isSilent);
+  const seen = await eventually(
+    { withinMs: patienceMs, what: "a reason" },
+    () => ask(relay, "/ready"),
+    isSilent,
+  );
   assertEquals([seen.status, seen.json.status], [503, "not_ready"]);
 }
 
@@ -66,15 +82,24 @@ testWhen(
       await untilSilent(relay);
       const health = await ask(relay, "/health");
       assertEquals([health.status, health.json.status], [200, "degraded"]);
-      assertStringIncludes(health.json.problems?.join() ?? "", "The shared log has not answered this relay");
+      assertStringIncludes(
+        health.json.problems?.join() ?? "",
+        "The shared log has not answered this relay",
+      );
       assertMatch(await relay.metrics(), /^static_relay_ready 0$/m);
       nats.thaw(0);
       await untilReady(relay);
       assertEquals((await ask(relay, "/health")).json, { status: "ok" });
       const events = (): string[] =>
-        [...relay.output().matchAll(/"event":"(problem\w*|node_left)"/g)].map(([, event = ""]) => event);
+        [...relay.output().matchAll(/"event":"(problem\w*|node_left)"/g)].map(([, event = ""]) =>
+          event
+        );
       const isOver = (seen: readonly string[]): boolean => seen.includes("problem_over");
-      const told = await eventually({ withinMs: 60_000, what: "the end" }, () => Promise.resolve(events()), isOver);
+      const told = await eventually(
+        { withinMs: 60_000, what: "the end" },
+        () => Promise.resolve(events()),
+        isOver,
+      );
       assertEquals([...new Set(told)].sort(), ["node_left", "problem", "problem_over"]);
     });
   },
@@ -92,7 +117,8 @@ if (inCampaign) {
         await untilReady(relay);
         way.cut();
         await untilSilent(relay);
-        const deaf = /The shared log has not answered this relay for [34]\d s, and answers others\. This relay ends/;
+        const deaf =
+          /The shared log has not answered this relay for [34]\d s, and answers others\. This relay ends/;
         assertEquals(await relay.finished(), 1);
         assertMatch(relay.output(), deaf);
         assertStringIncludes(relay.output(), '"event":"log_deaf"');
@@ -110,7 +136,10 @@ async function startAgain(folder: string, { variables }: TestNats): Promise<void
   assert(!relay.output().includes("fault"), relay.output());
 }
 
-/** A port that leads to a node. While it is cut, connections stay open and nothing passes, except for clients of one name. */
+/**
+ * A port that leads to a node. While it is cut, connections stay open and nothing passes, except
+ * for clients of one name.
+ */
 class DeafWay implements Disposable {
   readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   readonly #open = new Set<Deno.Conn>();
@@ -146,7 +175,8 @@ class DeafWay implements Disposable {
       const far = await Deno.connect({ hostname: "127.0.0.1", port: this.#nodePort });
       const client = { name: "" };
       this.#open.add(near).add(far);
-      const done = (): void => [near, far].forEach((each) => this.#open.delete(each) && each.close());
+      const done = (): void =>
+        [near, far].forEach((each) => this.#open.delete(each) && each.close());
       void this.#carry(near, far, (text) => {
         client.name ||= /^CONNECT .*"name":"([^"]*)"/m.exec(text)?.[1] ?? "";
         return !this.#isCut || client.name.endsWith(this.#privileged);

@@ -1,10 +1,16 @@
-// A relay at the door of its nodes: without the right authority and its key it says so and does not start. `cluster_process_test.ts`
-// has those that get in.
+// A relay at the door of its nodes: without the right authority and its key it says so and does not
+// start. `cluster_process_test.ts` has those that get in.
 import { assert, assertMatch } from "@std/assert";
 import { createCredentials, createNatsAccount } from "../../deploy/nats/account.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { leaderOf } from "../support/log_leader.ts";
-import { createCertificate, eventually, natsInstalled, startNats, testWhen } from "../support/mod.ts";
+import {
+  createCertificate,
+  eventually,
+  natsInstalled,
+  startNats,
+  testWhen,
+} from "../support/mod.ts";
 import { TestAgent } from "../support/relay/agent.ts";
 import { openQuic } from "../support/relay/deno_clients.ts";
 import { startKeyServer } from "../support/relay/key_server.ts";
@@ -20,9 +26,14 @@ testWhen(
   async () => {
     const folder = await Deno.makeTempDir({ prefix: "static-nats-tls-" });
     const { cert: otherCert } = await createCertificate();
-    const files = { other_cert: otherCert, foreign: createCredentials(createNatsAccount(Date.now())) };
+    const files = {
+      other_cert: otherCert,
+      foreign: createCredentials(createNatsAccount(Date.now())),
+    };
     const path = (name: keyof typeof files): string => `${folder}/${name}`;
-    for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/${name}`, text);
+    for (const [name, text] of Object.entries(files)) {
+      await Deno.writeTextFile(`${folder}/${name}`, text);
+    }
     await using nats = await startNats({ nodes: 1 });
     const variables = { ...nats.variables, STATIC_DATA_DIR: folder };
     const wrong: Record<string, Record<string, string>> = {
@@ -40,7 +51,11 @@ testWhen(
 );
 
 if (inCampaign) {
-  testWhen(natsInstalled, "over TLS messages are accepted again after kill -9 of the log's leader", killLeader);
+  testWhen(
+    natsInstalled,
+    "over TLS messages are accepted again after kill -9 of the log's leader",
+    killLeader,
+  );
 }
 
 async function killLeader(): Promise<void> {
@@ -61,7 +76,11 @@ async function killLeader(): Promise<void> {
   const ca = await Deno.readTextFile(relay.caFile);
   const login = async (): Promise<TestAgent> => {
     const open = (): ReturnType<typeof openQuic> => openQuic(quicPort, ca);
-    const agent = new TestAgent({ open, origin: `quic://localhost:${quicPort}` }, await open(), crypto.randomUUID());
+    const agent = new TestAgent(
+      { open, origin: `quic://localhost:${quicPort}` },
+      await open(),
+      crypto.randomUUID(),
+    );
     await agent.authenticate(agent.client, await keys.sign(agent.account));
     opened.defer(() => agent.client.close());
     return agent;
@@ -70,7 +89,8 @@ async function killLeader(): Promise<void> {
   const channelId = await agent.createChannel();
   await agent.send(channelId, 0);
   await nats.kill(await leaderOf(nats, "static"));
-  // This one meets the election. It may be refused, and its session ended: then an agent comes again.
+  // This one meets the election. It may be refused, and its session ended: then an agent comes
+  // again.
   await agent.send(channelId, 0).catch(() => {});
   const send = async (): Promise<string> => {
     try {
@@ -81,6 +101,10 @@ async function killLeader(): Promise<void> {
       return String(error);
     }
   };
-  await eventually({ withinMs: recoveryMs, what: "a message is accepted" }, send, (said) => said === "accepted");
+  await eventually(
+    { withinMs: recoveryMs, what: "a message is accepted" },
+    send,
+    (said) => said === "accepted",
+  );
   tried("1 kill of the log's leader over TLS");
 }

@@ -1,4 +1,7 @@
-/** A relay in a process of its own, on a file: it can be killed and started again, and its memory is nobody else's. */
+/**
+ * A relay in a process of its own, on a file: it can be killed and started again, and its memory is
+ * nobody else's.
+ */
 import { linesOf } from "../support/http2/server_process.ts";
 import { createCertificate, freePort, type TestCertificate } from "../support/mod.ts";
 import { residentBytes } from "../support/process_memory.ts";
@@ -30,7 +33,11 @@ export class DoomedRelay implements AsyncDisposable {
   async start(): Promise<void> {
     const args = ["run", "-A", "--no-check", "--quiet", "--unstable-net", script, this.#folder];
     const ports = [this.quicPort, this.grpcPort].map(String);
-    this.#child = new Deno.Command(Deno.execPath(), { args: [...args, ...ports], stdin: "null", stdout: "piped" })
+    this.#child = new Deno.Command(Deno.execPath(), {
+      args: [...args, ...ports],
+      stdin: "null",
+      stdout: "piped",
+    })
       .spawn();
     this.#lines = linesOf(this.#child.stdout);
     const { value } = await this.#lines.next();

@@ -1,4 +1,5 @@
-// The relay's ports as a whole: health, browsers' rules, renewed certificates, draining, cover, slow readers, the proxy.
+// The relay's ports as a whole: health, browsers' rules, renewed certificates, draining, cover,
+// slow readers, the proxy.
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { concatBytes } from "@noble/hashes/utils.js";
@@ -65,7 +66,9 @@ Deno.test("scripts of allowed origins may call, others may not", async () => {
   };
   const allowed = await preflight("http://127.0.0.1:8000");
   assertEquals(allowed.headers.get("access-control-allow-origin"), "http://127.0.0.1:8000");
-  assert(allowed.headers.get("access-control-allow-headers")?.toLowerCase().includes("static-session"));
+  assert(
+    allowed.headers.get("access-control-allow-headers")?.toLowerCase().includes("static-session"),
+  );
   assertEquals((await preflight("https://evil.example")).status, 403);
 });
 
@@ -86,16 +89,28 @@ Deno.test("WebTransport works with Deno's client too, and says goodbye", async (
 /** A field as a QPACK literal (RFC 9204 section 4.5.6), without Huffman. */
 function literal([name, value]: readonly [string, string]): Uint8Array {
   const [nameBytes, valueBytes] = [new TextEncoder().encode(name), new TextEncoder().encode(value)];
-  const nameLength = nameBytes.length < 7 ? [0x20 | nameBytes.length] : [0x27, nameBytes.length - 7];
-  return concatBytes(Uint8Array.from(nameLength), nameBytes, Uint8Array.of(valueBytes.length), valueBytes);
+  const nameLength = nameBytes.length < 7
+    ? [0x20 | nameBytes.length]
+    : [0x27, nameBytes.length - 7];
+  return concatBytes(
+    Uint8Array.from(nameLength),
+    nameBytes,
+    Uint8Array.of(valueBytes.length),
+    valueBytes,
+  );
 }
 
 /** The status of a request's response. */
-async function requestStatus(conn: Deno.QuicConn, fields: Readonly<Record<string, string>>): Promise<number> {
+async function requestStatus(
+  conn: Deno.QuicConn,
+  fields: Readonly<Record<string, string>>,
+): Promise<number> {
   const block = concatBytes(Uint8Array.of(0, 0), ...Object.entries(fields).map(literal));
   const stream = await conn.createBidirectionalStream();
   const writer = stream.writable.getWriter();
-  await writer.write(concatBytes(Uint8Array.of(0x01, 0x40 | (block.length >> 8), block.length & 0xff), block));
+  await writer.write(
+    concatBytes(Uint8Array.of(0x01, 0x40 | (block.length >> 8), block.length & 0xff), block),
+  );
   const { value } = await stream.readable.getReader().read();
   // A frame's head, then a block that has nothing but the status, by its place in the static table.
   const status = [...value ?? []].slice(4).join();
@@ -158,10 +173,17 @@ Deno.test("draining tells every session why, refuses new ones, and ends", async 
     origin: testOrigin,
   });
   await relay.edge.drain();
-  assertEquals([await cells.client.ended, await typed.client.ended], ["relay_draining", "relay_draining"]);
+  assertEquals([await cells.client.ended, await typed.client.ended], [
+    "relay_draining",
+    "relay_draining",
+  ]);
   const [told] = await cells.client.notices.first("SessionEnding", 1);
   assertGreater(told?.retryAfterMs ?? 0, 0);
-  await assertRejects(() => openQuic(relay.edge.quicPort, relay.certificate.cert), Error, "refused");
+  await assertRejects(
+    () => openQuic(relay.edge.quicPort, relay.certificate.cert),
+    Error,
+    "refused",
+  );
   const late = await assertRejects(() => new TypedClient(http.transport).call("Ping", {}), Error);
   assert(/relay_draining/.test(late.message), late.message);
 });
@@ -171,7 +193,10 @@ Deno.test("cover comes at every tick, carries nothing, and is counted", async ()
   const client = await openQuic(relay.edge.quicPort, relay.certificate.cert);
   const agent = new TestAgent(quic(relay), client, crypto.randomUUID());
   await agent.authenticate();
-  const { mode } = await client.call("ConfigureCover", { mode: "constant", intervalMs: limits.minCoverIntervalMs });
+  const { mode } = await client.call("ConfigureCover", {
+    mode: "constant",
+    intervalMs: limits.minCoverIntervalMs,
+  });
   assertEquals(mode, "constant");
   await until(() => client.counts.coverCells >= 20, "covered");
   await client.call("EndSession", {});
@@ -202,19 +227,30 @@ class Tap {
   }
 }
 
-/** Alice sends more than anything on the way can hold to Bob, who has stopped reading; he resumes later. */
-async function stopReading(relay: TestRelay, open: (tap: Tap) => Promise<RelayClient>): Promise<void> {
+/**
+ * Alice sends more than anything on the way can hold to Bob, who has stopped reading; he resumes
+ * later.
+ */
+async function stopReading(
+  relay: TestRelay,
+  open: (tap: Tap) => Promise<RelayClient>,
+): Promise<void> {
   const messages = 30;
   const tap = new Tap();
   const alice = await TestAgent.connect(quic(relay));
   const bob = await TestAgent.connect({ open: () => open(tap), origin: testOrigin });
   const channelId = await alice.createChannel();
-  const { sequence } = await alice.client.call("SendCommit", alice.commit(channelId, 0, { added: [bob.agentId] }));
+  const { sequence } = await alice.client.call(
+    "SendCommit",
+    alice.commit(channelId, 0, { added: [bob.agentId] }),
+  );
   await bob.client.notices.first("DeliverWelcome", 1);
   await bob.acknowledge(channelId, sequence);
   await bob.subscribe(channelId, { windowBytes: limits.windowBytes });
   tap.stop();
-  for (let i = 0; i < messages; i++) await alice.client.call("SendMessage", alice.message(channelId, 1, 400_000));
+  for (let i = 0; i < messages; i++) {
+    await alice.client.call("SendMessage", alice.message(channelId, 1, 400_000));
+  }
   await until(() => relay.meter.slowReaders > 0, "cut off");
   await alice.client.call("Ping", {});
   tap.resume();
@@ -223,7 +259,10 @@ async function stopReading(relay: TestRelay, open: (tap: Tap) => Promise<RelayCl
   for (const { client } of [alice, bob]) client.close();
 }
 
-/** Comes back for what was not read, as often as it takes: on a busy machine an honest reader may be slow, too. */
+/**
+ * Comes back for what was not read, as often as it takes: on a busy machine an honest reader may be
+ * slow, too.
+ */
 async function readOn(bob: TestAgent, channelId: ChannelId, messages: number): Promise<number> {
   const read = new Set<number>();
   await until(async () => {
@@ -232,7 +271,8 @@ async function readOn(bob: TestAgent, channelId: ChannelId, messages: number): P
     await bob.subscribe(channelId, { windowBytes: limits.windowBytes, tag: 2 });
     let over = false;
     void bob.client.ended.then(() => over = true);
-    const delivered = (): number[] => bob.client.notices.of("DeliverMessage").map(({ sequence }) => sequence);
+    const delivered = (): number[] =>
+      bob.client.notices.of("DeliverMessage").map(({ sequence }) => sequence);
     await until(() => over || read.size + delivered().length >= messages, "read");
     for (const sequence of delivered()) read.add(sequence);
     return read.size >= messages;
@@ -266,11 +306,17 @@ Deno.test("a reader that stops is cut off with slow_reader, and others notice no
 
 Deno.test("the proxy covers typed sessions on the network, reads its certificate again, and reports a lost relay", async () => {
   const relay = await startTestRelay();
-  await using proxy = await startProxyProcess({ quicPort: relay.edge.quicPort, ca: relay.certificate.cert });
+  await using proxy = await startProxyProcess({
+    quicPort: relay.edge.quicPort,
+    ca: relay.certificate.cert,
+  });
   using http = connectTransport(proxy.port, proxy.certificate.cert);
   const open = (): Promise<TypedClient> => Promise.resolve(new TypedClient(http.transport));
   const agent = await TestAgent.connect({ open, origin: testOrigin });
-  await agent.client.call("ConfigureCover", { mode: "constant", intervalMs: limits.minCoverIntervalMs });
+  await agent.client.call("ConfigureCover", {
+    mode: "constant",
+    intervalMs: limits.minCoverIntervalMs,
+  });
   const health = await http.fetch(`https://localhost:${proxy.port}/health`);
   assertEquals(await health.json(), { status: "ok" });
 
@@ -302,12 +348,18 @@ Deno.test("what is too large has one code, with a session and without, and a com
     () => agent.client.call("SendMessage", huge),
     () => stranger.call("Authenticate", agent.answer(new Uint8Array(32), token)),
   ];
-  for (const call of tooLarge) assertEquals((await assertRejects(call, CallFailed)).code, "payload_too_large");
+  for (const call of tooLarge) {
+    assertEquals((await assertRejects(call, CallFailed)).code, "payload_too_large");
+  }
   agent.client.close();
 
   const url = `https://localhost:${relay.edge.grpcPort}/static.relay.v1.Relay/Ping`;
   const headers = { "content-type": "application/proto", "content-encoding": "gzip" };
   const answer = await http.fetch(url, { method: "POST", headers, body: new Uint8Array(20) });
   const { code } = await answer.json();
-  assertEquals([answer.status, code, answer.headers.get("accept-encoding")], [501, "unimplemented", "identity"]);
+  assertEquals([answer.status, code, answer.headers.get("accept-encoding")], [
+    501,
+    "unimplemented",
+    "identity",
+  ]);
 });

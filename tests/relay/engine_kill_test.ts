@@ -1,7 +1,22 @@
-/** kill -9, a second process, and a full disk: what the engine promises when its process or its disk does not cooperate. */
-import { assert, assertEquals, assertExists, assertGreater, assertRejects, fail } from "@std/assert";
+/**
+ * kill -9, a second process, and a full disk: what the engine promises when its process or its disk
+ * does not cooperate.
+ */
+import {
+  assert,
+  assertEquals,
+  assertExists,
+  assertGreater,
+  assertRejects,
+  fail,
+} from "@std/assert";
 import { type Engine, EngineError, openSqliteEngine } from "../../relay/engine/mod.ts";
-import { createChannel, message, readAll, sampleChannelId } from "../../relay/engine/testing/sample.ts";
+import {
+  createChannel,
+  message,
+  readAll,
+  sampleChannelId,
+} from "../../relay/engine/testing/sample.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment, testWhen } from "../support/mod.ts";
 import { writerChannels, writerLease } from "./engine_writer_channels.ts";
@@ -20,15 +35,23 @@ interface Accepted {
 function startWriter(folder: string, run: string): Deno.ChildProcess {
   const permissions = [`--allow-read=${folder}`, `--allow-write=${folder}`];
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "--no-check", ...permissions, writer, `${folder}/engine.sqlite`, run],
+    args: [
+      "run",
+      "--no-prompt",
+      "--no-check",
+      ...permissions,
+      writer,
+      `${folder}/engine.sqlite`,
+      run,
+    ],
     stdout: "piped",
     stderr: "null",
   }).spawn();
 }
 
 /**
- * Lets a writer run for a random while, kills it at a random moment, and returns the entries that were reported as
- * accepted.
+ * Lets a writer run for a random while, kills it at a random moment, and returns the entries that
+ * were reported as accepted.
  */
 async function writeAndKill(folder: string, run: string): Promise<Accepted[]> {
   const child = startWriter(folder, run);
@@ -54,13 +77,20 @@ async function writeAndKill(folder: string, run: string): Promise<Accepted[]> {
   });
 }
 
-/** Every accepted entry is where it was said to be, sequences are dense, and heads, epochs and charges match the log. */
+/**
+ * Every accepted entry is where it was said to be, sequences are dense, and heads, epochs and
+ * charges match the log.
+ */
 async function checkEverything(engine: Engine, accepted: readonly Accepted[]): Promise<void> {
   let messages = 0;
   for (const number of writerChannels) {
     const channelId = sampleChannelId(number);
     const items = await readAll(engine, channelId, 1024 * 1024);
-    assertEquals(items.map(({ sequence }) => sequence), items.map((_, i) => i + 1), "sequences have holes");
+    assertEquals(
+      items.map(({ sequence }) => sequence),
+      items.map((_, i) => i + 1),
+      "sequences have holes",
+    );
     const record = await engine.findChannel(channelId);
     assertEquals(record?.head, items.length);
     assertEquals(record?.epoch, items.filter(({ kind }) => kind === "commit").length);
@@ -68,7 +98,11 @@ async function checkEverything(engine: Engine, accepted: readonly Accepted[]): P
     assertEquals(size.messages, items.filter(({ kind }) => kind === "message").length);
     messages += size.messages;
     for (const { sequence, key } of accepted.filter(({ channel }) => channel === number)) {
-      assertEquals((await engine.findKey(channelId, key))?.sequence, sequence, `${key} is lost or elsewhere`);
+      assertEquals(
+        (await engine.findKey(channelId, key))?.sequence,
+        sequence,
+        `${key} is lost or elsewhere`,
+      );
     }
   }
   const lease = (await engine.leases.list()).find(({ leaseId }) => leaseId === writerLease);
@@ -87,7 +121,9 @@ Deno.test(`after each of ${rounds} kill -9 every accepted entry is there, at its
       try {
         await checkEverything(engine, round === rounds - 1 ? accepted : ofRound);
       } catch (cause) {
-        throw new Error(`seed ${random.seed}, round ${round}, ${accepted.length} accepted`, { cause });
+        throw new Error(`seed ${random.seed}, round ${round}, ${accepted.length} accepted`, {
+          cause,
+        });
       } finally {
         await engine.close();
       }
@@ -95,7 +131,9 @@ Deno.test(`after each of ${rounds} kill -9 every accepted entry is there, at its
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
-  console.log(`${rounds} kills, ${accepted.length} accepted entries, none lost (seed ${random.seed})`);
+  console.log(
+    `${rounds} kills, ${accepted.length} accepted entries, none lost (seed ${random.seed})`,
+  );
   assertGreater(accepted.length, rounds);
   tried(`${rounds} kills of an engine`);
 });
@@ -108,8 +146,14 @@ Deno.test("a second process is refused while the first has the file open, and ma
   try {
     // Long enough for its log to be copied back a few times: the lock has to survive that.
     let reported = 0;
-    while (reported < 50_000) reported += (await output.read()).value?.length ?? fail("the writer ended");
-    const error = await assertRejects(() => openSqliteEngine({ path }), EngineError, "another process");
+    while (reported < 50_000) {
+      reported += (await output.read()).value?.length ?? fail("the writer ended");
+    }
+    const error = await assertRejects(
+      () => openSqliteEngine({ path }),
+      EngineError,
+      "another process",
+    );
     assertEquals(error.code, "locked");
   } finally {
     child.kill("SIGKILL");
@@ -130,7 +174,8 @@ async function mountSmallDisk(): Promise<string | undefined> {
 
 async function succeeds(command: string, ...args: string[]): Promise<boolean> {
   try {
-    return (await new Deno.Command(command, { args, stdout: "null", stderr: "null" }).output()).success;
+    return (await new Deno.Command(command, { args, stdout: "null", stderr: "null" }).output())
+      .success;
   } catch {
     return false;
   }
@@ -179,7 +224,10 @@ testWhen(
 
       const again = await openSqliteEngine({ path });
       const items = await readAll(again, channelId);
-      assertEquals(items.map(({ sequence }) => sequence), Array.from({ length: accepted }, (_, i) => i + 1));
+      assertEquals(
+        items.map(({ sequence }) => sequence),
+        Array.from({ length: accepted }, (_, i) => i + 1),
+      );
       await again.close();
     } finally {
       await unmount(folder);

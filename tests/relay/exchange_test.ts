@@ -1,7 +1,7 @@
 /**
- * Agents that talk all at once over QUIC while their relay is killed and started again on its file. An agent that loses
- * its connection comes back, repeats unanswered sends and reads on from its cursor. In the end everybody has everything
- * that was accepted, once and in one order.
+ * Agents that talk all at once over QUIC while their relay is killed and started again on its file.
+ * An agent that loses its connection comes back, repeats unanswered sends and reads on from its
+ * cursor. In the end everybody has everything that was accepted, once and in one order.
  */
 import { assert, assertEquals } from "@std/assert";
 import { inCampaign, tried } from "../support/campaign.ts";
@@ -76,7 +76,9 @@ class Talker {
   /** The same id until the relay answers, whatever happens in between. */
   async #send(first: RequestBody<"SendMessage">): Promise<void> {
     for (let message = first;;) {
-      const answer = await this.agent.client.call("SendMessage", message).catch((error: unknown) => error);
+      const answer = await this.agent.client.call("SendMessage", message).catch((error: unknown) =>
+        error
+      );
       if (answer instanceof CallFailed && answer.code === "epoch_conflict") {
         this.#epoch = answer.epoch ?? this.#epoch;
         const fresh = this.agent.message(this.#channelId, this.#epoch, 300);
@@ -104,7 +106,8 @@ class Talker {
         this.reconnections++;
         return;
       } catch {
-        await new Promise((resolve) => setTimeout(resolve, 50)); // wait: until the relay is there again
+        // wait: until the relay is there again
+        await new Promise((resolve) => setTimeout(resolve, 50));
       }
     }
   }
@@ -138,7 +141,10 @@ async function exchange(agents: number): Promise<void> {
   };
   await Promise.all(talkers.map((talker) => talker.talk(killHalfway)));
   await killed;
-  assert(talkers.some(({ reconnections }) => reconnections > 0), "The relay was killed and nobody noticed");
+  assert(
+    talkers.some(({ reconnections }) => reconnections > 0),
+    "The relay was killed and nobody noticed",
+  );
 
   const deadlineMs = Date.now() + patienceMs;
   while (talkers.some((talker) => talker.take() < total - messagesEach)) {
@@ -156,10 +162,14 @@ async function exchange(agents: number): Promise<void> {
 /** Everybody has what the others were told was accepted, at the same place. */
 function audit(talkers: readonly Talker[]): void {
   const log = new Map<number, string>();
-  for (const { accepted } of talkers) for (const [messageId, sequence] of accepted) log.set(sequence, messageId);
+  for (const { accepted } of talkers) {
+    for (const [messageId, sequence] of accepted) log.set(sequence, messageId);
+  }
   assertEquals(log.size, talkers.length * messagesEach, "Two messages were given one place");
   for (const { read, accepted } of talkers) {
-    const expected = [...log].filter(([, messageId]) => !accepted.has(messageId)).sort(([a], [b]) => a - b);
+    const expected = [...log].filter(([, messageId]) => !accepted.has(messageId)).sort(([a], [b]) =>
+      a - b
+    );
     assertEquals([...read].sort(([a], [b]) => a - b), expected);
   }
 }

@@ -1,4 +1,5 @@
-// Calls whose bytes are wrong, in each dialect of the gRPC port, over real HTTP/2: who is told what, in which words.
+// Calls whose bytes are wrong, in each dialect of the gRPC port, over real HTTP/2: who is told
+// what, in which words.
 import { assert, assertEquals } from "@std/assert";
 import { HpackDecoder } from "../../proto/http2/mod.ts";
 import { RawClient } from "../support/http2/raw_client.ts";
@@ -40,15 +41,25 @@ const dialects: readonly Dialect[] = [
     deadline: grpcDeadline,
     isFramed: [true, true],
   },
-  { name: "gRPC", types: ["application/grpc", "application/grpc"], deadline: grpcDeadline, isFramed: [true, true] },
+  {
+    name: "gRPC",
+    types: ["application/grpc", "application/grpc"],
+    deadline: grpcDeadline,
+    isFramed: [true, true],
+  },
 ];
 
-/** A field of two bytes with one of them; a tag without a value; a wire type that does not exist. */
+/**
+ * A field of two bytes with one of them; a tag without a value; a wire type that does not exist.
+ */
 const wrong = [[0x0a, 2, 1], [0x08], [0x0f]].map((bytes) => new Uint8Array(bytes));
 
 /** The most that a frame has. */
 const frameBytes = 16_384;
-/** Of a request with one cell, whose first field it is: far above a cell, and below what a stranger's connection takes at once. */
+/**
+ * Of a request with one cell, whose first field it is: far above a cell, and below what a
+ * stranger's connection takes at once.
+ */
 const hugeCell = concat(new Uint8Array([0x0a, 0xc0, 0xb8, 0x02]), new Uint8Array(40_000));
 
 /** Not compressed, with its length. */
@@ -56,7 +67,11 @@ function framed(message: Uint8Array): Bytes {
   return concat(new Uint8Array(1), uint32(message.length), message);
 }
 
-function fieldsOf({ types, deadline }: Dialect, path: string, kind: 0 | 1): (readonly [string, string])[] {
+function fieldsOf(
+  { types, deadline }: Dialect,
+  path: string,
+  kind: 0 | 1,
+): (readonly [string, string])[] {
   return [
     [":method", "POST"],
     [":scheme", "https"],
@@ -68,9 +83,20 @@ function fieldsOf({ types, deadline }: Dialect, path: string, kind: 0 | 1): (rea
   ];
 }
 
-/** Everything that is answered, as text: fields, content, trailers, and what is in base64 in any of them. */
-async function call(relay: TestRelay, dialect: Dialect, method: string, message: Uint8Array): Promise<string> {
-  using client = await RawClient.open({ port: relay.edge.grpcPort, certificate: relay.certificate });
+/**
+ * Everything that is answered, as text: fields, content, trailers, and what is in base64 in any of
+ * them.
+ */
+async function call(
+  relay: TestRelay,
+  dialect: Dialect,
+  method: string,
+  message: Uint8Array,
+): Promise<string> {
+  using client = await RawClient.open({
+    port: relay.edge.grpcPort,
+    certificate: relay.certificate,
+  });
   const kind = ["Deliver", "Session"].includes(method) ? 1 : 0;
   const fields = fieldsOf(dialect, `/static.relay.v1.Relay/${method}`, kind);
   const body = dialect.isFramed[kind] ? framed(message) : message;
@@ -86,11 +112,14 @@ async function call(relay: TestRelay, dialect: Dialect, method: string, message:
     assert(frames.length > 0, `the relay closed the connection after: ${text}`);
     for (const frame of frames.filter(({ streamId }) => streamId === 1)) {
       if (frame.type === type.HEADERS) {
-        text += `${JSON.stringify(decoder.decode(frame.payload, 0, frame.payload.length).fields)}\n`;
+        text += `${
+          JSON.stringify(decoder.decode(frame.payload, 0, frame.payload.length).fields)
+        }\n`;
       }
       if (frame.type === type.DATA) text += `${new TextDecoder().decode(frame.payload)}\n`;
       ended ||= frame.type === type.RST_STREAM;
-      ended ||= [type.HEADERS, type.DATA].some((each) => each === frame.type) && (frame.flags & flag.END_STREAM) !== 0;
+      ended ||= [type.HEADERS, type.DATA].some((each) => each === frame.type) &&
+        (frame.flags & flag.END_STREAM) !== 0;
     }
   }
   const encoded = text.match(/[\w+/-]{16,}/g) ?? [];
@@ -126,7 +155,10 @@ for (const dialect of dialects) {
 
   Deno.test(`${dialect.name}: a deadline that no timer can wait for is no deadline in the past`, async () => {
     await using relay = await startTestRelay();
-    using client = await RawClient.open({ port: relay.edge.grpcPort, certificate: relay.certificate });
+    using client = await RawClient.open({
+      port: relay.edge.grpcPort,
+      certificate: relay.certificate,
+    });
     const path = "/grpc.health.v1.Health/Watch";
     const fields = fieldsOf(dialect, path, 1);
     await client.send(
@@ -141,6 +173,9 @@ for (const dialect of dialects) {
     await new Promise((resolve) => setTimeout(resolve, 50));
     await client.send(ping(new Uint8Array(8)));
     while (!frames.some((frame) => frame.type === type.PING)) frames.push(...await client.read());
-    assertEquals(frames.filter(({ streamId }) => streamId === 1).map(describe), ["HEADERS 1", "DATA 1 7"]);
+    assertEquals(frames.filter(({ streamId }) => streamId === 1).map(describe), [
+      "HEADERS 1",
+      "DATA 1 7",
+    ]);
   });
 }

@@ -19,7 +19,12 @@ export async function invites(relay: Relay): Promise<void> {
   const [carol, dave] = await Promise.all([TestAgent.connect(relay), TestAgent.connect(relay)]);
   const channelId = await alice.createChannel();
   const inviteId = encodeBase64url(randomId16()) as InviteId;
-  await alice.client.call("RegisterInvite", { channelId, inviteId, expiresAtMs: Date.now() + dayMs, uses: 2 });
+  await alice.client.call("RegisterInvite", {
+    channelId,
+    inviteId,
+    expiresAtMs: Date.now() + dayMs,
+    uses: 2,
+  });
   const ask = (agent: TestAgent): RequestBody<"RequestJoin"> => ({
     channelId,
     inviteId,
@@ -30,9 +35,15 @@ export async function invites(relay: Relay): Promise<void> {
   const request = ask(carol);
   const { requestId, inviterOnline } = await carol.client.call("RequestJoin", request);
   check(inviterOnline, "the inviter is here");
-  check((await carol.client.call("RequestJoin", request)).requestId === requestId, "a repeated request is another one");
+  check(
+    (await carol.client.call("RequestJoin", request)).requestId === requestId,
+    "a repeated request is another one",
+  );
   const [heard] = await alice.client.notices.first("DeliverJoinRequest", 1);
-  check(heard?.requestId === requestId && heard.agentId === carol.agentId, "the inviter heard something else");
+  check(
+    heard?.requestId === requestId && heard.agentId === carol.agentId,
+    "the inviter heard something else",
+  );
   sameBytes(heard.keyPackage, request.keyPackage, "the joiner's KeyPackage");
   const commit = alice.commit(channelId, 0, { added: [carol.agentId], answers: [requestId] });
   await alice.client.call("SendCommit", commit);
@@ -44,7 +55,10 @@ export async function invites(relay: Relay): Promise<void> {
   const no = { channelId, requestId: second.requestId, code: "join_rejected", message: "not you" };
   await alice.client.call("RejectJoin", no);
   const [rejected] = await dave.client.notices.first("DeliverJoinRejected", 1);
-  check(rejected?.requestId === second.requestId && rejected.code === "join_rejected", "another rejection");
+  check(
+    rejected?.requestId === second.requestId && rejected.code === "join_rejected",
+    "another rejection",
+  );
   await alice.client.call("RevokeInvite", { channelId, inviteId });
   await failsWith("not_found", () => dave.client.call("RequestJoin", ask(dave)));
   closeAll(alice, carol, dave);
@@ -59,11 +73,17 @@ export async function rejoining(relay: Relay): Promise<void> {
   const ask = { channelId, keyPackage, leafHash, signature, epoch: 1, generation: 0 };
   const { requestId } = await bob.client.call("RequestRejoin", ask);
   const [heard] = await alice.client.notices.first("DeliverRejoinRequest", 1);
-  check(heard?.requestId === requestId && heard.agentId === bob.agentId, "the members heard something else");
+  check(
+    heard?.requestId === requestId && heard.agentId === bob.agentId,
+    "the members heard something else",
+  );
   const leaf = { leafIndex: 1, leafNode: Uint8Array.of(1, 2, 3) };
   await alice.client.call("SendLeaf", { channelId, requestId, ...leaf });
   const [told] = await bob.client.notices.first("DeliverLeaf", 1);
-  check(told?.requestId === requestId && told.leafIndex === 1 && told.sender === alice.agentId, "another leaf");
+  check(
+    told?.requestId === requestId && told.leafIndex === 1 && told.sender === alice.agentId,
+    "another leaf",
+  );
   sameBytes(told.leafNode, leaf.leafNode, "the leaf");
   const change = { added: [bob.agentId], removed: [bob.agentId], answers: [requestId] };
   const { sequence } = await alice.client.call("SendCommit", alice.commit(channelId, 1, change));
@@ -77,7 +97,10 @@ export async function founding(relay: Relay): Promise<void> {
   const carol = await TestAgent.connect(relay);
   const keyPackage = carol.keyPackage();
   await carol.client.call("UploadKeyPackage", { keyPackages: [keyPackage], replace: false });
-  const { sequence } = await alice.client.call("SendCommit", alice.commit(channelId, 1, { added: [carol.agentId] }));
+  const { sequence } = await alice.client.call(
+    "SendCommit",
+    alice.commit(channelId, 1, { added: [carol.agentId] }),
+  );
   await carol.client.notices.first("DeliverWelcome", 1);
   await carol.acknowledge(channelId, sequence);
   await carol.subscribe(channelId);
@@ -95,16 +118,34 @@ export async function founding(relay: Relay): Promise<void> {
   const body = foundingRequest(plan);
   const reply = await alice.client.call("FoundGeneration", body);
   check(reply.epoch === foundingEpoch(1) + 1 && !reply.duplicate, "another epoch has begun");
-  check((await alice.client.call("FoundGeneration", body)).duplicate, "the same founding was taken twice");
+  check(
+    (await alice.client.call("FoundGeneration", body)).duplicate,
+    "the same founding was taken twice",
+  );
   const [told] = await carol.client.notices.first("DeliverFounding", 1);
-  check(told?.sender === alice.agentId && told.sequence === reply.sequence, "another founding was told");
+  check(
+    told?.sender === alice.agentId && told.sequence === reply.sequence,
+    "another founding was told",
+  );
   sameBytes(told.founding.signature, body.founding.signature, "the founder's signature");
   sameBytes(told.proof.signature, body.proof.signature, "the proof");
-  sameBytes(told.welcomes[0]?.welcome, body.welcomes[0]?.welcome ?? new Uint8Array(0), "the Welcome");
+  sameBytes(
+    told.welcomes[0]?.welcome,
+    body.welcomes[0]?.welcome ?? new Uint8Array(0),
+    "the Welcome",
+  );
   const [end] = await bob.client.notices.first("DeliverChannelEnd", 1);
   check(end?.reason === "recovered", "the blamed was told something else");
-  const { commit } = await carol.client.call("FindCommit", { channelId, epoch: foundingEpoch(1), generation: 1 });
-  sameBytes(commit?.commitHash, foundingHash({ channelId, ...body.founding }), "the founding's hash");
+  const { commit } = await carol.client.call("FindCommit", {
+    channelId,
+    epoch: foundingEpoch(1),
+    generation: 1,
+  });
+  sameBytes(
+    commit?.commitHash,
+    foundingHash({ channelId, ...body.founding }),
+    "the founding's hash",
+  );
   closeAll(alice, bob, carol);
 }
 
@@ -114,15 +155,32 @@ export async function ownEntries(relay: Relay): Promise<void> {
   const { sequence } = await bob.client.call("SendMessage", message);
   await bob.client.call("Acknowledge", { channelId, consumed: sequence, received: sequence });
   const { sent, acknowledged, joinedSequence } = await bob.subscribe(channelId);
-  check(sent?.sequence === sequence && sent.epoch === 1 && sent.commitHash === undefined, "another entry was sent");
-  check(acknowledged === sequence && joinedSequence === 1, `acknowledged ${acknowledged}, joined ${joinedSequence}`);
+  check(
+    sent?.sequence === sequence && sent.epoch === 1 && sent.commitHash === undefined,
+    "another entry was sent",
+  );
+  check(
+    acknowledged === sequence && joinedSequence === 1,
+    `acknowledged ${acknowledged}, joined ${joinedSequence}`,
+  );
   const read = await bob.client.call("ReadOwn", { channelId, sequence });
   sameBytes(read.message?.ciphertext, message.ciphertext, "the message");
   const foreign = await alice.client.call("ReadOwn", { channelId, sequence });
-  check(foreign.message === undefined && foreign.commit === undefined, "another's entry was read as one's own");
-  const confirmation = { channelId, epoch: 1, state: new Uint8Array(32), signature: new Uint8Array(64) };
+  check(
+    foreign.message === undefined && foreign.commit === undefined,
+    "another's entry was read as one's own",
+  );
+  const confirmation = {
+    channelId,
+    epoch: 1,
+    state: new Uint8Array(32),
+    signature: new Uint8Array(64),
+  };
   await bob.client.call("Confirm", confirmation);
-  await failsWith("epoch_conflict", () => bob.client.call("Confirm", { ...confirmation, epoch: 2 }));
+  await failsWith(
+    "epoch_conflict",
+    () => bob.client.call("Confirm", { ...confirmation, epoch: 2 }),
+  );
   closeAll(alice, bob);
 }
 

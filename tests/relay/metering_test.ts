@@ -1,4 +1,11 @@
-import { assert, assertEquals, assertGreater, assertLess, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertGreater,
+  assertLess,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import type { ChannelId } from "../../proto/mod.ts";
 import { anyBackend, relaySecret, signUp } from "../support/api/harness.ts";
 import { inCampaign } from "../support/campaign.ts";
@@ -18,7 +25,10 @@ interface Owner {
 }
 
 async function openTo({ caFile, quicUrl }: RelayProcess): ReturnType<typeof openQuic> {
-  return await openQuic(Number(quicUrl.slice(quicUrl.lastIndexOf(":") + 1)), await Deno.readTextFile(caFile));
+  return await openQuic(
+    Number(quicUrl.slice(quicUrl.lastIndexOf(":") + 1)),
+    await Deno.readTextFile(caFile),
+  );
 }
 
 /** An agent with a real token over QUIC, which finds the relay where it runs now. */
@@ -70,7 +80,8 @@ Deno.test("the relay and the API as processes: what is accepted is what is count
     const channelId = await agent.createChannel();
 
     /**
-     * Starts the relay again, and returns the account's usage when the earlier run is settled: the content of the log.
+     * Starts the relay again, and returns the account's usage when the earlier run is settled: the
+     * content of the log.
      */
     const nextLife = async (): Promise<number> => {
       outputs.push(relay.output());
@@ -93,61 +104,84 @@ Deno.test("the relay and the API as processes: what is accepted is what is count
       assertStringIncludes(metrics, "static_relay_quota_messages_left 75\n");
     });
 
-    await t.step("kill -9 under load: the next life settles exactly what is in the log", async () => {
-      let acknowledged = 25;
-      const sending = Array.from({ length: 8 }, async () => {
-        while (true) {
-          await agent.send(channelId, 0);
-          if (++acknowledged === 100) relay.signal("SIGKILL");
-        }
-      });
-      await relay.finished();
-      agent.client.close();
-      await Promise.allSettled(sending);
-      assertGreater(await nextLife(), acknowledged - 1, "nothing that was acknowledged is missing");
-    });
+    await t.step(
+      "kill -9 under load: the next life settles exactly what is in the log",
+      async () => {
+        let acknowledged = 25;
+        const sending = Array.from({ length: 8 }, async () => {
+          while (true) {
+            await agent.send(channelId, 0);
+            if (++acknowledged === 100) relay.signal("SIGKILL");
+          }
+        });
+        await relay.finished();
+        agent.client.close();
+        await Promise.allSettled(sending);
+        assertGreater(
+          await nextLife(),
+          acknowledged - 1,
+          "nothing that was acknowledged is missing",
+        );
+      },
+    );
 
-    await t.step("a second signal ends it at once, although the API hangs, and the next life settles", async () => {
-      const before = await headOf(agent, channelId);
-      for (let sent = 0; sent < 5; sent++) await agent.send(channelId, 0);
-      api.signal("SIGSTOP");
-      relay.signal("SIGTERM");
-      // Those of the first second count as the same.
-      const repeating = setInterval(() => relay.signal("SIGTERM"), 50);
-      try {
-        assertEquals(await relay.finished(), 1, relay.output());
-      } finally {
-        clearInterval(repeating);
-        api.signal("SIGCONT");
-      }
-      assertEquals(await nextLife(), before + 5);
-    });
+    await t.step(
+      "a second signal ends it at once, although the API hangs, and the next life settles",
+      async () => {
+        const before = await headOf(agent, channelId);
+        for (let sent = 0; sent < 5; sent++) await agent.send(channelId, 0);
+        api.signal("SIGSTOP");
+        relay.signal("SIGTERM");
+        // Those of the first second count as the same.
+        const repeating = setInterval(() => relay.signal("SIGTERM"), 50);
+        try {
+          assertEquals(await relay.finished(), 1, relay.output());
+        } finally {
+          clearInterval(repeating);
+          api.signal("SIGCONT");
+        }
+        assertEquals(await nextLife(), before + 5);
+      },
+    );
 
     await t.step("a token that does not verify is refused in words", async () => {
       const attempt = connect(() => relay, { ...owner, token: `${canary}.a.b` });
-      await assertRejects(() => attempt, CallFailed, "auth_failed: Cannot accept the token: it is not a JWT");
+      await assertRejects(
+        () => attempt,
+        CallFailed,
+        "auth_failed: Cannot accept the token: it is not a JWT",
+      );
     });
 
-    await t.step("SIGTERM tells clients, returns leases and exits 0 within five seconds", async () => {
-      const before = await headOf(agent, channelId);
-      for (let sent = 0; sent < 10; sent++) await agent.send(channelId, 0);
-      const startMs = performance.now();
-      relay.signal("SIGTERM");
-      assertEquals(await agent.client.ended, "relay_draining");
-      const [ending] = await agent.client.notices.first("SessionEnding", 1);
-      assertEquals(ending?.code, "relay_draining");
-      assertGreater(ending?.retryAfterMs ?? 0, 0);
-      assertEquals(await relay.finished(), 0, relay.output());
-      assertLess(performance.now() - startMs, inCampaign ? 5_000 : 60_000);
-      assertEquals([await openLeases(api, dataDir), await usedBy(api, owner)], [0, before + 10]);
-    });
+    await t.step(
+      "SIGTERM tells clients, returns leases and exits 0 within five seconds",
+      async () => {
+        const before = await headOf(agent, channelId);
+        for (let sent = 0; sent < 10; sent++) await agent.send(channelId, 0);
+        const startMs = performance.now();
+        relay.signal("SIGTERM");
+        assertEquals(await agent.client.ended, "relay_draining");
+        const [ending] = await agent.client.notices.first("SessionEnding", 1);
+        assertEquals(ending?.code, "relay_draining");
+        assertGreater(ending?.retryAfterMs ?? 0, 0);
+        assertEquals(await relay.finished(), 0, relay.output());
+        assertLess(performance.now() - startMs, inCampaign ? 5_000 : 60_000);
+        assertEquals([await openLeases(api, dataDir), await usedBy(api, owner)], [0, before + 10]);
+      },
+    );
 
     await t.step("no token, key, identity or ciphertext is in any log", () => {
       outputs.push(relay.output());
       const { ciphertext } = agent.message(channelId, 0);
-      const bytes = { ciphertext: ciphertext.slice(-40), identity: agent.identity, secretKey: agent.secretKey };
+      const bytes = {
+        ciphertext: ciphertext.slice(-40),
+        identity: agent.identity,
+        secretKey: agent.secretKey,
+      };
       const encoded = Object.entries(bytes).flatMap(([name, value]) =>
-        [value.toHex(), value.toBase64().slice(0, -4), value.join(",")].map((text) => [name, text] as const)
+        [value.toHex(), value.toBase64().slice(0, -4), value.join(",")].map((text) =>
+          [name, text] as const
+        )
       );
       const secrets = [
         ["token", token],
@@ -158,7 +192,9 @@ Deno.test("the relay and the API as processes: what is accepted is what is count
       ];
       for (const output of outputs) {
         assertStringIncludes(output, `"event":"session_open","agentId":"${agent.agentId}"`);
-        for (const [name, secret] of secrets) assert(!output.includes(secret ?? ""), `${name} is in the log`);
+        for (const [name, secret] of secrets) {
+          assert(!output.includes(secret ?? ""), `${name} is in the log`);
+        }
       }
     });
   } finally {

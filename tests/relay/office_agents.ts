@@ -1,6 +1,7 @@
 /**
- * The agents of an office, in one process. Each connects with the SDK as its users have it, again if it is refused, and stays. Prints
- * how many are in and how often one was refused; ends when its input does.
+ * The agents of an office, in one process. Each connects with the SDK as its users have it, again
+ * if it is refused, and stays. Prints how many are in and how often one was refused; ends when its
+ * input does.
  */
 import { type ConnectOptions, StaticClient } from "../../sdk/mod.ts";
 
@@ -25,7 +26,9 @@ const refusals: Record<string, number> = {};
 async function comeIn(name: string): Promise<void> {
   while (performance.now() - startedMs < giveUpMs) {
     try {
-      clients.push(await StaticClient.connect({ ...options, identity: name, dataDir: `${folder}/${name}` }));
+      clients.push(
+        await StaticClient.connect({ ...options, identity: name, dataDir: `${folder}/${name}` }),
+      );
       return;
     } catch (error) {
       const code = String(Reflect.get(Object(error), "code") ?? error);
@@ -35,7 +38,11 @@ async function comeIn(name: string): Promise<void> {
 }
 
 await Promise.all(Array.from({ length: agents }, (_, i) => comeIn(`agent-${i}`)));
-const report: OfficeReport = { in: clients.length, refusals, ms: Math.round(performance.now() - startedMs) };
+const report: OfficeReport = {
+  in: clients.length,
+  refusals,
+  ms: Math.round(performance.now() - startedMs),
+};
 console.log(JSON.stringify(report));
 await Deno.stdin.readable.pipeTo(new WritableStream());
 await Promise.allSettled(clients.map((client) => client.close()));

@@ -1,5 +1,6 @@
-// An office of 500 agents behind the page's nginx, all from one address: they are in within a minute, come back after the relay was
-// restarted, and checks of the balancer are answered throughout.
+// An office of 500 agents behind the page's nginx, all from one address: they are in within a
+// minute, come back after the relay was restarted, and checks of the balancer are answered
+// throughout.
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { blocksOfPage, nginxInstalled, startNginx, variablesOfPage } from "../support/balancers.ts";
 import { tried } from "../support/campaign.ts";
@@ -42,7 +43,8 @@ async function untilIn(stack: Stack, count: number): Promise<number> {
   const startedMs = performance.now();
   await eventually(
     { what: `${count} sessions`, withinMs: 2 * limitMs },
-    async () => Number(/^static_relay_sessions_authenticated (\d+)$/m.exec(await stack.relayMetrics())?.[1]),
+    async () =>
+      Number(/^static_relay_sessions_authenticated (\d+)$/m.exec(await stack.relayMetrics())?.[1]),
     (sessions) => sessions === count,
   );
   return performance.now() - startedMs;
@@ -100,10 +102,16 @@ testWhen(
       stderr: "inherit",
     }).spawn();
     try {
-      const lines = office.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream()).getReader();
-      const report: OfficeReport = await watched(async () => JSON.parse((await lines.read()).value ?? ""));
+      const lines = office.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(
+        new TextLineStream(),
+      ).getReader();
+      const report: OfficeReport = await watched(async () =>
+        JSON.parse((await lines.read()).value ?? "")
+      );
       console.log(
-        `${report.in} of ${agents} agents in after ${report.ms} ms, refused: ${JSON.stringify(report.refusals)}`,
+        `${report.in} of ${agents} agents in after ${report.ms} ms, refused: ${
+          JSON.stringify(report.refusals)
+        }`,
       );
       assertEquals(report.in, agents);
       assertLess(report.ms, limitMs);

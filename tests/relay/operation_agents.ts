@@ -21,7 +21,10 @@ export async function createPair(relay: Relay): Promise<
   check(epoch === 1, "the commit began another epoch");
   const [welcome] = await bob.client.notices.first("DeliverWelcome", 1);
   sameBytes(welcome?.welcome, commit.welcomes[0]?.welcome ?? new Uint8Array(0), "the Welcome");
-  check(welcome?.joinedSequence === sequence && welcome.name === name, "the Welcome is of another commit or channel");
+  check(
+    welcome?.joinedSequence === sequence && welcome.name === name,
+    "the Welcome is of another commit or channel",
+  );
   await bob.acknowledge(channelId, sequence);
   await alice.subscribe(channelId);
   await bob.subscribe(channelId);

@@ -1,4 +1,7 @@
-/** The operations suite in a page, over WebTransport. The server of the page puts the relay's address before this bundle. */
+/**
+ * The operations suite in a page, over WebTransport. The server of the page puts the relay's
+ * address before this bundle.
+ */
 import { errorCodeOfClose } from "../../proto/mod.ts";
 import { runTests } from "../support/runtime/suite.ts";
 import { type CellCarrier, CellClient } from "../support/relay/cell_client.ts";

@@ -1,4 +1,5 @@
-// The operations suite over every other way to the relay, which runs in this process; clients run where their transport lives.
+// The operations suite over every other way to the relay, which runs in this process; clients run
+// where their transport lives.
 import { tried } from "../support/campaign.ts";
 import { installNodePeers, node } from "../support/http2/node_peers.ts";
 import { createProject } from "../../tools/bundle.ts";
@@ -13,7 +14,10 @@ import { startTestRelay, testOrigin } from "../support/relay/test_relay.ts";
 
 type Kinds = readonly (readonly [kind: string, name: string])[];
 
-const kinds: Kinds = [["typed", "typed calls"], ["session", "the Session stream"], ["cells", "CellUp and CellDown"]];
+const kinds: Kinds = [["typed", "typed calls"], ["session", "the Session stream"], [
+  "cells",
+  "CellUp and CellDown",
+]];
 
 interface NodeRun {
   readonly name: string;
@@ -29,14 +33,24 @@ async function prepareNode(): Promise<NodeSuite> {
   const folder = await installNodePeers();
   await using project = await createProject();
   const outside = ["@connectrpc/connect", "@connectrpc/connect-node", "@bufbuild/protobuf"];
-  const bundle = await project.bundle(new URL("operations_node.ts", import.meta.url), "node", outside);
+  const bundle = await project.bundle(
+    new URL("operations_node.ts", import.meta.url),
+    "node",
+    outside,
+  );
   const script = `${folder}/operations_${crypto.randomUUID()}.mjs`;
   await Deno.copyFile(bundle, script);
   return {
     run: async (way, { port, certFile }, kinds) => {
       const runs: NodeRun[] = [];
       for (const [kind, name] of kinds) {
-        const printed = await runCommand("node", [script, String(port), certFile, testOrigin, kind]);
+        const printed = await runCommand("node", [
+          script,
+          String(port),
+          certFile,
+          testOrigin,
+          kind,
+        ]);
         runs.push({ name: `${name}, ${way}`, results: JSON.parse(printed) });
       }
       return runs;
@@ -54,28 +68,37 @@ testWhen(chromium, "operations over WebTransport, from Chromium", async (t) => {
     origin: testOrigin,
     certificateHash: [...await certificateHash(relay.certificate.cert)],
   };
-  const code = `globalThis.relayUnderTest = ${JSON.stringify(settings)};\n${await Deno.readTextFile(bundle)}`;
+  const code = `globalThis.relayUnderTest = ${JSON.stringify(settings)};\n${await Deno.readTextFile(
+    bundle,
+  )}`;
   await Deno.writeTextFile(bundle, code);
   await report(t, JSON.parse(await runInChromium(bundle)));
   await untilEmpty(relay);
   tried(`${operationCount} operations from Chromium`);
 });
 
-testWhen(node, "operations over gRPC and Connect from Node, directly and through the stand-alone proxy", async (t) => {
-  await using suite = await prepareNode();
-  await using relay = await startTestRelay();
-  await using file = await writeCertificate(relay.certificate.cert);
-  {
-    await using proxy = await startProxyProcess({ quicPort: relay.edge.quicPort, ca: relay.certificate.cert });
-    const runs = await Promise.all([
-      suite.run("directly", { port: relay.edge.grpcPort, certFile: file.path }, kinds),
-      suite.run("through the proxy", proxy, kinds),
-    ]);
-    for (const { name, results } of runs.flat()) await t.step(name, (t) => report(t, results));
-    tried(`${operationCount} operations in ${runs.flat().length} ways from Node`);
-  }
-  await untilEmpty(relay);
-});
+testWhen(
+  node,
+  "operations over gRPC and Connect from Node, directly and through the stand-alone proxy",
+  async (t) => {
+    await using suite = await prepareNode();
+    await using relay = await startTestRelay();
+    await using file = await writeCertificate(relay.certificate.cert);
+    {
+      await using proxy = await startProxyProcess({
+        quicPort: relay.edge.quicPort,
+        ca: relay.certificate.cert,
+      });
+      const runs = await Promise.all([
+        suite.run("directly", { port: relay.edge.grpcPort, certFile: file.path }, kinds),
+        suite.run("through the proxy", proxy, kinds),
+      ]);
+      for (const { name, results } of runs.flat()) await t.step(name, (t) => report(t, results));
+      tried(`${operationCount} operations in ${runs.flat().length} ways from Node`);
+    }
+    await untilEmpty(relay);
+  },
+);
 
 interface TemporaryFile extends AsyncDisposable {
   readonly path: string;

@@ -1,6 +1,7 @@
 /**
- * The operations suite in Node, where native gRPC clients live. Bundled, and run in a folder where connect-node is installed.
- * Arguments: port, certificate file, origin, and how to call: `typed` or `session` by gRPC, `cells` by Connect.
+ * The operations suite in Node, where native gRPC clients live. Bundled, and run in a folder where
+ * connect-node is installed. Arguments: port, certificate file, origin, and how to call: `typed` or
+ * `session` by gRPC, `cells` by Connect.
  */
 import type { Transport } from "@connectrpc/connect";
 import { readFileSync } from "node:fs";
@@ -17,10 +18,18 @@ interface SessionManager {
 }
 
 type CreateTransport = (
-  options: { baseUrl: string; httpVersion: "2"; sessionManager: SessionManager; useBinaryFormat: boolean },
+  options: {
+    baseUrl: string;
+    httpVersion: "2";
+    sessionManager: SessionManager;
+    useBinaryFormat: boolean;
+  },
 ) => Transport;
 
-/** The part of connect-node that is used: not a dependency of this project, because it must not run in Deno. */
+/**
+ * The part of connect-node that is used: not a dependency of this project, because it must not run
+ * in Deno.
+ */
 interface ConnectNode {
   readonly Http2SessionManager: new (
     baseUrl: string,
@@ -32,20 +41,25 @@ interface ConnectNode {
 }
 
 const packageName = "@connectrpc/connect-node";
-const { Http2SessionManager, createGrpcTransport, createConnectTransport }: ConnectNode = await import(packageName);
+const { Http2SessionManager, createGrpcTransport, createConnectTransport }: ConnectNode =
+  await import(packageName);
 
 const [port = "", certFile = "", origin = "", kind = ""] = process.argv.slice(2);
 const baseUrl = `https://localhost:${port}`;
 const managers: SessionManager[] = [];
 
-/** A connection of its own for each client, so that closing it is what a client's end looks like. */
+/**
+ * A connection of its own for each client, so that closing it is what a client's end looks like.
+ */
 function open(): Promise<RelayClient> {
   const sessionManager = new Http2SessionManager(baseUrl, {}, { ca: readFileSync(certFile) });
   managers.push(sessionManager);
   const create = kind === "cells" ? createConnectTransport : createGrpcTransport;
   const transport = create({ baseUrl, httpVersion: "2", sessionManager, useBinaryFormat: true });
   if (kind === "typed") return Promise.resolve(new TypedClient(transport));
-  return Promise.resolve(new CellClient(kind === "cells" ? upDownCarrier(transport) : sessionCarrier(transport)));
+  return Promise.resolve(
+    new CellClient(kind === "cells" ? upDownCarrier(transport) : sessionCarrier(transport)),
+  );
 }
 
 const results = await runTests(createOperations({ open, origin }));

@@ -5,7 +5,10 @@ import type { TestRelay } from "../support/relay/test_relay.ts";
 import { operationCount } from "./operations_suite.ts";
 
 /** Every test of the suite as a step, wherever it ran. */
-export async function report(t: Deno.TestContext, results: readonly RuntimeResult[]): Promise<void> {
+export async function report(
+  t: Deno.TestContext,
+  results: readonly RuntimeResult[],
+): Promise<void> {
   assertEquals(results.length, operationCount);
   for (const { name, outcome, text } of results) {
     await t.step(name, () => assertEquals(outcome, "passed", text));

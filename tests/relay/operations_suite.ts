@@ -1,6 +1,7 @@
 /**
- * The one operations suite: what a client may ask of the relay and what it is told, the same over every transport and in
- * every runtime. Each test has agents, accounts and channels of its own, so all can run against one relay at once.
+ * The one operations suite: what a client may ask of the relay and what it is told, the same over
+ * every transport and in every runtime. Each test has agents, accounts and channels of its own, so
+ * all can run against one relay at once.
  */
 import type { Relay } from "../support/relay/agent.ts";
 import { deferred } from "../support/relay/relay_client.ts";
@@ -30,15 +31,27 @@ export const operationCount = 23;
 export function createOperations(relay: Relay): RuntimeTest[] {
   const tests: readonly [name: string, run: (relay: Relay) => Promise<void>][] = [
     ["Ping answers the relay's time, before and after authentication", ping],
-    ["a session needs a fresh challenge, the right origin and the agent's own signature", authentication],
+    [
+      "a session needs a fresh challenge, the right origin and the agent's own signature",
+      authentication,
+    ],
     ["a token is renewed on the open session, and only by one of the same account", renewal],
     ["a newer session of an agent ends the older with session_replaced", replacement],
     ["EndSession is answered, and the session ends without an error", goodbye],
-    ["CreateChannel answers id and public parameters, idempotently; a name is taken once", creation],
-    ["KeyPackages are the agent's own and valid, and the last one is claimed once by many", keyPackages],
+    [
+      "CreateChannel answers id and public parameters, idempotently; a name is taken once",
+      creation,
+    ],
+    [
+      "KeyPackages are the agent's own and valid, and the last one is claimed once by many",
+      keyPackages,
+    ],
     ["a member is added with KeyPackage, commit and Welcome, and messages go both ways", joining],
     ["reading resumes after what was acknowledged, and positions outside are refused", resuming],
-    ["messages and commits sent again get their original answers; wrong epochs conflict", duplicates],
+    [
+      "messages and commits sent again get their original answers; wrong epochs conflict",
+      duplicates,
+    ],
     ["a commit sent as a message, and the reverse, is refused", contentTypes],
     ["of commits in one epoch one wins, and FindCommit tells which", commitRace],
     ["a stranger is told not_found, as for a channel that does not exist", strangers],
@@ -59,7 +72,10 @@ export function createOperations(relay: Relay): RuntimeTest[] {
 /** A reply that never comes must fail its own test and not hold up the others. */
 async function withinTime(running: Promise<void>): Promise<void> {
   const late = deferred<void>();
-  const timer = setTimeout(() => late.reject(new Error(`not done after ${patienceMs} ms`)), patienceMs);
+  const timer = setTimeout(
+    () => late.reject(new Error(`not done after ${patienceMs} ms`)),
+    patienceMs,
+  );
   try {
     await Promise.race([running, late.promise]);
   } finally {

@@ -1,5 +1,5 @@
-// One suite over QUIC and over typed calls, from this process to a relay in it. Other runtimes, transports and the proxy are a
-// campaign: `operations_campaign.ts`.
+// One suite over QUIC and over typed calls, from this process to a relay in it. Other runtimes,
+// transports and the proxy are a campaign: `operations_campaign.ts`.
 import type { Relay } from "../support/relay/agent.ts";
 import type { CellClient } from "../support/relay/cell_client.ts";
 import { connectTransport, openQuic } from "../support/relay/deno_clients.ts";

@@ -1,4 +1,11 @@
-import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { connect, type TLSSocket } from "node:tls";
 import { createCertificate, eventually, type TestCertificate } from "../support/mod.ts";
 import { type RelayProcess, runRelayProcess, startRelayProcess } from "../support/relay/process.ts";
@@ -8,10 +15,13 @@ import { refusedStart } from "../support/relay/refused_start.ts";
 function certificateShown({ grpcUrl }: RelayProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     const port = Number(new URL(grpcUrl).port);
-    const socket: TLSSocket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false }, () => {
-      resolve(new Uint8Array(socket.getPeerCertificate().raw).toBase64());
-      socket.destroy();
-    });
+    const socket: TLSSocket = connect(
+      { port, host: "127.0.0.1", rejectUnauthorized: false },
+      () => {
+        resolve(new Uint8Array(socket.getPeerCertificate().raw).toBase64());
+        socket.destroy();
+      },
+    );
     socket.on("error", reject);
   });
 }
@@ -19,7 +29,12 @@ function certificateShown({ grpcUrl }: RelayProcess): Promise<string> {
 async function isTrustedOverQuic({ quicUrl }: RelayProcess, ca: string): Promise<boolean> {
   const port = Number(quicUrl.slice(quicUrl.lastIndexOf(":") + 1));
   try {
-    const options = { hostname: "localhost", port, alpnProtocols: ["static-relay/1"], caCerts: [ca] };
+    const options = {
+      hostname: "localhost",
+      port,
+      alpnProtocols: ["static-relay/1"],
+      caCerts: [ca],
+    };
     (await Deno.connectQuic(options)).close();
     return true;
   } catch {
@@ -34,7 +49,9 @@ function withoutFrame(pem: string): string {
 /** The health of a relay that serves and has no API. */
 const withoutApi = {
   status: "degraded",
-  problems: ["The API has not answered this relay since it started. Check that it runs, and the relay's log"],
+  problems: [
+    "The API has not answered this relay since it started. Check that it runs, and the relay's log",
+  ],
 };
 
 Deno.test("a relay without an API serves, and says in its log what it misses", async (t) => {
@@ -43,24 +60,36 @@ Deno.test("a relay without an API serves, and says in its log what it misses", a
   try {
     await t.step("health answers over TLS 1.3 that trusts the development authority", async () => {
       assertEquals(JSON.parse(await relay.get("/health")), withoutApi);
-      await assertRejects(async () => await relay.get("/health", (await createCertificate()).cert), TypeError);
+      await assertRejects(
+        async () => await relay.get("/health", (await createCertificate()).cert),
+        TypeError,
+      );
       assertStringIncludes(relay.output(), '"event":"quota_api_failed"');
     });
-    await t.step("a relay that never reached its API is not ready, and says so", () => assertNotReady(relay));
-    await t.step("the admin port serves exactly the metrics that docs/relay.md lists", () => compareMetrics(relay));
+    await t.step(
+      "a relay that never reached its API is not ready, and says so",
+      () => assertNotReady(relay),
+    );
+    await t.step(
+      "the admin port serves exactly the metrics that docs/relay.md lists",
+      () => compareMetrics(relay),
+    );
     await t.step(
       "a port that is taken is named with its variable, and a data directory in use with its reason",
       () => collide(relay, dataDir),
     );
-    await t.step("a restart keeps the authority that clients trust and the relay's id", async () => {
-      const identity = async (): Promise<string> =>
-        await Deno.readTextFile(relay.caFile) + await Deno.readTextFile(`${dataDir}/relay_id`);
-      const before = await identity();
-      relay.signal("SIGKILL");
-      assertNotEquals(await relay.finished(), 0);
-      relay = await startRelayProcess({ STATIC_DATA_DIR: dataDir });
-      assertEquals(await identity(), before);
-    });
+    await t.step(
+      "a restart keeps the authority that clients trust and the relay's id",
+      async () => {
+        const identity = async (): Promise<string> =>
+          await Deno.readTextFile(relay.caFile) + await Deno.readTextFile(`${dataDir}/relay_id`);
+        const before = await identity();
+        relay.signal("SIGKILL");
+        assertNotEquals(await relay.finished(), 0);
+        relay = await startRelayProcess({ STATIC_DATA_DIR: dataDir });
+        assertEquals(await identity(), before);
+      },
+    );
     await t.step("SIGTERM ends it in order", async () => {
       relay.signal("SIGTERM");
       assertEquals(await relay.finished(), 0, relay.output());
@@ -86,7 +115,9 @@ async function compareMetrics(relay: RelayProcess): Promise<void> {
   assertMatch(metrics, /^# TYPE static_relay_sessions gauge\nstatic_relay_sessions 0$/m);
   const served = Array.from(metrics.matchAll(/^# TYPE (\S+)/gm), ([, name]) => name ?? "");
   // The one that this process has no permission to read.
-  const listed = new Set(Array.from(page.matchAll(/^\| `(static_relay_\w+)`/gm), ([, name]) => name ?? ""));
+  const listed = new Set(
+    Array.from(page.matchAll(/^\| `(static_relay_\w+)`/gm), ([, name]) => name ?? ""),
+  );
   assertEquals([...listed].sort(), [...served, "static_relay_udp_drops_total"].sort());
 }
 
@@ -96,10 +127,16 @@ Deno.test("docs/relay.md lists exactly the variables that are read", async () =>
     ["relay/config.ts", "relay/start_relay.ts", "server/admin.ts", "server/certificate.ts"]
       .map((file) => Deno.readTextFile(new URL(`../../${file}`, import.meta.url))),
   );
-  const read = sources.flatMap((text) => Array.from(text.matchAll(/"(STATIC_\w+)"/g), ([, name]) => name ?? ""));
+  const read = sources.flatMap((text) =>
+    Array.from(text.matchAll(/"(STATIC_\w+)"/g), ([, name]) => name ?? "")
+  );
   const table = page.slice(page.indexOf("## Configuration"), page.indexOf("## Permissions"));
-  const rows = table.split("\n").filter((line) => line.startsWith("| `")).map((line) => line.split("|")[1] ?? "");
-  const documented = rows.flatMap((cell) => Array.from(cell.matchAll(/`(STATIC_\w+)`/g), ([, name]) => name ?? ""));
+  const rows = table.split("\n").filter((line) => line.startsWith("| `")).map((line) =>
+    line.split("|")[1] ?? ""
+  );
+  const documented = rows.flatMap((cell) =>
+    Array.from(cell.matchAll(/`(STATIC_\w+)`/g), ([, name]) => name ?? "")
+  );
   assertEquals([...new Set(documented)].sort(), [...new Set(read)].sort());
 });
 
@@ -108,10 +145,17 @@ async function collide(relay: RelayProcess, dataDir: string): Promise<void> {
   const port = new URL(relay.grpcUrl).port;
   const quic = relay.quicUrl.slice(relay.quicUrl.lastIndexOf(":") + 1);
   const admin = /"admin_url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(relay.output())?.[1] ?? "";
-  const taken = { STATIC_RELAY_GRPC_PORT: port, STATIC_RELAY_QUIC_PORT: quic, STATIC_ADMIN_PORT: admin };
+  const taken = {
+    STATIC_RELAY_GRPC_PORT: port,
+    STATIC_RELAY_QUIC_PORT: quic,
+    STATIC_ADMIN_PORT: admin,
+  };
   for (const [variable, number] of Object.entries(taken)) {
     const { message } = await refusedStart({ STATIC_DATA_DIR: other, [variable]: number });
-    assertStringIncludes(message, `port ${number} is taken. Stop what uses it, or set ${variable} to another port`);
+    assertStringIncludes(
+      message,
+      `port ${number} is taken. Stop what uses it, or set ${variable} to another port`,
+    );
   }
   const { code, output } = await runRelayProcess({ STATIC_DATA_DIR: dataDir });
   assertEquals(code, 1);
@@ -122,9 +166,14 @@ async function collide(relay: RelayProcess, dataDir: string): Promise<void> {
     STATIC_TLS_KEY: `${dataDir}/ca_key.pem`,
     STATIC_RELAY_ORIGINS: "quic://localhost:4433",
   };
-  for (const wrong of [{ STATIC_DATA_DIR: `${dataDir}/ca.pem` }, { STATIC_DATA_DIR: other, ...tls }]) {
+  for (
+    const wrong of [{ STATIC_DATA_DIR: `${dataDir}/ca.pem` }, { STATIC_DATA_DIR: other, ...tls }]
+  ) {
     const { message } = await refusedStart(wrong);
-    assertMatch(message, /^Cannot start: .+ \((STATIC_DATA_DIR|STATIC_TLS_CERT and STATIC_TLS_KEY)\): \S/);
+    assertMatch(
+      message,
+      /^Cannot start: .+ \((STATIC_DATA_DIR|STATIC_TLS_CERT and STATIC_TLS_KEY)\): \S/,
+    );
   }
   assertEquals(JSON.parse(await relay.get("/health")), withoutApi);
   await Deno.remove(other, { recursive: true });
@@ -158,7 +207,11 @@ Deno.test("a certificate that was replaced is shown to new connections after SIG
   const [first, second] = [await createCertificate(), await createCertificate()];
   await write(first);
   {
-    const variables = { STATIC_DATA_DIR: `${folder}/data`, ...files, STATIC_RELAY_ORIGINS: "quic://localhost:4433" };
+    const variables = {
+      STATIC_DATA_DIR: `${folder}/data`,
+      ...files,
+      STATIC_RELAY_ORIGINS: "quic://localhost:4433",
+    };
     await using relay = await startRelayProcess(variables);
     assertEquals(await certificateShown(relay), withoutFrame(first.cert));
     await Deno.writeTextFile(files.STATIC_TLS_CERT, second.cert);
@@ -177,7 +230,10 @@ Deno.test("a certificate that was replaced is shown to new connections after SIG
       (shown) => shown === withoutFrame(second.cert),
     );
     assertEquals(JSON.parse(await relay.get("/health", second.cert)), withoutApi);
-    assertEquals(await Promise.all([first, second].map(({ cert }) => isTrustedOverQuic(relay, cert))), [false, true]);
+    assertEquals(
+      await Promise.all([first, second].map(({ cert }) => isTrustedOverQuic(relay, cert))),
+      [false, true],
+    );
     assert(!relay.output().includes("PRIVATE"));
   }
   await Deno.remove(folder, { recursive: true });

@@ -21,7 +21,10 @@ Deno.test("a reply that cannot be carried ends its session with a fault in the l
   const client = await open();
   const hostile = new TestAgent({ open, origin }, client, crypto.randomUUID());
   // No reply can tell this time; these relays believe every token.
-  const failed = await assertRejects(() => hostile.authenticate(client, `${hostile.account} Infinity`), CallFailed);
+  const failed = await assertRejects(
+    () => hostile.authenticate(client, `${hostile.account} Infinity`),
+    CallFailed,
+  );
   assertEquals([failed.code, faults], ["internal", ["reply"]]);
   await honest.client.call("Ping", {});
   honest.client.close();

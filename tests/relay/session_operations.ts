@@ -19,7 +19,10 @@ export async function authentication(relay: Relay): Promise<void> {
   const agent = new TestAgent(relay, client, crypto.randomUUID());
   const challenge = { versions: [protocolVersion], features: [] };
   await failsWith("auth_failed", () => client.call("ListChannels", { limit: 1 }));
-  await failsWith("unsupported_version", () => client.call("GetChallenge", { ...challenge, versions: [99] }));
+  await failsWith(
+    "unsupported_version",
+    () => client.call("GetChallenge", { ...challenge, versions: [99] }),
+  );
   const first = await client.call("GetChallenge", challenge);
   const wrongOrigin = { ...agent.answer(first.nonce), origin: "quic://elsewhere:4433" };
   await failsWith("auth_failed", () => client.call("Authenticate", wrongOrigin));
@@ -57,7 +60,10 @@ export async function replacement(relay: Relay): Promise<void> {
   const newer = await relay.open();
   await agent.authenticate(newer);
   check(await older.ended === "session_replaced", "the older session ended otherwise");
-  check(older.notices.of("SessionEnding")[0]?.code === "session_replaced", "the older session was not told");
+  check(
+    older.notices.of("SessionEnding")[0]?.code === "session_replaced",
+    "the older session was not told",
+  );
   await failsWith("session_replaced", () => older.call("Ping", {}));
   await newer.call("ListChannels", { limit: 1 });
   newer.close();

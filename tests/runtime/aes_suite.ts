@@ -31,10 +31,23 @@ export const tests: readonly RuntimeTest[] = [
     run: async () => {
       const random = createRandom(seed);
       for (let i = 0; i < 100; i++) {
-        const [key, iv, plaintext, aad] = [random.bytes(32), random.bytes(12), random.bytes(i * 37), random.bytes(i)];
+        const [key, iv, plaintext, aad] = [
+          random.bytes(32),
+          random.bytes(12),
+          random.bytes(i * 37),
+          random.bytes(i),
+        ];
         const webKey = await crypto.subtle.importKey("raw", key, "AES-GCM", false, ["encrypt"]);
-        const expected = await crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: aad }, webKey, plaintext);
-        sameBytes(new Aes256Gcm(key).seal({ nonce: iv, plaintext, aad }), new Uint8Array(expected), `message ${i}`);
+        const expected = await crypto.subtle.encrypt(
+          { name: "AES-GCM", iv, additionalData: aad },
+          webKey,
+          plaintext,
+        );
+        sameBytes(
+          new Aes256Gcm(key).seal({ nonce: iv, plaintext, aad }),
+          new Uint8Array(expected),
+          `message ${i}`,
+        );
       }
     },
   },

@@ -1,11 +1,21 @@
-/** Groups behave identically everywhere: from one seed, every runtime makes the same commits, messages and secrets. */
-import { type Agent, createSignatures, createWebCryptoEd25519, World } from "../../sdk/mls/testing/world.ts";
+/**
+ * Groups behave identically everywhere: from one seed, every runtime makes the same commits,
+ * messages and secrets.
+ */
+import {
+  type Agent,
+  createSignatures,
+  createWebCryptoEd25519,
+  World,
+} from "../../sdk/mls/testing/world.ts";
 import { createRandom } from "../support/random.ts";
 import { check, Digest, type RuntimeTest } from "../support/runtime/suite.ts";
 
 /** A history with every kind of operation; returns a digest of all that was put into the log. */
 async function history(accelerated: boolean): Promise<string> {
-  const signatures = await createSignatures(accelerated ? createWebCryptoEd25519(crypto.subtle) : undefined);
+  const signatures = await createSignatures(
+    accelerated ? createWebCryptoEd25519(crypto.subtle) : undefined,
+  );
   const world = new World(createRandom(42), { signatures });
   const creator = await world.create();
   const agents = Array.from({ length: 6 }, () => world.newAgent());
@@ -35,7 +45,10 @@ async function history(accelerated: boolean): Promise<string> {
 async function talk(world: World, senders: readonly Agent[]): Promise<void> {
   for (const sender of senders) {
     await sender.sync();
-    check(await world.send(sender, new TextEncoder().encode("hello")), "a message is sent at the current epoch");
+    check(
+      await world.send(sender, new TextEncoder().encode("hello")),
+      "a message is sent at the current epoch",
+    );
   }
   await syncAll(world);
 }
@@ -43,7 +56,10 @@ async function talk(world: World, senders: readonly Agent[]): Promise<void> {
 async function syncAll(world: World): Promise<void> {
   for (const agent of world.active()) {
     for (const { kind } of await agent.sync()) {
-      check(["message", "commit", "removed", "own", "stale"].includes(kind), `an entry of the log became ${kind}`);
+      check(
+        ["message", "commit", "removed", "own", "stale"].includes(kind),
+        `an entry of the log became ${kind}`,
+      );
     }
   }
 }

@@ -1,4 +1,6 @@
-/** One suite, three runtimes: each must pass it, and what the tests answer must be the same in all. */
+/**
+ * One suite, three runtimes: each must pass it, and what the tests answer must be the same in all.
+ */
 import { assertEquals, assertGreater } from "@std/assert";
 import { testWhen } from "../support/mod.ts";
 import { createProject, type Project } from "../../tools/bundle.ts";
@@ -30,7 +32,9 @@ async function shareProject(): Promise<Project> {
 
 function assertPassed(results: SuiteResults): void {
   const failed = Object.entries(results).flatMap(([suite, tests]) =>
-    tests.filter(({ outcome }) => outcome === "failed").map(({ name, text }) => `${suite}: ${name}\n${text}`)
+    tests.filter(({ outcome }) => outcome === "failed").map(({ name, text }) =>
+      `${suite}: ${name}\n${text}`
+    )
   );
   assertEquals(failed, []);
   assertGreater(Object.values(results).flat().length, 0);
@@ -39,14 +43,22 @@ function assertPassed(results: SuiteResults): void {
 Deno.test("the runtime suites pass in Deno", async () => assertPassed(await inDeno));
 
 testWhen(node, "the runtime suites pass in Node, with the same answers", async () => {
-  const bundle = await (await shareProject()).bundle(new URL("suites_node.ts", import.meta.url), "node");
-  const results: SuiteResults = JSON.parse(await runInTemporaryFolder((folder) => runInNode(bundle, folder)));
+  const bundle = await (await shareProject()).bundle(
+    new URL("suites_node.ts", import.meta.url),
+    "node",
+  );
+  const results: SuiteResults = JSON.parse(
+    await runInTemporaryFolder((folder) => runInNode(bundle, folder)),
+  );
   assertPassed(results);
   assertEquals(results, await inDeno);
 });
 
 testWhen(chromium, "the runtime suites pass in Chromium, with the same answers", async () => {
-  const bundle = await (await shareProject()).bundle(new URL("suites_browser.ts", import.meta.url), "browser");
+  const bundle = await (await shareProject()).bundle(
+    new URL("suites_browser.ts", import.meta.url),
+    "browser",
+  );
   const { indexedDb = [], ...results }: SuiteResults = JSON.parse(await runInChromium(bundle));
   assertGreater(indexedDb.length, 0);
   assertPassed({ ...results, indexedDb });

@@ -1,4 +1,7 @@
-/** The encrypted store on the runtime's own disk: Deno and Node in a directory, a browser in IndexedDB. */
+/**
+ * The encrypted store on the runtime's own disk: Deno and Node in a directory, a browser in
+ * IndexedDB.
+ */
 import type { RecordStore, StoreOptions, StoreReader } from "../../sdk/platform/directory_store.ts";
 import { createRandom } from "../support/random.ts";
 import { check, Digest, failsWith, type RuntimeTest, sameBytes } from "../support/runtime/suite.ts";
@@ -30,7 +33,10 @@ export function createTests(open: OpenStore): readonly RuntimeTest[] {
         }
         const store = await open("history");
         const records = (await store.list("channel")).sort((a, b) => a.id < b.id ? -1 : 1);
-        check(records.length === expected.size, `${records.length} records, expected ${expected.size}`);
+        check(
+          records.length === expected.size,
+          `${records.length} records, expected ${expected.size}`,
+        );
         const digest = new Digest();
         for (const { id, value } of records) {
           sameBytes(value, expected.get(id) ?? text(""), id);
@@ -69,7 +75,8 @@ export function createTests(open: OpenStore): readonly RuntimeTest[] {
       },
     },
     {
-      name: "a store of an older format is brought to the newest, once, and then refused to an older library",
+      name:
+        "a store of an older format is brought to the newest, once, and then refused to an older library",
       run: async () => {
         const store = await open("formats");
         await store.batch([
@@ -90,7 +97,11 @@ export function createTests(open: OpenStore): readonly RuntimeTest[] {
         for (let opening = 0; opening < 2; opening++) {
           const newer = await open("formats", { migrations });
           check((await newer.list("k")).length === 1, "one record is left");
-          sameBytes(await newer.get("k", "a"), Uint8Array.of(...text("1"), 0), "the upgraded value");
+          sameBytes(
+            await newer.get("k", "a"),
+            Uint8Array.of(...text("1"), 0),
+            "the upgraded value",
+          );
           await newer.close();
         }
         check(runs === 1, `the migration ran ${runs} times`);
@@ -101,7 +112,9 @@ export function createTests(open: OpenStore): readonly RuntimeTest[] {
       name: "parallel batches are all there",
       run: async () => {
         const store = await open("parallel");
-        await Promise.all(Array.from({ length: 50 }, (_, i) => store.put("k", `id ${i}`, text(String(i)))));
+        await Promise.all(
+          Array.from({ length: 50 }, (_, i) => store.put("k", `id ${i}`, text(String(i)))),
+        );
         check((await store.list("k")).length === 50, "a batch is missing");
         await store.close();
       },

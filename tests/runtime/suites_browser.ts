@@ -1,4 +1,7 @@
-/** Every runtime suite, for browsers: bundled, loaded by a page, reported to the server that served it. */
+/**
+ * Every runtime suite, for browsers: bundled, loaded by a page, reported to the server that served
+ * it.
+ */
 import { openBrowserStore } from "../../sdk/platform/browser_store.ts";
 import { tests as aes } from "./aes_suite.ts";
 import { tests as messageCrypto } from "./message_crypto_suite.ts";

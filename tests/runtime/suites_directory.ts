@@ -1,4 +1,7 @@
-/** Every runtime suite, for runtimes with files: Deno and Node. A new suite is added here and in `suites_browser.ts`. */
+/**
+ * Every runtime suite, for runtimes with files: Deno and Node. A new suite is added here and in
+ * `suites_browser.ts`.
+ */
 import { openDirectoryStore } from "../../sdk/platform/directory_store.ts";
 import { tests as aes } from "./aes_suite.ts";
 import { tests as messageCrypto } from "./message_crypto_suite.ts";
@@ -13,6 +16,8 @@ export async function runSuites(folder: string): Promise<SuiteResults> {
     aes: await runTests(aes),
     messageCrypto: await runTests(messageCrypto),
     mls: await runTests(mls),
-    store: await runTests(createStoreTests((name, options) => openDirectoryStore(`${folder}/${name}`, options))),
+    store: await runTests(
+      createStoreTests((name, options) => openDirectoryStore(`${folder}/${name}`, options)),
+    ),
   };
 }

@@ -1,4 +1,7 @@
-/** Members of a recovered channel that are not back yet: they belong to it, and nobody but an owner sends them away. */
+/**
+ * Members of a recovered channel that are not back yet: they belong to it, and nobody but an owner
+ * sends them away.
+ */
 import { assertEquals, assertRejects } from "@std/assert";
 import type { AgentId } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
@@ -17,10 +20,14 @@ import {
 import { type Actor, allAgree, name, Stage, until } from "../support/scenario/stage.ts";
 
 async function absentOf(actor: Actor): Promise<string[]> {
-  return (await actor.channel()).members().filter(({ absent }) => absent).map(({ identity }) => identity);
+  return (await actor.channel()).members().filter(({ absent }) => absent).map(({ identity }) =>
+    identity
+  );
 }
 
-/** Of one and the same channel: one that is over by the relay's word begins anew when it is opened. */
+/**
+ * Of one and the same channel: one that is over by the relay's word begins anew when it is opened.
+ */
 async function isEnded(actor: Actor): Promise<void> {
   const channel = await actor.channel();
   await until(`${actor.label} is told`, () => channel.health().state === "ended");
@@ -65,7 +72,11 @@ Deno.test("a member that owns nothing gives the identity of an absent member to 
   await talk(alice, carol);
   const stranger = await stage.actor("dave");
   const keyPackage = await stranger.client.generateKeyPackage();
-  await assertRejects(async () => await (await carol.channel()).addMember(keyPackage), StaticError, "another key");
+  await assertRejects(
+    async () => await (await carol.channel()).addMember(keyPackage),
+    StaticError,
+    "another key",
+  );
   const inside = await carol.inside();
   const change = { add: [decodeKeyPackageMessage(keyPackage)] };
   await assertRejects(() => inside.commit(() => change), StaticError, "twice");
@@ -85,7 +96,11 @@ Deno.test("a member that owns nothing makes no commit that brings an absent memb
     if (operation === "SendCommit") sent.push(body);
     return forward();
   };
-  await assertRejects(async () => await (await carol.channel()).addMember(keyPackage), StaticError, "ask an owner");
+  await assertRejects(
+    async () => await (await carol.channel()).addMember(keyPackage),
+    StaticError,
+    "ask an owner",
+  );
   assertEquals(sent, []);
   await (await alice.channel()).addMember(keyPackage);
   await allAgree(alice, carol);
@@ -134,7 +149,8 @@ Deno.test("an absent member that the relay leaves out of its lists stays one, an
     actor.session.tampering.call = async (operation, _body, forward) => {
       const reply = await forward();
       if (operation !== "ListMembers") return reply;
-      const { members, ...rest } = reply as { members: { agentId: AgentId }[] }; // cast: of this operation
+      // cast: of this operation
+      const { members, ...rest } = reply as { members: { agentId: AgentId }[] };
       return { ...rest, members: members.filter(({ agentId }) => agentId !== hidden) };
     };
   }

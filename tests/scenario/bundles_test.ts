@@ -1,6 +1,6 @@
 /**
- * Messages that wait together go as one: nobody sees it but the relay, which charges each of them. Order, retries, gaps and what
- * a crash may repeat stay what they are for single messages.
+ * Messages that wait together go as one: nobody sees it but the relay, which charges each of them.
+ * Order, retries, gaps and what a crash may repeat stay what they are for single messages.
  */
 import { assert, assertEquals, assertGreater, assertLess, assertRejects } from "@std/assert";
 import {
@@ -71,9 +71,15 @@ Deno.test("a bundle that the quota does not take whole goes in parts, in order, 
   stage.world.quota.left = 10;
   const large = new Uint8Array(20_000).fill(65);
   const results = await Promise.allSettled(sendAll(alice, [...texts(30), large, "the last"]));
-  assertEquals(results.map(({ status }) => status === "fulfilled"), Array.from({ length: 32 }, (_, i) => i < 10));
+  assertEquals(
+    results.map(({ status }) => status === "fulfilled"),
+    Array.from({ length: 32 }, (_, i) => i < 10),
+  );
   for (const result of results.slice(10)) {
-    assert(result.status === "rejected" && result.reason instanceof QuotaExceededError, String(result.status));
+    assert(
+      result.status === "rejected" && result.reason instanceof QuotaExceededError,
+      String(result.status),
+    );
   }
   assertEquals(stage.world.quota.left, 0);
   stage.world.quota.left = 100;
@@ -97,7 +103,11 @@ Deno.test("a bundle whose reply is lost goes again as it was, and every message 
   await alice.session.connect();
   await Promise.all(sending);
   const [first, again] = sent;
-  assertEquals([first?.messageId, first?.counter, first?.count], [again?.messageId, again?.counter, again?.count]);
+  assertEquals([first?.messageId, first?.counter, first?.count], [
+    again?.messageId,
+    again?.counter,
+    again?.count,
+  ]);
   assertEquals(await read(await bob.channel(), 40), texts(40));
   assertCalm(await bob.channel());
 });
@@ -115,7 +125,10 @@ Deno.test("a bundle that meets another's commit is sealed anew under its id, wit
   });
   await Promise.all(sendAll(alice, texts(40)));
   const ids = sent.map(({ messageId, count }) => `${messageId} ${count}`);
-  assertEquals(ids[0], ids[sent.findLastIndex(({ messageId }) => messageId === sent[0]?.messageId)]);
+  assertEquals(
+    ids[0],
+    ids[sent.findLastIndex(({ messageId }) => messageId === sent[0]?.messageId)],
+  );
   assertGreater(sent.length, new Set(ids).size);
   for (const actor of [bob, carol]) {
     assertEquals(await read(await actor.channel(), 40), texts(40));
@@ -149,7 +162,9 @@ Deno.test("what the relay keeps back from before a crash of its sender is still 
   assertEquals(await read(await bob.channel(), 1), ["first"]);
   let dropped = 0;
   bob.session.tampering.notice = (notice) => {
-    if (notice.operation !== "DeliverMessage" || dropped > 0 && notice.body.sequence !== dropped) return [notice];
+    if (notice.operation !== "DeliverMessage" || dropped > 0 && notice.body.sequence !== dropped) {
+      return [notice];
+    }
     dropped = notice.body.sequence;
     return [];
   };
@@ -184,7 +199,9 @@ Deno.test("a message that is withdrawn before its bundle leaves is not sent, and
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
   const giveUp = new AbortController();
-  const sending = texts(5).map((text, i) => alice.manager.send(name, text, i === 2 ? { signal: giveUp.signal } : {}));
+  const sending = texts(5).map((text, i) =>
+    alice.manager.send(name, text, i === 2 ? { signal: giveUp.signal } : {})
+  );
   giveUp.abort(new Error("not that one"));
   await assertRejects(() => sending[2] ?? Promise.resolve(), Error, "not that one");
   await Promise.all(sending.filter((_, i) => i !== 2));
@@ -206,7 +223,10 @@ Deno.test("a bundle that lies about its number is its sender's fault, and costs 
   const channel = await bob.channel();
   assertEquals(await read(channel, 4), ["one", "two", "three", "honest again"]);
   assertEquals(channel.health().missing, []);
-  assertEquals(channel.health().issues.map(({ kind, count }) => [kind, count]), [["bad_content", 2]]);
+  assertEquals(channel.health().issues.map(({ kind, count }) => [kind, count]), [[
+    "bad_content",
+    2,
+  ]]);
   await alice.manager.send(name, "goes on");
   assertEquals(await read(channel, 1), ["goes on"]);
 });
@@ -254,9 +274,14 @@ Deno.test("when a relay that had no room has room again, the next message goes",
   watch(
     alice,
     (_, forward) =>
-      isFull ? Promise.reject(createError("storage_full", "no room", { retryAfterMs: 60_000 })) : forward(),
+      isFull
+        ? Promise.reject(createError("storage_full", "no room", { retryAfterMs: 60_000 }))
+        : forward(),
   );
-  await assertRejects(() => alice.manager.send(name, "no room for it", { timeoutMs: 1_000 }), StaticError);
+  await assertRejects(
+    () => alice.manager.send(name, "no room for it", { timeoutMs: 1_000 }),
+    StaticError,
+  );
   isFull = false;
   await alice.manager.send(name, "room again");
   assertEquals(await read(await bob.channel(), 1), ["room again"]);
@@ -272,7 +297,10 @@ Deno.test("a message whose sender was told that it failed is not sent when the r
     queueMicrotask(() => alice.session.disconnect());
     return Promise.reject(createError("transport_error", "The connection was lost"));
   });
-  await assertRejects(() => alice.manager.send(name, "told as failed", { timeoutMs: 50 }), StaticError);
+  await assertRejects(
+    () => alice.manager.send(name, "told as failed", { timeoutMs: 50 }),
+    StaticError,
+  );
   isLost = false;
   await alice.session.connect();
   await alice.manager.send(name, "later");

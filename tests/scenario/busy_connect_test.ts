@@ -1,13 +1,25 @@
-/** A relay that is busy for one call of a connect, around the beginning of a new generation: nobody loses anything by it. */
+/**
+ * A relay that is busy for one call of a connect, around the beginning of a new generation: nobody
+ * loses anything by it.
+ */
 import { assertEquals } from "@std/assert";
 import { errorFromRelay } from "../../sdk/testing/agents.ts";
 import { sendBogus } from "../support/scenario/bad_commits.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
-import { allStopped, deafen, fourMembers, issuesOf, sendGarbled } from "../support/scenario/recovery.ts";
+import {
+  allStopped,
+  deafen,
+  fourMembers,
+  issuesOf,
+  sendGarbled,
+} from "../support/scenario/recovery.ts";
 import { type Actor, read, Stage, until } from "../support/scenario/stage.ts";
 
 async function hasUnread(actor: Actor, count: number): Promise<void> {
-  await until(`${actor.label} has it`, async () => (await actor.channel()).health().unread === count);
+  await until(
+    `${actor.label} has it`,
+    async () => (await actor.channel()).health().unread === count,
+  );
 }
 
 /** The first FindCommit behind a Subscribe is refused once, as a busy relay does. */
@@ -21,7 +33,10 @@ function busyOnce(): NonNullable<Tampering["call"]> {
   };
 }
 
-/** Alice begins the channel anew, because of a commit of bob's that all others could follow, while dave is away. */
+/**
+ * Alice begins the channel anew, because of a commit of bob's that all others could follow, while
+ * dave is away.
+ */
 async function foundWithout(
   dave: Actor,
   { alice, bob, carol }: Record<"alice" | "bob" | "carol", Actor>,

@@ -1,7 +1,15 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { defaultCoreConfig } from "../../relay/core/testing/world.ts";
 import { ChannelError } from "../../sdk/mod.ts";
-import { allAgree, name, read, readEnvelopes, roomy, Stage, until } from "../support/scenario/stage.ts";
+import {
+  allAgree,
+  name,
+  read,
+  readEnvelopes,
+  roomy,
+  Stage,
+  until,
+} from "../support/scenario/stage.ts";
 
 Deno.test("three members hear each other, in one order, and know who spoke", async () => {
   await using stage = await Stage.open();
@@ -10,7 +18,10 @@ Deno.test("three members hear each other, in one order, and know who spoke", asy
   await bob.manager.send(name, "from bob");
   await carol.manager.send(name, "from carol");
   const heard = await readEnvelopes(await alice.channel(), 2);
-  assertEquals(heard.map(({ sender }) => sender.agentId), [bob.client.agentId, carol.client.agentId]);
+  assertEquals(heard.map(({ sender }) => sender.agentId), [
+    bob.client.agentId,
+    carol.client.agentId,
+  ]);
   assertEquals(await read(await bob.channel(), 2), ["from alice", "from carol"]);
   assertEquals(await read(await carol.channel(), 2), ["from alice", "from bob"]);
   await allAgree(alice, bob, carol);
@@ -24,7 +35,9 @@ Deno.test("hundreds of messages each way arrive once and in order, through resta
   const [heardByBob, heardByAlice]: [string[], string[]] = [[], []];
   for (let round = 0; round < 4; round++) {
     const texts = Array.from({ length: perRound }, (_, i) => `${round}/${i}`);
-    await Promise.all(texts.flatMap((text) => [alice.manager.send(name, text), bob.manager.send(name, text)]));
+    await Promise.all(
+      texts.flatMap((text) => [alice.manager.send(name, text), bob.manager.send(name, text)]),
+    );
     heardByBob.push(...await read(await bob.channel(), perRound / 2));
     if (round === 0) await bob.restart();
     if (round === 1) await alice.restart();
@@ -32,7 +45,10 @@ Deno.test("hundreds of messages each way arrive once and in order, through resta
     heardByBob.push(...await read(await bob.channel(), perRound / 2));
     heardByAlice.push(...await read(await alice.channel(), perRound));
   }
-  const expected = Array.from({ length: 4 }, (_, r) => Array.from({ length: perRound }, (_, i) => `${r}/${i}`)).flat();
+  const expected = Array.from(
+    { length: 4 },
+    (_, r) => Array.from({ length: perRound }, (_, i) => `${r}/${i}`),
+  ).flat();
   assertEquals(heardByBob, expected);
   assertEquals(heardByAlice, expected);
   assertEquals((await bob.channel()).health().missing, []);
@@ -58,7 +74,10 @@ Deno.test("KeyPackage and Welcome passed by hand work between two accounts", asy
   assertEquals(await read(channel, 1), ["from another account"]);
   await channel.send("heard");
   assertEquals(await read(joined, 1), ["heard"]);
-  assertEquals(channel.members().map(({ owner, self }) => [owner, self]), [[true, true], [false, false]]);
+  assertEquals(channel.members().map(({ owner, self }) => [owner, self]), [[true, true], [
+    false,
+    false,
+  ]]);
 });
 
 Deno.test("an agent that is added by its id joins by the Welcome that the relay delivers", async () => {
@@ -66,7 +85,10 @@ Deno.test("an agent that is added by its id joins by the Welcome that the relay 
   const owner = await stage.actor("owner");
   const guest = await stage.actor("guest");
   const channel = await owner.client.createChannel(name);
-  await until("the guest's KeyPackages are on the relay", () => hasKeyPackages(stage, guest.client.agentId));
+  await until(
+    "the guest's KeyPackages are on the relay",
+    () => hasKeyPackages(stage, guest.client.agentId),
+  );
   await channel.addMember(guest.client.agentId);
   await until("the Welcome has arrived", () => guest.client.welcomes.includes(name));
   const joined = await guest.client.joinChannel(name);
@@ -119,7 +141,10 @@ Deno.test("who leaves is removed by a member that stays, and its keys are gone",
   const { alice, bob, carol } = await stage.trio();
   await (await bob.channel()).leave();
   assertEquals(bob.client.channels, []);
-  await until("bob is out of the group", async () => (await carol.channel()).members().length === 2);
+  await until(
+    "bob is out of the group",
+    async () => (await carol.channel()).members().length === 2,
+  );
   await allAgree(alice, carol);
   await carol.manager.send(name, "without bob");
   assertEquals(await read(await alice.channel(), 1), ["without bob"]);
@@ -133,14 +158,20 @@ Deno.test("a leaver is removed by those who were offline when it left, after the
   await alice.stop();
   await (await bob.channel()).leave();
   await alice.start();
-  await until("bob is out of the group", async () => (await alice.channel()).members().length === 1);
+  await until(
+    "bob is out of the group",
+    async () => (await alice.channel()).members().length === 1,
+  );
 });
 
 Deno.test("when the only owner leaves, another member owns the channel", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
   await (await alice.channel()).leave();
-  await until("alice is out of the group", async () => (await carol.channel()).members().length === 2);
+  await until(
+    "alice is out of the group",
+    async () => (await carol.channel()).members().length === 2,
+  );
   await allAgree(bob, carol);
   const channel = await bob.channel();
   assertEquals(channel.members().map(({ owner }) => owner), [true, false]);
@@ -204,10 +235,15 @@ Deno.test("what is for others is seen by a loop that is shown all, and what came
   await from.send("for all");
   const laterMs = bob.agent.relayNowMs + 30;
   await until("its time is over", () => bob.agent.relayNowMs > laterMs);
-  assertEquals([(await all.next()).value?.text(), (await all.next()).value?.text()], ["for carol", "for all"]);
+  assertEquals([(await all.next()).value?.text(), (await all.next()).value?.text()], [
+    "for carol",
+    "for all",
+  ]);
   assertEquals(await read(to, 1), ["for all"]);
   const told = (await events.next()).value;
-  assert(told?.type === "expired" && told.kind === "message" && told.sender === alice.client.agentId);
+  assert(
+    told?.type === "expired" && told.kind === "message" && told.sender === alice.client.agentId,
+  );
   assertEquals(to.health().expired, 1);
 });
 

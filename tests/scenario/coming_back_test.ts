@@ -1,6 +1,6 @@
 /**
- * Attacks of a hostile member or relay on a member that comes back, or on those that admit others: they keep nobody
- * out.
+ * Attacks of a hostile member or relay on a member that comes back, or on those that admit others:
+ * they keep nobody out.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
@@ -22,7 +22,10 @@ async function commit(actor: Actor, times = 1): Promise<void> {
 
 async function leafOf(actor: Actor): Promise<{ leafIndex: number; leafNode: Uint8Array }> {
   const { current } = (await actor.inside()).group;
-  return { leafIndex: current.ownLeaf, leafNode: current.tree.leaf(current.ownLeaf)?.encoded ?? new Uint8Array(0) };
+  return {
+    leafIndex: current.ownLeaf,
+    leafNode: current.tree.leaf(current.ownLeaf)?.encoded ?? new Uint8Array(0),
+  };
 }
 
 /** Asks with a KeyPackage of one's own making. */
@@ -42,7 +45,12 @@ async function requestRejoin(
     ...made,
   });
   const leafHash = sha256((await leafOf(actor)).leafNode);
-  const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
+  const statement = rejoinStatement({
+    channelId,
+    agentId,
+    leafHash,
+    keyPackageHash: sha256(keyPackage),
+  });
   await actor.session.call("RequestRejoin", {
     channelId,
     keyPackage,
@@ -92,7 +100,8 @@ Deno.test("a request to rejoin that no commit can grant stops neither those that
 Deno.test("a request that is tried alone is not granted any more when its asker has a new leaf meanwhile", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
-  bob.session.tampering.notice = (notice) => notice.operation === "DeliverRejoinRequest" ? [] : [notice];
+  bob.session.tampering.notice = (notice) =>
+    notice.operation === "DeliverRejoinRequest" ? [] : [notice];
   const { after } = alice;
   // Nobody waits five seconds for the next attempt here.
   alice.after = (ms, run) => after(ms > 2000 ? 200 : ms, run);
@@ -123,7 +132,9 @@ Deno.test("a relay that once names a generation that there is not does not keep 
   bob.session.tampering.call = (operation, _, forward) => {
     if (operation !== "RequestRejoin" || lies > 0) return forward();
     lies++;
-    return Promise.reject(createError("epoch_conflict", "ask for its generation", { epoch: foundingEpoch(7) + 1 }));
+    return Promise.reject(
+      createError("epoch_conflict", "ask for its generation", { epoch: foundingEpoch(7) + 1 }),
+    );
   };
   await loseStep(bob, alice);
   await until("bob is back", () => saw(bob, "rejoined"));
@@ -140,12 +151,15 @@ Deno.test("a relay that names one generation after the other is asked twice, and
     // From now on its clock stands: all that it does, it does at once.
     if (asked === 1) bob.after = (ms, run) => ms === 0 ? stage.runtime.after(ms, run) : () => {};
     return Promise.reject(
-      createError("epoch_conflict", "ask for its generation", { epoch: foundingEpoch(++asked) + 1 }),
+      createError("epoch_conflict", "ask for its generation", {
+        epoch: foundingEpoch(++asked) + 1,
+      }),
     );
   };
   await loseStep(bob, alice);
   await until("bob has asked", () => asked > 1);
-  for (let turns = 0; turns < 200; turns++) await new Promise((resolve) => setTimeout(resolve)); // wait: for what it may do at once
+  // wait: for what it may do at once
+  for (let turns = 0; turns < 200; turns++) await new Promise((resolve) => setTimeout(resolve));
   assertEquals(asked, 2);
 });
 
@@ -158,7 +172,9 @@ Deno.test("a KeyPackage that our clock says has expired is no request to rejoin"
     await member.restart();
   }
   await requestRejoin(stage, bob, {});
-  for (const member of [alice, carol]) await until("it is refused", () => saw(member, "refused_join"));
+  for (const member of [alice, carol]) {
+    await until("it is refused", () => saw(member, "refused_join"));
+  }
   assert(!await saw(alice, "duty_failed"));
   await alice.manager.send(name, "still here");
   assertEquals(await read(await carol.channel(), 1), ["still here"]);
@@ -181,7 +197,9 @@ Deno.test("a member that tells old leaves without end does not keep an asker out
     if (notice.operation !== "DeliverRejoinRequest") return [notice];
     const { channelId, requestId } = notice.body;
     const leaf = leaves[told++ % leaves.length];
-    if (leaf !== undefined) carol.session.call("SendLeaf", { channelId, requestId, ...leaf }).catch(() => {});
+    if (leaf !== undefined) {
+      carol.session.call("SendLeaf", { channelId, requestId, ...leaf }).catch(() => {});
+    }
     return [];
   };
   await loseStep(bob, dave);
@@ -230,6 +248,8 @@ Deno.test("the only owner that leaves on its way back hands the channel on", asy
   await (await alice.channel()).leave();
   await until("alice is removed", async () => (await bob.channel()).members().length === 2);
   await allAgree(bob, carol);
-  const owners = (await carol.channel()).members().filter(({ owner }) => owner).map(({ agentId }) => agentId);
+  const owners = (await carol.channel()).members().filter(({ owner }) => owner).map(({ agentId }) =>
+    agentId
+  );
   assertEquals(owners, [bob.client.agentId]);
 });

@@ -1,4 +1,5 @@
-// A commit of ours is taken before we have read what stands before it in the log: those messages must still be readable.
+// A commit of ours is taken before we have read what stands before it in the log: those messages
+// must still be readable.
 import { assertEquals } from "@std/assert";
 import type { NoticeEnvelope } from "../../proto/mod.ts";
 import { name, read, Stage } from "../support/scenario/stage.ts";

@@ -1,4 +1,7 @@
-/** Orders of events in which a connection is judged while something else is under way: stories of the machine's readers and worlds. */
+/**
+ * Orders of events in which a connection is judged while something else is under way: stories of
+ * the machine's readers and worlds.
+ */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StaticError } from "../../sdk/mod.ts";
 import type { ReplyBody } from "../../proto/mod.ts";
@@ -19,7 +22,9 @@ Deno.test("a relay that takes its word back while a Welcome back is being writte
   }
   bob.session.tampering.call = async (operation, _body, forward) => {
     const reply = await forward();
-    return operation === "Subscribe" ? { ...reply as ReplyBody<"Subscribe">, acknowledged: 10_000 } : reply; // cast: of this operation
+    return operation === "Subscribe"
+      ? { ...reply as ReplyBody<"Subscribe">, acknowledged: 10_000 }
+      : reply; // cast: of this operation
   };
   bob.session.disconnect();
   await bob.session.connect();
@@ -60,7 +65,9 @@ Deno.test("a commit of ours that the relay has taken and the group has not is no
   const { alice, bob } = await stage.pair();
   const inside = await alice.inside();
   const channel = await alice.channel();
-  const [taken, asks, mayAsk, mayAccept, mayRead] = [0, 1, 2, 3, 4].map(() => Promise.withResolvers<void>()) as [
+  const [taken, asks, mayAsk, mayAccept, mayRead] = [0, 1, 2, 3, 4].map(() =>
+    Promise.withResolvers<void>()
+  ) as [
     PromiseWithResolvers<void>,
     PromiseWithResolvers<void>,
     PromiseWithResolvers<void>,
@@ -105,7 +112,10 @@ Deno.test("a commit of ours that the relay has taken and the group has not is no
   mayRead.resolve();
   await Promise.all([committed, sent]);
   assertEquals(await read(channel, 2), ["one", "two"]);
-  assertEquals(channel.health().issues.map(({ kind }) => kind).filter((kind) => kind !== "missing_messages"), []);
+  assertEquals(
+    channel.health().issues.map(({ kind }) => kind).filter((kind) => kind !== "missing_messages"),
+    [],
+  );
 });
 
 Deno.test("a change that waited for a connection is not made on the next one before that was compared", async () => {

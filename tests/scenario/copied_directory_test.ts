@@ -1,9 +1,15 @@
 /**
- * Copies of one data directory that are used in turn: no key seals two messages. Either the copy that comes back has other keys
- * to go on with, or it notices what was sent in between and joins anew. Whatever the relay takes is read.
+ * Copies of one data directory that are used in turn: no key seals two messages. Either the copy
+ * that comes back has other keys to go on with, or it notices what was sent in between and joins
+ * anew. Whatever the relay takes is read.
  */
 import { assert, assertEquals } from "@std/assert";
-import { decodeMessageAad, readPrivateMessageHeader, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
+import {
+  decodeMessageAad,
+  readPrivateMessageHeader,
+  type ReplyBody,
+  type RequestBody,
+} from "../../proto/mod.ts";
 import { factsKind } from "../../sdk/testing/agents.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
@@ -14,13 +20,18 @@ type Copy = ReturnType<Actor["copyDisk"]>;
 
 const [runs, stepsEach] = [inCampaign ? 200 : 6, 12];
 
-/** The process dies when its message is sealed, and before the relay has it. Returns the directory that it leaves. */
+/**
+ * The process dies when its message is sealed, and before the relay has it. Returns the directory
+ * that it leaves.
+ */
 async function dieSending(actor: Actor, tampering: Tampering = {}): Promise<Copy> {
   const sealed = Promise.withResolvers<void>();
   actor.session.tampering = {
     ...tampering,
     call: (operation, body, forward) => {
-      if (operation !== "SendMessage") return tampering.call?.(operation, body, forward) ?? forward();
+      if (operation !== "SendMessage") {
+        return tampering.call?.(operation, body, forward) ?? forward();
+      }
       sealed.resolve();
       return new Promise(() => {});
     },
@@ -98,7 +109,13 @@ Deno.test("nor does it blame the relay, when a place that the relay once made up
   const channel = await bob.channel();
   const { store } = bob.agent.parts;
   const place = await store.get(factsKind(channel.id), "position");
-  const body = { channelId: channel.id, firstSequence: 2, lastSequence: 3, messages: 1, reason: "age" as const };
+  const body = {
+    channelId: channel.id,
+    firstSequence: 2,
+    lastSequence: 3,
+    messages: 1,
+    reason: "age" as const,
+  };
   bob.session.inject({ kind: "notice", operation: "DeliverGap", body });
   await until(
     "it is believed",
@@ -117,7 +134,8 @@ Deno.test("nor does it blame the relay, when a place that the relay once made up
 
 /** Kinds of trouble that an agent reports which comes back, beside that it is back. */
 async function toldOnTheWayBack(actor: Actor): Promise<string[]> {
-  const kinds = async (): Promise<string[]> => (await actor.channel()).health().issues.map(({ kind }) => kind).sort();
+  const kinds = async (): Promise<string[]> =>
+    (await actor.channel()).health().issues.map(({ kind }) => kind).sort();
   await until(`${actor.label} is back`, async () => (await kinds()).includes("rejoined"));
   return (await kinds()).filter((kind) => kind !== "rejoined");
 }
@@ -162,19 +180,27 @@ const steps: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
   },
 };
 
-/** Notes every key under which the relay takes a message. By counters the agent does not learn of its past. */
+/**
+ * Notes every key under which the relay takes a message. By counters the agent does not learn of
+ * its past.
+ */
 function watching(used: string[]): Tampering {
   return {
     call: async (operation, body, forward) => {
       const reply = await forward();
       if (operation === "SendMessage") {
         const { epoch, ciphertext } = body as RequestBody<"SendMessage">; // cast: of this operation
-        const { keyNumber } = decodeMessageAad(readPrivateMessageHeader(ciphertext).authenticatedData);
+        const { keyNumber } = decodeMessageAad(
+          readPrivateMessageHeader(ciphertext).authenticatedData,
+        );
         used.push(`${epoch}/${keyNumber}`);
       }
       if (operation !== "Subscribe") return reply;
       const subscribed = reply as ReplyBody<"Subscribe">; // cast: of this operation
-      return { ...subscribed, ...(subscribed.sent && { sent: { ...subscribed.sent, counter: 0 } }) };
+      return {
+        ...subscribed,
+        ...(subscribed.sent && { sent: { ...subscribed.sent, counter: 0 } }),
+      };
     },
   };
 }
@@ -205,7 +231,9 @@ Deno.test("whatever a directory and its copies go through, no key is used twice,
     const told = `seed ${random.seed}, run ${run}: ${story.join(", ")}; keys ${used.join(" ")}`;
     assertEquals(new Set(used).size, used.length, told);
     const { texts } = scene;
-    if (texts.length > 0) assertEquals(await read(await bob.channel(), texts.length, 20_000), texts, told);
+    if (texts.length > 0) {
+      assertEquals(await read(await bob.channel(), texts.length, 20_000), texts, told);
+    }
   }
   assert(doubted > 0 && undoubted > 0, `${doubted} copies were doubted, and ${undoubted} were not`);
   tried(`${runs} lives of a directory and its copies`);

@@ -25,7 +25,10 @@ Deno.test("each of several loops sees everything from its start, and the slowest
   const [fast, slow] = [channel.messages(), channel.messages()];
   const first = [fast.next(), slow.next()];
   await alice.manager.send(name, "one");
-  assertEquals((await Promise.all(first)).map(({ value }) => decode(value ?? undefined)), ["one", "one"]);
+  assertEquals((await Promise.all(first)).map(({ value }) => decode(value ?? undefined)), [
+    "one",
+    "one",
+  ]);
   await alice.manager.send(name, "two");
   assertEquals(decode((await fast.next()).value ?? undefined), "two");
   assertEquals(channel.health().unread, 2, "the slow loop has not asked past the first");
@@ -60,7 +63,11 @@ Deno.test("receive() answers one message at a time, undefined when none comes, a
   await bob.restart();
   assertEquals(decode(await bob.manager.receive(name, { timeoutMs: 60_000 })), "two");
   for await (const { payload, sender } of bob.manager.receiveEnvelopes(name)) {
-    assertEquals([decode(payload), sender.agentId], ["two", alice.client.agentId], "it was not acknowledged yet");
+    assertEquals(
+      [decode(payload), sender.agentId],
+      ["two", alice.client.agentId],
+      "it was not acknowledged yet",
+    );
     break;
   }
 });
@@ -148,7 +155,10 @@ Deno.test("a queued send waits for the relay; one that is not queued fails in ti
   const channel = await alice.channel();
   alice.session.disconnect();
   assertEquals((await channel.send("queued", { queue: true })).accepted, false);
-  const refused = await assertRejects(() => channel.send("not queued", { timeoutMs: 50 }), TransportError);
+  const refused = await assertRejects(
+    () => channel.send("not queued", { timeoutMs: 50 }),
+    TransportError,
+  );
   assertEquals(refused instanceof StaticError && refused.code, "connection_error");
   assertEquals(channel.health().state, "offline");
   await alice.session.connect();
@@ -173,7 +183,10 @@ Deno.test("a message that the relay has no room for is sent again when it says s
   assertEquals((await channel.send("late")).accepted, true);
   assertEquals(refusals, []);
   refusals = [{ code: "storage_full", retryAfterMs: 60_000 }];
-  const refused = await assertRejects(() => channel.send("lost", { timeoutMs: 10_000 }), ChannelError);
+  const refused = await assertRejects(
+    () => channel.send("lost", { timeoutMs: 10_000 }),
+    ChannelError,
+  );
   assertEquals(refused instanceof StaticError && refused.code, "storage_full");
   await channel.send("next");
   assertEquals(await read(await bob.channel(), 2), ["late", "next"]);
@@ -271,7 +284,9 @@ Deno.test("when the session has ended for good, loops and sends end with its rea
     TransportError,
     "another session",
   );
-  bob.session.end(createError("session_replaced", "The relay serves another session of this agent"));
+  bob.session.end(
+    createError("session_replaced", "The relay serves another session of this agent"),
+  );
   await loop;
   await assertRejects(() => channel.send("hello?"), TransportError, "another session");
   assertEquals(channel.health().state, "ended");
@@ -284,7 +299,10 @@ Deno.test("what waits for the relay when the client is closed is told so", async
   alice.session.disconnect();
   const waiting = [
     assertRejects(() => channel.send("not sent"), TransportError),
-    assertRejects(async () => channel.addMember(await bob.client.generateKeyPackage()), StaticError),
+    assertRejects(
+      async () => channel.addMember(await bob.client.generateKeyPackage()),
+      StaticError,
+    ),
     assertRejects(() => channel.leave(), StaticError),
     assertRejects(() => alice.manager.create("acme/ops/other"), StaticError),
   ];

@@ -1,6 +1,7 @@
 /**
- * A connect is a row of calls. An honest relay may refuse each of them, be late with it, or lose the connection over it. Whichever
- * call it is, an owner whose disk was put back uses no key twice, and is heard.
+ * A connect is a row of calls. An honest relay may refuse each of them, be late with it, or lose
+ * the connection over it. Whichever call it is, an owner whose disk was put back uses no key twice,
+ * and is heard.
  */
 import { assertEquals, assertGreater, assertRejects } from "@std/assert";
 import type { CallName } from "../../proto/mod.ts";
@@ -23,12 +24,19 @@ interface Restored {
   readonly disk: MemoryDisk;
 }
 
-/** Alice has begun the channel anew and spoken; her disk is from before she knew that the relay had taken the founding. */
+/**
+ * Alice has begun the channel anew and spoken; her disk is from before she knew that the relay had
+ * taken the founding.
+ */
 async function prepare(signatures: Signatures): Promise<Restored> {
   const stage = await SimulatedStage.open(createRandom(1), signatures);
   const [alice, bob, carol] = ["alice", "bob", "carol"].map((label) => new Actor(stage, label, 1));
-  if (alice === undefined || bob === undefined || carol === undefined) throw new Error("three actors were asked for");
-  for (const actor of [alice, bob, carol]) await stage.finish(`${actor.label} starts`, actor.start());
+  if (alice === undefined || bob === undefined || carol === undefined) {
+    throw new Error("three actors were asked for");
+  }
+  for (const actor of [alice, bob, carol]) {
+    await stage.finish(`${actor.label} starts`, actor.start());
+  }
   await stage.finish("the channel is made", alice.manager.create(name));
   for (const guest of [bob, carol]) {
     const token = await stage.finish("an invite is made", alice.manager.invite(name));
@@ -45,18 +53,27 @@ async function prepare(signatures: Signatures): Promise<Restored> {
     return reply;
   };
   const channel = await alice.channel();
-  await stage.finish("the founding's answer is lost", assertRejects(() => channel.recover(), StaticError));
+  await stage.finish(
+    "the founding's answer is lost",
+    assertRejects(() => channel.recover(), StaticError),
+  );
   const disk = alice.copyDisk();
   await stage.finish("alice crashes", alice.crash());
   await stage.finish("alice enters it and speaks", alice.manager.send(name, "one"));
-  assertEquals(await stage.finish("carol reads", carol.channel().then((own) => read(own, 2))), ["before", "one"]);
+  assertEquals(await stage.finish("carol reads", carol.channel().then((own) => read(own, 2))), [
+    "before",
+    "one",
+  ]);
   return { stage, alice, bob, carol, disk };
 }
 
 /** Which calls of a connect are disturbed: the first has number 1. */
 type Plan = ReadonlyMap<number, Disturbance>;
 
-/** Puts the disk back and disturbs calls of the connect. Returns how many calls were made until a message of alice's was taken. */
+/**
+ * Puts the disk back and disturbs calls of the connect. Returns how many calls were made until a
+ * message of alice's was taken.
+ */
 async function sendDisturbed(
   plan: Plan,
   signatures: Signatures,
@@ -65,10 +82,16 @@ async function sendDisturbed(
   const { stage, alice, bob, carol, disk } = await prepare(signatures);
   const calls: CallName[] = [];
   const { runtime } = stage;
-  const call = (operation: CallName, _body: unknown, forward: () => Promise<unknown>): Promise<unknown> => {
+  const call = (
+    operation: CallName,
+    _body: unknown,
+    forward: () => Promise<unknown>,
+  ): Promise<unknown> => {
     calls.push(operation);
     const kind = plan.get(calls.length);
-    return kind === undefined ? forward() : disturb(kind, { session: alice.session, runtime }, forward);
+    return kind === undefined
+      ? forward()
+      : disturb(kind, { session: alice.session, runtime }, forward);
   };
   const why = (): string => `${JSON.stringify([...plan])} of ${calls.join(", ")}`;
   await stage.finish("alice is back with her old disk", alice.restore(disk, { call }));
@@ -108,7 +131,11 @@ for (const [way, kindAt] of ways) {
   Deno.test(`nor when it is told to recover the channel meanwhile: ${way}`, async () => {
     const signatures = await createRememberedSignatures();
     for (let [at, calls] = [1, 1]; at <= Math.min(calls, 6); at++) {
-      calls = await sendDisturbed(new Map([[at, kindAt(at)]]), signatures, (channel) => channel.recover());
+      calls = await sendDisturbed(
+        new Map([[at, kindAt(at)]]),
+        signatures,
+        (channel) => channel.recover(),
+      );
     }
   });
 }

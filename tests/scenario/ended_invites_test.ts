@@ -1,4 +1,5 @@
-// Invites by which a removed agent came: over for every inviter, also when the relay helps those that hold them.
+// Invites by which a removed agent came: over for every inviter, also when the relay helps those
+// that hold them.
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { ChannelId } from "../../proto/mod.ts";
 import type { Engine } from "../../relay/engine/mod.ts";
@@ -17,7 +18,9 @@ interface Guests {
   readonly bringBack: () => Promise<void>;
 }
 
-/** Alice owns; carol came in by bob's invite, which is good for two more and which dave holds too. */
+/**
+ * Alice owns; carol came in by bob's invite, which is good for two more and which dave holds too.
+ */
 async function withGuests(stage: Stage): Promise<Guests> {
   const { alice, bob } = await stage.pair();
   const [carol, dave] = [await stage.actor("carol"), await stage.actor("dave")];
@@ -35,7 +38,9 @@ async function restore(
   kept: Awaited<ReturnType<Engine["records"]["ofChannel"]>>,
 ): Promise<void> {
   const of = { channelId, most: 10, room: { channelBytes: 1 << 30, accountBytes: 1 << 30 } };
-  for (const { key, value, expiresAtMs } of kept) await engine.records.put(key, { value, expiresAtMs, of }, 0);
+  for (const { key, value, expiresAtMs } of kept) {
+    await engine.records.put(key, { value, expiresAtMs, of }, 0);
+  }
 }
 
 async function isRefused(guest: Actor, token: string): Promise<void> {
@@ -97,7 +102,10 @@ Deno.test("a founding without the sender of a bad commit ends its invites, and t
   await bob.restart();
   await bringBack();
   await isRefused(dave, token);
-  await assertRejects(() => dave.manager.joinWithToken(name, carols, { timeoutMs: 2_000 }), StaticError);
+  await assertRejects(
+    () => dave.manager.joinWithToken(name, carols, { timeoutMs: 2_000 }),
+    StaticError,
+  );
   assertEquals((await alice.channel()).members().length, 2);
 });
 

@@ -1,7 +1,14 @@
 /** A channel that is over is erased in several writes; on a slow disk much happens in between. */
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { formatJoinLink, parseInviteToken } from "../../proto/mod.ts";
-import { Agent, createError, factsKind, kindOf, openMemory, RecordStore } from "../../sdk/testing/agents.ts";
+import {
+  Agent,
+  createError,
+  factsKind,
+  kindOf,
+  openMemory,
+  RecordStore,
+} from "../../sdk/testing/agents.ts";
 import { type Channel, StaticError } from "../../sdk/mod.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
@@ -30,7 +37,9 @@ for (const how of ["leave", "close"] as const) {
     const channel = await alice.channel();
     alice.writeMs = 20;
     let isOver = false;
-    const ending = (how === "leave" ? channel.leave() : alice.client.closeChannel(name)).then(() => isOver = true);
+    const ending = (how === "leave" ? channel.leave() : alice.client.closeChannel(name)).then(() =>
+      isOver = true
+    );
     await Promise.all([
       ending,
       until("it is over", async () => {
@@ -103,7 +112,8 @@ for (const laterMs of [0, 50]) {
     await channel.removeMember(bob.client.agentId);
     assertEquals(await end, "removed");
     const welcome = await channel.addMember(keyPackage);
-    await new Promise((resolve) => setTimeout(resolve, laterMs)); // wait: the erasure is as far as that
+    // wait: the erasure is as far as that
+    await new Promise((resolve) => setTimeout(resolve, laterMs));
     await bob.client.joinChannel(name, welcome);
     bob.writeMs = 0;
     await bob.restart();
@@ -135,9 +145,17 @@ Deno.test("a link that is used at every start erases nothing by the relay's word
     operation === "ListMembers" || operation === "LeaveChannel"
       ? Promise.reject(createError("not_found", "no such channel"))
       : forward();
-  for (const [expiresAtMs, code] of [[1, "join_rejected"], [Date.now() + 3_600_000, "join_timeout"]] as const) {
+  for (
+    const [expiresAtMs, code] of [[1, "join_rejected"], [
+      Date.now() + 3_600_000,
+      "join_timeout",
+    ]] as const
+  ) {
     bob.session.tampering.call = forgetful;
-    const { code: got } = await assertRejects(() => bob.client.join(link(expiresAtMs), { timeoutMs: 50 }), StaticError);
+    const { code: got } = await assertRejects(
+      () => bob.client.join(link(expiresAtMs), { timeoutMs: 50 }),
+      StaticError,
+    );
     assertEquals(got, code);
     bob.session.tampering = {};
     await bob.restart();
@@ -190,7 +208,8 @@ Deno.test("a damaged store that is opened for reading shows its channels, but no
   const { witness } = disk;
   assert(witness);
   witness[20] = (witness[20] ?? 0) ^ 1;
-  const random = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length));
+  const random = (length: number): Uint8Array<ArrayBuffer> =>
+    crypto.getRandomValues(new Uint8Array(length));
   const store = await RecordStore.open(openMemory(disk, random), { damaged: "read" });
   assertEquals(store.faults.length, 1);
   const agent = await Agent.open({ ...alice.agent.parts, store });
@@ -206,7 +225,9 @@ Deno.test("a channel whose keys are lost keeps no other from its work, and a new
   await alice.manager.create("acme/ops/other");
   const loseKeys = async (store: RecordStore): Promise<void> => {
     const kind = kindOf(id);
-    await store.batch((await store.list(kind)).map((record) => ({ type: "delete", kind, id: record.id })));
+    await store.batch(
+      (await store.list(kind)).map((record) => ({ type: "delete", kind, id: record.id })),
+    );
   };
   await alice.change(loseKeys);
   await alice.manager.send("acme/ops/other", "still here");

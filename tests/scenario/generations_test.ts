@@ -20,7 +20,10 @@ import {
 import { type Actor, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 async function hasUnread(actor: Actor, count: number): Promise<void> {
-  await until(`${actor.label} has it`, async () => (await actor.channel()).health().unread === count);
+  await until(
+    `${actor.label} has it`,
+    async () => (await actor.channel()).health().unread === count,
+  );
 }
 
 /** Bob's commit stops alice alone, and nobody lets her in. */
@@ -50,7 +53,9 @@ Deno.test("a message that the blamed sealed later is not shown when the log is r
   const inserted = (notice: NoticeEnvelope): NoticeEnvelope => {
     if (notice.operation !== "DeliverMessage" || notice.body.epoch !== later.epoch) return notice;
     const { ciphertext, messageId } = later;
-    return notice.body.sequence % 2 === 0 ? { ...notice, body: { ...notice.body, ciphertext, messageId } } : notice;
+    return notice.body.sequence % 2 === 0
+      ? { ...notice, body: { ...notice.body, ciphertext, messageId } }
+      : notice;
   };
   await carol.stop();
   await carol.start({ notice: (notice) => [inserted(notice)] });
@@ -74,11 +79,16 @@ Deno.test("a founder that dies with messages unread reads them in the new genera
   (await alice.channel()).recover().catch(() => {});
   await taken.promise;
   await alice.crash();
-  await until("alice is in it", async () => (await alice.inside()).group.binding.generation !== undefined);
+  await until(
+    "alice is in it",
+    async () => (await alice.inside()).group.binding.generation !== undefined,
+  );
   assertEquals(await read(await alice.channel(), 1), ["before"]);
   assertEquals(await read(await carol.channel(), 1), ["before"]);
   await talk(alice, carol, dave);
-  for (const actor of [alice, carol, dave]) assertEquals(await issuesOf(actor, "relay_lied"), [], actor.label);
+  for (const actor of [alice, carol, dave]) {
+    assertEquals(await issuesOf(actor, "relay_lied"), [], actor.label);
+  }
 });
 
 Deno.test("a log that is read again across a founding is no lie of the relay", async () => {
@@ -106,7 +116,9 @@ Deno.test("a message that cannot be read any more is counted once, however often
   for (let i = 0; i < 2; i++) {
     const delivered = Promise.withResolvers<void>();
     alice.session.tampering.notice = (notice) => {
-      if (notice.operation === "DeliverMessage" && notice.body.sender === carol.client.agentId) delivered.resolve();
+      if (notice.operation === "DeliverMessage" && notice.body.sender === carol.client.agentId) {
+        delivered.resolve();
+      }
       return [notice];
     };
     alice.session.disconnect();
@@ -115,7 +127,9 @@ Deno.test("a message that cannot be read any more is counted once, however often
   }
   alice.clockOffsetMs += 61_000;
   await (await alice.channel()).recover();
-  const [lost] = (await alice.channel()).health().issues.filter(({ kind }) => kind === "undecryptable");
+  const [lost] = (await alice.channel()).health().issues.filter(({ kind }) =>
+    kind === "undecryptable"
+  );
   assertEquals([lost?.count, lost?.text.startsWith("1 messages")], [1, true]);
 });
 
@@ -142,8 +156,13 @@ Deno.test("a commit that was taken before a founding which arrives first is made
   alice.clockOffsetMs += 61_000;
   await (await alice.channel()).recover();
   await committing;
-  for (const actor of [alice, carol]) assertEquals(await read(await actor.channel(), 1), ["before"]);
-  await until("all agree", async () => (await alice.channel()).fingerprint() === (await carol.channel()).fingerprint());
+  for (const actor of [alice, carol]) {
+    assertEquals(await read(await actor.channel(), 1), ["before"]);
+  }
+  await until(
+    "all agree",
+    async () => (await alice.channel()).fingerprint() === (await carol.channel()).fingerprint(),
+  );
   assertEquals(await issuesOf(carol, "relay_lied"), []);
   assertEquals(await issuesOf(carol, "rejoined"), []);
 });
@@ -162,7 +181,11 @@ Deno.test("a founding that is said to be ours and is not moves no place in the l
   await talk(alice, carol);
   if (real?.operation !== "DeliverFounding") throw new Error("carol was told of no founding");
   const { founding } = real.body;
-  const body = { ...real.body, sequence: 900_000, founding: { ...founding, badCommit: new Uint8Array(32) } };
+  const body = {
+    ...real.body,
+    sequence: 900_000,
+    founding: { ...founding, badCommit: new Uint8Array(32) },
+  };
   carol.session.inject({ ...real, body });
   await until("it is told", async () => (await issuesOf(carol, "relay_lied")).length > 0);
   await talk(alice, carol);
@@ -199,7 +222,11 @@ Deno.test("a join that reaches a stopped channel is refused with the reason, and
   await sendBogus(bob);
   await allStopped(alice, carol);
   const dave = await stage.actor("dave");
-  await assertRejects(() => dave.manager.joinWithToken(name, token), StaticError, "begin the channel anew");
+  await assertRejects(
+    () => dave.manager.joinWithToken(name, token),
+    StaticError,
+    "begin the channel anew",
+  );
   await recover(alice);
   await dave.manager.joinWithToken(name, token);
   await talk(alice, carol, dave);
@@ -233,7 +260,10 @@ Deno.test("states of epochs are kept of the last 256, also across a founding", a
   await talk(alice, carol);
   const { channelId } = await alice.inside();
   // As of a channel that was long in the generation before.
-  const earlier = Array.from({ length: 255 }, (_, i) => putState(channelId, 10 + i, new Uint8Array(32)));
+  const earlier = Array.from(
+    { length: 255 },
+    (_, i) => putState(channelId, 10 + i, new Uint8Array(32)),
+  );
   await alice.change((store) => store.batch(earlier));
   const inside = await alice.inside();
   for (let i = 0; i < 3; i++) await inside.commit();
@@ -262,7 +292,8 @@ Deno.test("an owner that leaves while its founding is on its way leaves the new 
     if (operation === "LeaveChannel") gone.resolve();
     if (operation === "FoundGeneration") {
       taken.resolve();
-      await Promise.race([gone.promise, new Promise((resolve) => setTimeout(resolve, 200))]); // wait: it must not come
+      // wait: it must not come
+      await Promise.race([gone.promise, new Promise((resolve) => setTimeout(resolve, 200))]);
     }
     return reply;
   };
@@ -293,7 +324,9 @@ Deno.test("an owner whose founding was taken with its reply lost leaves the new 
 });
 
 /** Alice begins anew with a message unread, and hears nothing of it. Returns her disk from then. */
-async function foundUnheard(stage: Stage): Promise<Record<"alice" | "carol", Actor> & { disk: MemoryDisk }> {
+async function foundUnheard(
+  stage: Stage,
+): Promise<Record<"alice" | "carol", Actor> & { disk: MemoryDisk }> {
   const { alice, bob, carol } = await stage.trio();
   await bob.manager.send(name, "before");
   await hasUnread(alice, 1);
@@ -375,7 +408,9 @@ Deno.test("nothing is sent in a new generation before the relay is asked for its
   alice.session.tampering.call = async (operation, _body, forward) => {
     calls.push(operation);
     if (operation === "Subscribe" && calls.includes("FoundGeneration")) {
-      if (calls.filter((call) => call === "Subscribe").length === 1) throw createError("internal", "Not now");
+      if (calls.filter((call) => call === "Subscribe").length === 1) {
+        throw createError("internal", "Not now");
+      }
       asked.resolve();
       await answered.promise;
     }
@@ -386,7 +421,10 @@ Deno.test("nothing is sent in a new generation before the relay is asked for its
   const state = await stateOf(alice);
   answered.resolve();
   await channel.send("in the new generation");
-  assertEquals([state, calls.indexOf("SendMessage") > calls.lastIndexOf("Subscribe")], ["catching_up", true]);
+  assertEquals([state, calls.indexOf("SendMessage") > calls.lastIndexOf("Subscribe")], [
+    "catching_up",
+    true,
+  ]);
   assertEquals(await read(await carol.channel(), 1), ["in the new generation"]);
 });
 
@@ -401,10 +439,14 @@ Deno.test("a founder that is let in anew before it hears of its founding comes i
     welcomes.push(notice);
     return [];
   };
-  // The relay is busy whenever she asks for it, and the Welcome is on its way when the connection breaks.
+  // The relay is busy whenever she asks for it, and the Welcome is on its way when the connection
+  // breaks.
   const call: Tampering["call"] = (operation, body, forward) => {
-    const { epoch = 0 } = operation === "FindCommit" ? body as { epoch?: number } : {}; // cast: of this operation
-    return epoch > before ? Promise.reject(createError("overloaded", "The relay is busy")) : forward();
+    // cast: of this operation
+    const { epoch = 0 } = operation === "FindCommit" ? body as { epoch?: number } : {};
+    return epoch > before
+      ? Promise.reject(createError("overloaded", "The relay is busy"))
+      : forward();
   };
   alice.session.tampering = { call, notice };
   assertEquals(await read(channel, 1), ["before"]);

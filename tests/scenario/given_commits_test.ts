@@ -1,6 +1,7 @@
 /**
- * Commits that their agent gave up, and that the relay takes all the same: they are entered like any other of its own. And the
- * moments in which a commit of ours is neither here nor there: a write under way, a process that dies, a client that is closed.
+ * Commits that their agent gave up, and that the relay takes all the same: they are entered like
+ * any other of its own. And the moments in which a commit of ours is neither here nor there: a
+ * write under way, a process that dies, a client that is closed.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
@@ -64,7 +65,11 @@ Deno.test("a commit that was given up is taken while another one of its agent is
     const { alice, bob } = await stage.pair();
     const { epoch } = await bob.inside();
     const kept = keepsBack(bob);
-    await assertRejects(async () => await (await bob.inside()).commit(), StaticError, "Try again later");
+    await assertRejects(
+      async () => await (await bob.inside()).commit(),
+      StaticError,
+      "Try again later",
+    );
     if (isCrash) await bob.crash();
     // Between the question what became of it and the next commit.
     bob.session.tampering.call = async (operation, body, forward) => {
@@ -86,7 +91,11 @@ Deno.test("of many commits that were given up in one epoch any of the last eight
     const { epoch } = await bob.inside();
     const kept = keepsBack(bob);
     for (let tries = 0; tries < 10; tries++) {
-      await assertRejects(async () => await (await bob.inside()).commit(), StaticError, "Try again later");
+      await assertRejects(
+        async () => await (await bob.inside()).commit(),
+        StaticError,
+        "Try again later",
+      );
     }
     await bob.crash();
     await takesLate(bob, kept[taken + 1 > 2 ? taken : 2]);
@@ -107,7 +116,9 @@ Deno.test("a process that dies at any write of its commits goes on from there, w
       bob.session.tampering.call = async (operation, _body, forward) => {
         const reply = await forward();
         // Taken, and its author does not hear of it.
-        if (isBusy && operation === "SendCommit" && sends++ === 0) throw createError("overloaded", "Try again later");
+        if (isBusy && operation === "SendCommit" && sends++ === 0) {
+          throw createError("overloaded", "Try again later");
+        }
         return reply;
       };
       const dead = bob.diesAfter(writes).then(() => true);
@@ -166,11 +177,18 @@ Deno.test("a client that is closed in any state of a commit comes to rest, and t
     const reached = Promise.withResolvers<void>();
     const never = Promise.withResolvers<never>();
     bob.session.tampering.call = (operation, _body, forward) => {
-      if (operation === "SendCommit" && when === "sent" || operation === "FindCommit" && when === "asked") {
+      if (
+        operation === "SendCommit" && when === "sent" ||
+        operation === "FindCommit" && when === "asked"
+      ) {
         reached.resolve();
-        return Promise.race([never.promise, bob.session.call("ListMembers", { channelId })]).then(() => never.promise);
+        return Promise.race([never.promise, bob.session.call("ListMembers", { channelId })]).then(
+          () => never.promise,
+        );
       }
-      if (operation === "SendCommit" && when === "asked") return Promise.reject(createError("transport_error", "Lost"));
+      if (operation === "SendCommit" && when === "asked") {
+        return Promise.reject(createError("transport_error", "Lost"));
+      }
       if (operation === "SendCommit" && when === "resting") {
         setTimeout(reached.resolve, 20);
         return Promise.reject(createError("epoch_conflict", "Too late", { epoch: epoch + 1 }));
@@ -198,7 +216,11 @@ Deno.test("a generation that begins ends what its member had open or given up, a
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
   const kept = keepsBack(carol);
-  await assertRejects(async () => await (await carol.inside()).commit(), StaticError, "Try again later");
+  await assertRejects(
+    async () => await (await carol.inside()).commit(),
+    StaticError,
+    "Try again later",
+  );
   const waits = Promise.withResolvers<void>();
   const mayGoOn = Promise.withResolvers<void>();
   carol.session.tampering.call = async (operation, _body, forward) => {
@@ -215,7 +237,10 @@ Deno.test("a generation that begins ends what its member had open or given up, a
   await (await alice.channel()).recover();
   mayGoOn.resolve();
   await committing;
-  await until("carol is in it", async () => (await carol.inside()).group.binding.generation?.generation === 1);
+  await until(
+    "carol is in it",
+    async () => (await carol.inside()).group.binding.generation?.generation === 1,
+  );
   await allAgree(alice, carol);
   assertEquals((await carol.inside()).group.members().length, 2);
   await assertRejects(() => takesLate(carol, kept[0]), StaticError);
@@ -249,8 +274,14 @@ Deno.test("an agent that came in by a KeyPackage is not put out by a call that a
   const dave = await stage.actor("dave");
   const keyPackage = await dave.client.generateKeyPackage();
   const channel = await alice.channel();
-  const [welcome, again] = await Promise.allSettled([channel.addMember(keyPackage), channel.addMember(keyPackage)]);
-  assert(welcome.status === "fulfilled" && again.status === "rejected" && again.reason instanceof StaticError);
+  const [welcome, again] = await Promise.allSettled([
+    channel.addMember(keyPackage),
+    channel.addMember(keyPackage),
+  ]);
+  assert(
+    welcome.status === "fulfilled" && again.status === "rejected" &&
+      again.reason instanceof StaticError,
+  );
   assertEquals(again.reason.code, "already_member");
   await dave.client.joinChannel(name, welcome.value);
   await allAgree(alice, dave);

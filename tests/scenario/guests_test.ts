@@ -1,4 +1,5 @@
-// Guests, on the real relay core: the group says who is one, so that it does not matter which key a guest's directory is used with.
+// Guests, on the real relay core: the group says who is one, so that it does not matter which key a
+// guest's directory is used with.
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { channelExtensions } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
@@ -7,7 +8,14 @@ import { idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
 import { assertGuests, inviteGuest } from "../support/scenario/guests.ts";
 import { answerWith, withholdCommits } from "../support/scenario/hostile.ts";
 import { addOlderMember } from "../support/scenario/older_member.ts";
-import { allStopped, issuesOf, membersOf, recover, recoverWithout, talk } from "../support/scenario/recovery.ts";
+import {
+  allStopped,
+  issuesOf,
+  membersOf,
+  recover,
+  recoverWithout,
+  talk,
+} from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, name, Stage, until } from "../support/scenario/stage.ts";
 
 /** Of another account than the channel's, and good for everything. */
@@ -20,7 +28,10 @@ async function refused(call: Promise<unknown>, code: string, text: string): Prom
 }
 
 /** An owner, a member, and a guest that either of them has let in. */
-async function withGuest(stage: Stage, by: "alice" | "bob" = "alice"): Promise<[Actor, Actor, Actor]> {
+async function withGuest(
+  stage: Stage,
+  by: "alice" | "bob" = "alice",
+): Promise<[Actor, Actor, Actor]> {
   const { alice, bob } = await stage.pair();
   const gina = await stage.actor("gina");
   await gina.manager.joinWithToken(name, await inviteGuest(by === "alice" ? alice : bob));
@@ -38,8 +49,16 @@ Deno.test("a guest's directory that is used with another account's key adds nobo
     await refused(gina.manager.invite(name), "not_allowed", "a guest lets nobody in");
     await refused(inviteGuest(gina), "not_allowed", "a guest lets nobody in");
     const keyPackage = await friend.client.generateKeyPackage();
-    await refused((await gina.channel()).addMember(keyPackage), "not_allowed", "a guest lets nobody in");
-    await refused((await gina.channel()).promote(gina.client.agentId, { to: "member" }), "not_allowed", "only owners");
+    await refused(
+      (await gina.channel()).addMember(keyPackage),
+      "not_allowed",
+      "a guest lets nobody in",
+    );
+    await refused(
+      (await gina.channel()).promote(gina.client.agentId, { to: "member" }),
+      "not_allowed",
+      "only owners",
+    );
     await talk(alice, bob, gina);
   }
 });
@@ -109,7 +128,10 @@ Deno.test("a guest leads a stopped member into no group in which it has marked o
     await sendBogus(gina);
     await until("bob is told", async () => (await issuesOf(bob, "refused_welcome")).length > 0);
     const [why] = await issuesOf(bob, "refused_welcome");
-    assert(why?.includes(what === "marks" ? "it has other guests" : "whom its maker may not let in"), why);
+    assert(
+      why?.includes(what === "marks" ? "it has other guests" : "whom its maker may not let in"),
+      why,
+    );
   }
 });
 
@@ -122,7 +144,8 @@ Deno.test("a guest that comes back is a guest, by whichever member, also another
     await allAgree(alice, bob, gina, gil);
     for (const actor of [alice, bob, gil]) {
       if (actor.label === answerer) continue;
-      actor.session.tampering.notice = (notice) => notice.operation === "DeliverRejoinRequest" ? [] : [notice];
+      actor.session.tampering.notice = (notice) =>
+        notice.operation === "DeliverRejoinRequest" ? [] : [notice];
     }
     const inside = await alice.inside();
     const leaf = (): unknown => inside.leafOf(gina.client.agentId)?.leaf;
@@ -149,7 +172,9 @@ Deno.test("a channel that is begun anew keeps its guests, those too that are abs
   await recoverWithout(alice, bob, gil);
   await talk(alice, gina);
   await assertGuests([gina, gil], alice, gina);
-  assert((await alice.channel()).members().some(({ identity, absent }) => absent && identity === "gil"));
+  assert(
+    (await alice.channel()).members().some(({ identity, absent }) => absent && identity === "gil"),
+  );
   await gil.start();
   await talk(alice, gina, gil);
   await assertGuests([gina, gil], alice, gina, gil);
@@ -181,13 +206,24 @@ Deno.test("a generation that has forgotten a guest is entered by nobody that kno
 Deno.test("an owner makes a guest a member like the others, or an owner, and it lets agents in from then on", async () => {
   await using stage = await Stage.open();
   const [alice, bob, gina] = await withGuest(stage);
-  await refused((await bob.channel()).promote(gina.client.agentId, { to: "member" }), "not_allowed", "only owners may");
-  await refused((await alice.channel()).promote("A".repeat(22), { to: "member" }), "not_found", "not a member");
+  await refused(
+    (await bob.channel()).promote(gina.client.agentId, { to: "member" }),
+    "not_allowed",
+    "only owners may",
+  );
+  await refused(
+    (await alice.channel()).promote("A".repeat(22), { to: "member" }),
+    "not_found",
+    "not a member",
+  );
   await (await alice.channel()).promote(gina.client.agentId, { to: "member" });
   await (await alice.channel()).promote(gina.client.agentId, { to: "member" });
   await allAgree(alice, bob, gina);
   await assertGuests([], alice, bob, gina);
-  assertEquals((await alice.channel()).members().find(({ identity }) => identity === "gina")?.owner, false);
+  assertEquals(
+    (await alice.channel()).members().find(({ identity }) => identity === "gina")?.owner,
+    false,
+  );
   const friend = await stage.actor("friend");
   await friend.manager.joinWithToken(name, await gina.manager.invite(name));
   await allAgree(alice, bob, gina, friend);
@@ -226,7 +262,10 @@ Deno.test("a guest in whose place an owner lets another agent in is followed by 
   const [alice, bob, gina] = await withGuest(stage);
   await gina.stop();
   const gil = await stage.actor("gil");
-  await gil.manager.joinWithToken(name, await alice.manager.invite(name, { replaces: gina.client.agentId }));
+  await gil.manager.joinWithToken(
+    name,
+    await alice.manager.invite(name, { replaces: gina.client.agentId }),
+  );
   await allAgree(alice, bob, gil);
   await assertGuests([gil], alice, bob, gil);
 });
@@ -265,7 +304,10 @@ Deno.test("the last owner that leaves hands the channel to no guest, unless it n
   await refused((await alice.channel()).leave(), "successor_needed", "leave({ successor })");
   await (await alice.channel()).leave({ successor: gina.client.agentId });
   const owner = await gina.channel();
-  await until("gina owns the channel", () => owner.members().every((each) => each.owner && !each.guest));
+  await until(
+    "gina owns the channel",
+    () => owner.members().every((each) => each.owner && !each.guest),
+  );
 });
 
 Deno.test("while a member's version knows no guests, none comes in, and the member is named", async () => {

@@ -1,6 +1,7 @@
 /**
- * Stories that models of the channel found in tables of it, on the real agents and the real core of the relay: a
- * creation or an erasure that is done twice, or by half, ends no membership and begins none.
+ * Stories that models of the channel found in tables of it, on the real agents and the real core of
+ * the relay: a creation or an erasure that is done twice, or by half, ends no membership and begins
+ * none.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StaticError } from "../../sdk/mod.ts";
@@ -61,7 +62,9 @@ for (const by of ["its own call", "another agent of the account"] as const) {
     const [alice, other] = [await stage.actor("alice"), await stage.actor("other")];
     alice.session.tampering.call = async (operation, _, forward) => {
       const answer = await forward();
-      if (operation === "CreateChannel") throw createError("transport_error", "the answer was lost");
+      if (operation === "CreateChannel") {
+        throw createError("transport_error", "the answer was lost");
+      }
       return answer;
     };
     await assertRejects(() => alice.manager.create(name), StaticError, "lost");

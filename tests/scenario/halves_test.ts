@@ -1,6 +1,7 @@
 /**
- * A relay that divides a group, members that lie about it, and members that say nothing: all of it is told in words, and none of
- * it stops a channel. On simulated time; a cell leaves each way every second.
+ * A relay that divides a group, members that lie about it, and members that say nothing: all of it
+ * is told in words, and none of it stops a channel. On simulated time; a cell leaves each way every
+ * second.
  */
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -12,7 +13,14 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import type { Channel, ChannelMember } from "../../sdk/mod.ts";
-import { errorFromRelay, factsKind, Inside, putConfirmed, stateOf, storedChannel } from "../../sdk/testing/agents.ts";
+import {
+  errorFromRelay,
+  factsKind,
+  Inside,
+  putConfirmed,
+  stateOf,
+  storedChannel,
+} from "../../sdk/testing/agents.ts";
 import { createRandom, seedFromEnvironment } from "../support/mod.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
 import { Actor, name } from "../support/scenario/stage.ts";
@@ -32,7 +40,9 @@ class Halves {
   /** An owner and guests, all of which have confirmed the epoch that they share. */
   static async open(...labels: readonly string[]): Promise<Halves> {
     const random = createRandom(seedFromEnvironment());
-    const halves = new Halves(await SimulatedStage.open(random, await createRememberedSignatures()));
+    const halves = new Halves(
+      await SimulatedStage.open(random, await createRememberedSignatures()),
+    );
     for (const label of labels) {
       const actor = new Actor(halves.stage, label, 1);
       await halves.finish(actor.start());
@@ -84,7 +94,9 @@ class Halves {
   /** One after the other sends a message, and all others read it. */
   async talk(...actors: readonly Actor[]): Promise<void> {
     for (const from of actors) {
-      const readers = await Promise.all(actors.filter((each) => each !== from).map((each) => each.channel()));
+      const readers = await Promise.all(
+        actors.filter((each) => each !== from).map((each) => each.channel()),
+      );
       await this.finish(from.manager.send(name, `by ${from.label}`));
       const read = readers.map((channel) => channel.receive({ timeoutMs: 60_000 }));
       for (const payload of await this.finish(Promise.all(read))) {
@@ -115,9 +127,9 @@ const memberOf = (channel: Channel, actor: Actor): ChannelMember | undefined =>
 type Commit = RequestBody<"SendCommit">;
 
 /**
- * The relay takes a commit of each half and shows each half its own: `second` and those with it never hear of the
- * log's. Messages and confirmations of one half are not delivered to the other. Returns a function that lets the
- * confirmations through after all.
+ * The relay takes a commit of each half and shows each half its own: `second` and those with it
+ * never hear of the log's. Messages and confirmations of one half are not delivered to the other.
+ * Returns a function that lets the confirmations through after all.
  */
 async function divide(
   halves: Halves,
@@ -126,7 +138,9 @@ async function divide(
   const [one, two] = [first[0], second[0]];
   assert(one !== undefined && two !== undefined);
   const { channelId, epoch } = await halves.finish(two.inside());
-  const { head } = await halves.finish(two.session.call("Subscribe", { channelId, windowBytes: 4096, tag: 99 }));
+  const { head } = await halves.finish(
+    two.session.call("Subscribe", { channelId, windowBytes: 4096, tag: 99 }),
+  );
   const sequence = head + 1;
   let hidden: Commit | undefined;
   const withheld: { readonly to: Actor; readonly notice: NoticeEnvelope }[] = [];
@@ -135,8 +149,13 @@ async function divide(
     const others = new Set((first.includes(actor) ? second : first).map(idOf));
     actor.session.tampering.notice = (notice) => {
       const { operation, body } = notice;
-      if (operation === "DeliverMessage" && others.has(body.sender) && body.channelId === channelId) return [];
-      if (operation === "DeliverConfirmations" && body.confirmations.some(({ agentId }) => others.has(agentId))) {
+      if (
+        operation === "DeliverMessage" && others.has(body.sender) && body.channelId === channelId
+      ) return [];
+      if (
+        operation === "DeliverConfirmations" &&
+        body.confirmations.some(({ agentId }) => others.has(agentId))
+      ) {
         withheld.push({ to: actor, notice });
         return [];
       }
@@ -144,7 +163,12 @@ async function divide(
       if (!isCommit || first.includes(actor)) return [notice];
       if (actor === two || hidden === undefined) return [];
       const { welcomes: _, answers: __, ...declared } = hidden;
-      const commit: NoticeBody<"DeliverCommit"> = { ...declared, sequence, sender: idOf(two), timeMs };
+      const commit: NoticeBody<"DeliverCommit"> = {
+        ...declared,
+        sequence,
+        sender: idOf(two),
+        timeMs,
+      };
       return [{ kind: "notice", operation, body: commit }];
     };
   }
@@ -153,7 +177,13 @@ async function divide(
     hidden = body as Commit; // cast: of this operation
     const { commit } = hidden;
     return crypto.subtle.digest("SHA-256", commit.slice()).then((hash) => {
-      return { sequence, epoch: epoch + 1, commitHash: new Uint8Array(hash), timeMs, duplicate: false };
+      return {
+        sequence,
+        epoch: epoch + 1,
+        commitHash: new Uint8Array(hash),
+        timeMs,
+        duplicate: false,
+      };
     });
   };
   for (const actor of [two, one]) {
@@ -187,7 +217,8 @@ Deno.test("members of one group confirm each other, and members() says until whe
 
 Deno.test("two halves that the relay divides learn it from the first confirmation that it lets through", async () => {
   await using halves = await Halves.open("alice", "bob", "carol", "dave");
-  const [alice, bob, carol, dave] = halves.actors as [Actor, Actor, Actor, Actor]; // cast: as many as labels
+  // cast: as many as labels
+  const [alice, bob, carol, dave] = halves.actors as [Actor, Actor, Actor, Actor];
   const letThrough = await divide(halves, { first: [alice, carol], second: [bob, dave] });
   await halves.pass(20);
   for (const actor of halves.actors) {
@@ -213,7 +244,8 @@ Deno.test("two halves that the relay divides learn it from the first confirmatio
 
 Deno.test("where the relay lets nothing through, another channel of both halves carries it", async () => {
   await using halves = await Halves.open("alice", "bob", "carol", "dave");
-  const [alice, bob, carol, dave] = halves.actors as [Actor, Actor, Actor, Actor]; // cast: as many as labels
+  // cast: as many as labels
+  const [alice, bob, carol, dave] = halves.actors as [Actor, Actor, Actor, Actor];
   await halves.create(side, alice, bob);
   await halves.pass(15);
   await divide(halves, { first: [alice, carol], second: [bob, dave] });
@@ -223,7 +255,11 @@ Deno.test("where the relay lets nothing through, another channel of both halves 
   await halves.finish(alice.manager.send(side, "a word"));
   const channel = await halves.finish(bob.client.channel(side));
   const payload = await halves.finish(channel.receive({ timeoutMs: 60_000 }));
-  assertEquals(payload && new TextDecoder().decode(payload), "a word", "what the program sent is what arrives");
+  assertEquals(
+    payload && new TextDecoder().decode(payload),
+    "a word",
+    "what the program sent is what arrives",
+  );
   assertEquals(signersOf(theirs), [pairOf(alice, bob)]);
   assertEquals(signersOf(mine), []);
   await halves.finish(bob.manager.send(side, "another"));
@@ -331,7 +367,11 @@ Deno.test("a member that was away is compared with the state of its epoch, also 
   const channel = await halves.finish(alice.channel());
   const said = { channelId, epoch: epoch + 1, state: new Uint8Array(32) };
   const confirmations = [{ agentId: idOf(bob), signature: bob.sign(epochStatement(said)) }];
-  alice.session.inject({ kind: "notice", operation: "DeliverConfirmations", body: { ...said, confirmations } });
+  alice.session.inject({
+    kind: "notice",
+    operation: "DeliverConfirmations",
+    body: { ...said, confirmations },
+  });
   await halves.pass(1);
   assertEquals(channel.health().forked, [{ epoch: epoch + 1, signers: [idOf(alice), idOf(bob)] }]);
 });
@@ -348,11 +388,17 @@ Deno.test("an agent whose commit the relay takes and denies is no liar for being
     taken = body as Commit; // cast: of this operation
     take();
     return isDenied.then(() => {
-      throw errorFromRelay({ code: "epoch_conflict", message: "It was not taken", epoch: epoch + 1 });
+      throw errorFromRelay({
+        code: "epoch_conflict",
+        message: "It was not taken",
+        epoch: epoch + 1,
+      });
     });
   };
   carol.session.tampering.notice = (notice) => {
-    if (notice.operation !== "DeliverCommit" || notice.body.epoch !== epoch || taken === undefined) return [notice];
+    if (
+      notice.operation !== "DeliverCommit" || notice.body.epoch !== epoch || taken === undefined
+    ) return [notice];
     const { welcomes: _, answers: __, ...declared } = taken;
     return [{ ...notice, body: { ...notice.body, ...declared, sender: idOf(alice) } }];
   };
@@ -364,7 +410,10 @@ Deno.test("an agent whose commit the relay takes and denies is no liar for being
   await halves.finish(denied);
   const channel = await carol.channel();
   await halves.until("both have confirmed", () => signersOf(channel).length === 2);
-  assertEquals([(await alice.channel()).health().epoch, channel.health().epoch], [epoch + 1, epoch + 1]);
+  assertEquals([(await alice.channel()).health().epoch, channel.health().epoch], [
+    epoch + 1,
+    epoch + 1,
+  ]);
   assertEquals(signersOf(channel).sort(), [pairOf(carol, alice), pairOf(carol, bob)].sort());
   assertEquals(issuesOf(channel, "member_lied"), []);
 });
@@ -376,14 +425,21 @@ function diesOnceBack(actor: Actor): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   store.batch = async (changes) => {
     await batch(changes);
-    if (!["channels", "anchor"].every((each) => changes.some(({ kind, id }) => kind === each || id === each))) return;
+    if (
+      !["channels", "anchor"].every((each) =>
+        changes.some(({ kind, id }) => kind === each || id === each)
+      )
+    ) return;
     void actor.diesAfter(0);
     resolve();
   };
   return promise;
 }
 
-/** A log is set back, and bob, who was away, commits something else in it. Returns the epoch that alice and carol had reached. */
+/**
+ * A log is set back, and bob, who was away, commits something else in it. Returns the epoch that
+ * alice and carol had reached.
+ */
 async function goElsewhere(halves: Halves): Promise<number> {
   const [alice, bob, carol] = halves.actors as [Actor, Actor, Actor]; // cast: as many as labels
   const { moment } = halves.stage;
@@ -416,7 +472,11 @@ Deno.test("an agent that is let into another group takes no member for a liar th
   const epoch = await goElsewhere(halves);
   const said = { channelId, epoch, state: stateOf(inside.group.current) };
   const confirmations = [{ agentId: idOf(carol), signature: carol.sign(epochStatement(said)) }];
-  alice.session.inject({ kind: "notice", operation: "DeliverConfirmations", body: { ...said, confirmations } });
+  alice.session.inject({
+    kind: "notice",
+    operation: "DeliverConfirmations",
+    body: { ...said, confirmations },
+  });
   await halves.pass(1);
   const channel = await alice.channel();
   assertEquals([inside.epoch, memberOf(channel, carol)?.confirmedEpoch], [epoch, epoch]);
@@ -470,10 +530,17 @@ Deno.test("what was heard of a member outlives a restart, also what it signed", 
   await halves.finish(alice.restart());
   const channel = await halves.finish(alice.channel());
   const after = memberOf(channel, bob);
-  assertEquals([after?.confirmedEpoch, after?.lastHeardMs], [before.confirmedEpoch, before.lastHeardMs]);
+  assertEquals([after?.confirmedEpoch, after?.lastHeardMs], [
+    before.confirmedEpoch,
+    before.lastHeardMs,
+  ]);
   const said = { channelId: channel.id, epoch: before.confirmedEpoch, state: new Uint8Array(32) };
   const confirmations = [{ agentId: idOf(bob), signature: bob.sign(epochStatement(said)) }];
-  alice.session.inject({ kind: "notice", operation: "DeliverConfirmations", body: { ...said, confirmations } });
+  alice.session.inject({
+    kind: "notice",
+    operation: "DeliverConfirmations",
+    body: { ...said, confirmations },
+  });
   await halves.pass(1);
   assert(issuesOf(channel, "member_lied")[0]?.includes("two different states"));
 });
@@ -486,9 +553,17 @@ Deno.test("a signature that does not fit says nothing about anybody", async () =
   const signature = carol.sign(epochStatement(said));
   const channel = await alice.channel();
   // Alone, and beside one that fits: they are verified together.
-  for (const [named, blamed] of [[[bob], []], [[bob, carol], [idOf(carol)]], [[carol, bob], [idOf(carol)]]] as const) {
+  for (
+    const [named, blamed] of [[[bob], []], [[bob, carol], [idOf(carol)]], [[carol, bob], [
+      idOf(carol),
+    ]]] as const
+  ) {
     const confirmations = named.map((actor) => ({ agentId: idOf(actor), signature }));
-    alice.session.inject({ kind: "notice", operation: "DeliverConfirmations", body: { ...said, confirmations } });
+    alice.session.inject({
+      kind: "notice",
+      operation: "DeliverConfirmations",
+      body: { ...said, confirmations },
+    });
     await halves.pass(1);
     const told = issuesOf(channel, "member_lied").map((text) => text.split(" ")[0]);
     assertEquals(told, [...blamed], "bob signed nothing");
@@ -506,7 +581,9 @@ Deno.test("a member that the relay keeps behind learns from the others' words th
   const channel = await bob.channel();
   assertEquals(channel.health().issues, [], "it may be on its way");
   await halves.pass(60);
-  assert(issuesOf(channel, "withheld_commit")[0]?.startsWith(`${idOf(alice)} confirms a later epoch`));
+  assert(
+    issuesOf(channel, "withheld_commit")[0]?.startsWith(`${idOf(alice)} confirms a later epoch`),
+  );
   assertEquals(channel.health().state, "ok");
 });
 
@@ -517,7 +594,9 @@ Deno.test("an agent has its word on disk before anybody hears it, and gives the 
   const stored: (Uint8Array | undefined)[] = [];
   const confirm = (body: RequestBody<"Confirm">): RequestBody<"Confirm"> => {
     said.push(body);
-    void bob.agent.parts.store.get(factsKind(body.channelId), "confirmed").then((record) => stored.push(record));
+    void bob.agent.parts.store.get(factsKind(body.channelId), "confirmed").then((record) =>
+      stored.push(record)
+    );
     return body;
   };
   bob.session.tampering = { confirm };
@@ -539,7 +618,9 @@ Deno.test("an agent that confirmed another state of an epoch says nothing rather
   const { channelId } = await bob.inside();
   const wrong = new Uint8Array(32).fill(1);
   const { epoch } = (await bob.channel()).health();
-  await halves.finish(bob.change((store) => store.batch([putConfirmed(channelId, { epoch, state: wrong })])));
+  await halves.finish(
+    bob.change((store) => store.batch([putConfirmed(channelId, { epoch, state: wrong })])),
+  );
   await halves.finish(bob.channel());
   await halves.pass(15);
   assertEquals((await bob.channel()).members().find(({ self }) => self)?.confirmedEpoch, undefined);

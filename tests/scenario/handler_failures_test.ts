@@ -1,4 +1,5 @@
-// A handler's mistake is seen without a listener: once on the console of the process that runs it, besides the event.
+// A handler's mistake is seen without a listener: once on the console of the process that runs it,
+// besides the event.
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { z } from "zod";
 import { type Channel, type Envelope, RemoteError } from "../../sdk/mod.ts";
@@ -34,7 +35,14 @@ Deno.test("a handler's exception is shown once, with its place and cause and not
   });
   assertEquals(lines.length, 1);
   const [line = ""] = lines;
-  for (const words of [alice.client.agentId, "TypeError: bad", "handler_failures_test.ts", "the disk is gone"]) {
+  for (
+    const words of [
+      alice.client.agentId,
+      "TypeError: bad",
+      "handler_failures_test.ts",
+      "the disk is gone",
+    ]
+  ) {
     assertStringIncludes(line, words);
   }
   assert(!line.includes("\u202e"), "the console was deceived");
@@ -71,7 +79,9 @@ Deno.test("a loop with a schema returns typed values, and passes over messages o
   const [sending, reading] = [await alice.channel(), await bob.channel()];
   const events = reading.events();
   const schema = z.object({ degrees: z.number().transform((degrees) => degrees + 273) });
-  for (const value of ["text", { json: { degrees: "warm" } }, { json: { degrees: 4 } }, { json: [] }]) {
+  for (
+    const value of ["text", { json: { degrees: "warm" } }, { json: { degrees: 4 } }, { json: [] }]
+  ) {
     await sending.send(value);
   }
   await sending.send({ json: { degrees: 5 } });

@@ -1,9 +1,17 @@
-/** Stolen keys: a thief that copied an agent's directory and only reads loses the channel with the victim's next commit. */
+/**
+ * Stolen keys: a thief that copied an agent's directory and only reads loses the channel with the
+ * victim's next commit.
+ */
 import { assert, assertEquals } from "@std/assert";
 import type { ChannelId, NoticeEnvelope } from "../../proto/mod.ts";
 import { createNodeEd25519 } from "../../sdk/platform/node_ed25519.ts";
 import { createNodeX25519 } from "../../sdk/platform/node_x25519.ts";
-import { createSignatures, openMemory, RecordStore, type Signatures } from "../../sdk/testing/agents.ts";
+import {
+  createSignatures,
+  openMemory,
+  RecordStore,
+  type Signatures,
+} from "../../sdk/testing/agents.ts";
 import { createRandom } from "../support/mod.ts";
 import { Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 import { Thief } from "../support/scenario/thief.ts";
@@ -12,8 +20,13 @@ import { SimulatedStage } from "./simulation/stage.ts";
 const [minuteMs, hourMs] = [60_000, 3_600_000];
 
 async function steal(victim: Actor, channelId: ChannelId): Promise<Thief> {
-  const random = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length));
-  return await Thief.of(await RecordStore.open(openMemory(victim.copyDisk(), random)), victim.agent, channelId);
+  const random = (length: number): Uint8Array<ArrayBuffer> =>
+    crypto.getRandomValues(new Uint8Array(length));
+  return await Thief.of(
+    await RecordStore.open(openMemory(victim.copyDisk(), random)),
+    victim.agent,
+    channelId,
+  );
 }
 
 /** The thief reads all that is delivered to the victim, and all commits of the victim. */
@@ -26,7 +39,8 @@ function tap(victim: Actor, thief: Thief): { readonly idle: () => Promise<void> 
     return [notice];
   };
   victim.session.tampering.call = (operation, body, forward) => {
-    if (operation === "SendCommit") hear((body as { commit: Uint8Array }).commit); // cast: of this operation
+    // cast: of this operation
+    if (operation === "SendCommit") hear((body as { commit: Uint8Array }).commit);
     return forward();
   };
   return { idle: () => tail };
@@ -64,7 +78,8 @@ Deno.test("rotate() also replaces what the relay holds of the agent", async () =
   const { alice, bob } = await stage.pair();
   let uploads = 0;
   bob.session.tampering.call = (operation, body, forward) => {
-    if (operation === "UploadKeyPackage" && (body as { replace: boolean }).replace) uploads++; // cast: of this operation
+    // cast: of this operation
+    if (operation === "UploadKeyPackage" && (body as { replace: boolean }).replace) uploads++;
     return forward();
   };
   await (await bob.channel()).rotate();
@@ -72,8 +87,13 @@ Deno.test("rotate() also replaces what the relay holds of the agent", async () =
   await allAgree(alice, bob);
 });
 
-async function simulated(act: (stage: SimulatedStage, actors: readonly Actor[]) => Promise<void>): Promise<void> {
-  const signatures: Signatures = await createSignatures(await createNodeEd25519(), await createNodeX25519());
+async function simulated(
+  act: (stage: SimulatedStage, actors: readonly Actor[]) => Promise<void>,
+): Promise<void> {
+  const signatures: Signatures = await createSignatures(
+    await createNodeEd25519(),
+    await createNodeX25519(),
+  );
   const stage = await SimulatedStage.open(createRandom(5), signatures);
   const actors = ["alice", "bob", "carol"].map((label) => new Actor(stage, label, 1));
   for (const actor of actors) await stage.finish("it is up", actor.start());
@@ -98,7 +118,9 @@ async function leafOf(actor: Actor): Promise<string> {
 }
 
 async function pass(stage: SimulatedStage, ms: number): Promise<void> {
-  for (let passed = 0; passed < ms; passed += 10 * minuteMs) await stage.world.time.advance(10 * minuteMs);
+  for (let passed = 0; passed < ms; passed += 10 * minuteMs) {
+    await stage.world.time.advance(10 * minuteMs);
+  }
 }
 
 Deno.test("members that stay online change their keys within a day, each by itself, and a thief is out by then", async () => {
@@ -120,7 +142,9 @@ Deno.test("members that stay online change their keys within a day, each by itse
     await pass(stage, 12 * hourMs);
     await stage.finish("the thief has read", wire.idle());
     const after = await Promise.all(actors.map(leafOf));
-    for (const [i, leaf] of after.entries()) assert(leaf !== before[i], `${actors[i]?.label} has its old keys`);
+    for (const [i, leaf] of after.entries()) {
+      assert(leaf !== before[i], `${actors[i]?.label} has its old keys`);
+    }
     assertEquals(thief.isOut, true);
     const commits = (await bob.inside()).epoch - epoch;
     assert(commits >= 3 && commits <= 6, `${commits} commits a day`);

@@ -1,6 +1,6 @@
 /**
- * Whatever an honest agent and an honest relay go through, no store is taken for an old one, and no log for another one: 20 random
- * schedules, and 100 in the campaign.
+ * Whatever an honest agent and an honest relay go through, no store is taken for an old one, and no
+ * log for another one: 20 random schedules, and 100 in the campaign.
  */
 import { assertEquals } from "@std/assert";
 import { inCampaign, tried } from "../support/campaign.ts";
@@ -24,7 +24,9 @@ function watching(actor: Actor, alarms: string[]): Tampering {
     call: async (operation, _, forward) => {
       if (operation === "RequestRejoin") {
         const { issues } = await actor.inside();
-        alarms.push(...issues.filter(({ kind }) => kind.startsWith("store_")).map(({ text }) => text));
+        alarms.push(
+          ...issues.filter(({ kind }) => kind.startsWith("store_")).map(({ text }) => text),
+        );
       }
       return await forward();
     },
@@ -55,18 +57,21 @@ const steps: Readonly<Record<string, Step>> = {
   "crashes": crash,
   "crashes while it sends": async (actor, scene) => {
     const sending = send(actor, 1 + scene.random.below(80)).catch(() => {});
-    if (scene.random.chance(0.5)) await new Promise((resolve) => setTimeout(resolve, 1)); // wait: at any moment of it
+    // wait: at any moment of it
+    if (scene.random.chance(0.5)) await new Promise((resolve) => setTimeout(resolve, 1));
     await crash(actor, scene);
     await sending;
   },
   "crashes while it commits": async (actor, scene) => {
     const committing = commit(actor).catch(() => {});
-    if (scene.random.chance(0.5)) await new Promise((resolve) => setTimeout(resolve, 1)); // wait: at any moment of it
+    // wait: at any moment of it
+    if (scene.random.chance(0.5)) await new Promise((resolve) => setTimeout(resolve, 1));
     await crash(actor, scene);
     await committing;
   },
   "crashes while it reads": async (actor, scene) => {
-    const reading = readSome(actor, 100, 200).catch(() => {}); // a process that is gone reads no more
+    // a process that is gone reads no more
+    const reading = readSome(actor, 100, 200).catch(() => {});
     await crash(actor, scene);
     await reading;
   },
@@ -115,7 +120,9 @@ for (let at = 0; at < channels; at++) {
       for (const actor of actors) await until("all are in step", () => isSettled(actor));
       for (const actor of actors) {
         const { issues } = await actor.inside();
-        scene.alarms.push(...issues.filter(({ text }) => text.includes(" has seen ")).map(({ text }) => text));
+        scene.alarms.push(
+          ...issues.filter(({ text }) => text.includes(" has seen ")).map(({ text }) => text),
+        );
       }
       assertEquals(scene.alarms, [], `seed ${random.seed}: ${done.join(", ")}`);
     }

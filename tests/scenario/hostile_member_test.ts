@@ -1,4 +1,7 @@
-/** A member with a modified client, that owns nothing: it stops nobody, and what it sends is held against it alone. */
+/**
+ * A member with a modified client, that owns nothing: it stops nobody, and what it sends is held
+ * against it alone.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
@@ -8,7 +11,15 @@ import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import { type IssueKind, StaticError } from "../../sdk/mod.ts";
 import { createKeyPackage, mlsUint, mlsVector } from "../support/mls.ts";
 import { declareNothing, usurp } from "../support/scenario/hostile.ts";
-import { type Actor, allAgree, issueCount, name, read, Stage, until } from "../support/scenario/stage.ts";
+import {
+  type Actor,
+  allAgree,
+  issueCount,
+  name,
+  read,
+  Stage,
+  until,
+} from "../support/scenario/stage.ts";
 
 async function saw(actor: Actor, kind: IssueKind): Promise<boolean> {
   return issueCount(await actor.channel(), kind) > 0;
@@ -28,7 +39,9 @@ Deno.test("messages that nobody can open are counted for their sender, and make 
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
   const hostile = await HostileMember.of(bob.agent, name);
-  for (let counter = 1; counter <= 40; counter++) await hostile.send(await hostile.garbage(counter));
+  for (let counter = 1; counter <= 40; counter++) {
+    await hostile.send(await hostile.garbage(counter));
+  }
   for (let generation = 100; generation < 140; generation++) {
     await hostile.send(hostile.forged({ leafIndex: generation % 3, generation }));
   }
@@ -51,7 +64,9 @@ Deno.test("counters that jump and messages that do not open make nobody fetch th
   const fetches = countFetches(alice);
   const channel = await alice.channel();
   for (let sent = 1; sent <= 60; sent++) {
-    await hostile.send(await (sent % 2 === 0 ? hostile.counted(10 * sent) : hostile.garbage(10 * sent)));
+    await hostile.send(
+      await (sent % 2 === 0 ? hostile.counted(10 * sent) : hostile.garbage(10 * sent)),
+    );
   }
   await carol.manager.send(name, "last");
   assertEquals((await read(channel, 31)).at(-1), "last");
@@ -74,7 +89,8 @@ for (const parts of [[1, 2, 3], [1, 2]]) {
     alice.session.inject({ kind: "notice", operation: "DeliverMessage", body });
     await until(
       "it is counted",
-      async () => (await alice.channel()).health().unreadable.length > 0 || await saw(alice, "undecryptable"),
+      async () =>
+        (await alice.channel()).health().unreadable.length > 0 || await saw(alice, "undecryptable"),
     );
     await alice.restart();
     await carol.manager.send(name, "still here");
@@ -88,7 +104,9 @@ Deno.test("a counter that is used for two messages is reported, and the first is
   const { alice, bob } = await stage.pair();
   const hostile = await HostileMember.of(bob.agent, name);
   const channel = await alice.channel();
-  for (const [counter, text] of [[1, "one"], [2, "two"], [2, "another two"], [3, "three"]] as const) {
+  for (
+    const [counter, text] of [[1, "one"], [2, "two"], [2, "another two"], [3, "three"]] as const
+  ) {
     await hostile.send(await hostile.counted(counter, text));
   }
   assertEquals(await read(channel, 3), ["one", "two", "three"]);
@@ -165,10 +183,13 @@ Deno.test("a void leave statement keeps nobody out and removes nobody; an owner 
 Deno.test("a Welcome of garbage in answer to a request to rejoin is reported, and another member lets the asker in", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
-  // The hostile member answers first, because the owner is away, and what it sends opens for nobody.
+  // The hostile member answers first, because the owner is away, and what it sends opens for
+  // nobody.
   carol.session.tampering.call = (operation, body, forward) => {
     if (operation !== "SendCommit") return forward();
-    for (const { welcome } of (body as RequestBody<"SendCommit">).welcomes) welcome.fill(0x55, welcome.length - 32);
+    for (const { welcome } of (body as RequestBody<"SendCommit">).welcomes) {
+      welcome.fill(0x55, welcome.length - 32);
+    }
     return forward();
   };
   let welcomes = 0;
@@ -205,8 +226,15 @@ Deno.test("a request to rejoin with a KeyPackage that only one of two decoders r
     notBeforeMs: nowMs - 1000,
     notAfterMs: nowMs + 1_000_000,
   });
-  const leafHash = sha256((await bob.inside()).group.current.tree.leaf(1)?.encoded ?? new Uint8Array(0));
-  const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
+  const leafHash = sha256(
+    (await bob.inside()).group.current.tree.leaf(1)?.encoded ?? new Uint8Array(0),
+  );
+  const statement = rejoinStatement({
+    channelId,
+    agentId,
+    leafHash,
+    keyPackageHash: sha256(keyPackage),
+  });
   await bob.session.call("RequestRejoin", {
     channelId,
     keyPackage,
@@ -215,7 +243,9 @@ Deno.test("a request to rejoin with a KeyPackage that only one of two decoders r
     epoch: 0,
     generation: 0,
   });
-  for (const member of [alice, carol]) await until("it is refused", () => saw(member, "refused_join"));
+  for (const member of [alice, carol]) {
+    await until("it is refused", () => saw(member, "refused_join"));
+  }
   await alice.manager.send(name, "still here");
   assertEquals(await read(await carol.channel(), 1), ["still here"]);
 });
@@ -226,17 +256,28 @@ Deno.test("a rejoin that the relay lets pass without a valid proof is followed b
   const { id: channelId } = await alice.channel();
   const { agentId } = bob.client;
   const keyPackage = await bob.client.generateKeyPackage();
-  // The relay cannot tell a statement about another leaf; here it has one that honest members answer with SendLeaf only.
+  // The relay cannot tell a statement about another leaf; here it has one that honest members
+  // answer with SendLeaf only.
   const leafHash = new Uint8Array(32).fill(1);
-  const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
+  const statement = rejoinStatement({
+    channelId,
+    agentId,
+    leafHash,
+    keyPackageHash: sha256(keyPackage),
+  });
   const signature = bob.sign(statement);
   for (const member of [alice, carol]) {
-    member.session.tampering.notice = (notice) => notice.operation === "DeliverRejoinRequest" ? [] : [notice];
+    member.session.tampering.notice = (notice) =>
+      notice.operation === "DeliverRejoinRequest" ? [] : [notice];
   }
   const ask = { channelId, keyPackage, leafHash, signature, epoch: 0, generation: 0 };
   const { requestId } = await bob.session.call("RequestRejoin", ask);
   const inside = await carol.inside();
-  const change = { remove: [agentId], add: [decodeKeyPackageMessage(keyPackage)], rejoins: [{ agentId, signature }] };
+  const change = {
+    remove: [agentId],
+    add: [decodeKeyPackageMessage(keyPackage)],
+    rejoins: [{ agentId, signature }],
+  };
   await inside.commit(() => change, [requestId]);
   await until("alice has refused it", () => saw(alice, "refused_commit"));
   assertEquals((await alice.channel()).members().length, 3);
@@ -261,7 +302,8 @@ Deno.test("a member that made itself owner, and the relay, convince nobody that 
   await using stage = await Stage.open();
   const { alice, bob, carol: mallory } = await stage.trio();
   const channel = await bob.channel();
-  const owners = (): string[] => channel.members().flatMap(({ agentId, owner }) => owner ? [agentId] : []);
+  const owners = (): string[] =>
+    channel.members().flatMap(({ agentId, owner }) => owner ? [agentId] : []);
   usurp(bob, mallory, 3);
   const dave = await stage.actor("dave");
   await dave.manager.joinWithToken(name, await alice.manager.invite(name));

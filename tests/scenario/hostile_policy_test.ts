@@ -1,6 +1,6 @@
 /**
- * Members with a modified client against owners and policy, at an honest relay and with one that helps them: nobody honest does
- * what they want, and the rest of the channel goes on without them.
+ * Members with a modified client against owners and policy, at an honest relay and with one that
+ * helps them: nobody honest does what they want, and the rest of the channel goes on without them.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Channel, StaticError } from "../../sdk/mod.ts";
@@ -9,9 +9,20 @@ import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import { idsOf, signedBy } from "../support/scenario/bad_commits.ts";
 import { declareNothing } from "../support/scenario/hostile.ts";
 import { allStopped, issuesOf, membersOf, recover, talk } from "../support/scenario/recovery.ts";
-import { type Actor, allAgree, issueCount, name, read, Stage, until } from "../support/scenario/stage.ts";
+import {
+  type Actor,
+  allAgree,
+  issueCount,
+  name,
+  read,
+  Stage,
+  until,
+} from "../support/scenario/stage.ts";
 
-async function closedTrio(stage: Stage, policy: Parameters<Channel["setPolicy"]>[0]): Promise<[Actor, Actor, Actor]> {
+async function closedTrio(
+  stage: Stage,
+  policy: Parameters<Channel["setPolicy"]>[0],
+): Promise<[Actor, Actor, Actor]> {
   const { alice, bob, carol } = await stage.trio();
   await (await alice.channel()).setPolicy(policy);
   await allAgree(alice, bob, carol);
@@ -92,7 +103,9 @@ Deno.test("under posting by owners a member that speaks is heard by nobody, whoe
       : [notice];
   await hostile.send(await hostile.counted(2, "I am alice"));
   await alice.manager.send(name, "only I speak");
-  for (const actor of [bob, carol]) assertEquals(await read(await actor.channel(), 1), ["only I speak"]);
+  for (const actor of [bob, carol]) {
+    assertEquals(await read(await actor.channel(), 1), ["only I speak"]);
+  }
   for (const actor of [alice, carol]) {
     const channel = await actor.channel();
     await until("both were seen", () => issueCount(channel, "posted_against_policy") === 2);
@@ -124,7 +137,10 @@ Deno.test("a commit that drops the policy under cover of another purpose is foll
     const hostile = await HostileMember.of(bob.agent, name);
     const open = { admission: "members", posting: "members" } as const;
     const { message, next } = hostile.commitTo({ policy: open });
-    await bob.session.call("SendCommit", await signedBy(bob, message, { nextState: stateOf(next) }));
+    await bob.session.call(
+      "SendCommit",
+      await signedBy(bob, message, { nextState: stateOf(next) }),
+    );
     await goOnWithout(bob, alice, carol);
     assertEquals((await carol.channel()).policy(), { admission: "owners", posting: "owners" });
     const send = async (): Promise<unknown> => await (await carol.channel()).send("may I?");

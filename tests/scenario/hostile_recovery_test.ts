@@ -86,24 +86,25 @@ const bothSuites: NonNullable<KeyPackageChange["leafNode"]>["capabilities"] = {
   credentials: ["basic"],
 };
 const sharedKey = new Uint8Array(32).fill(9);
-const poisons: readonly (readonly [guarantee: string, make: (actor: Actor) => Promise<Uint8Array>])[] = [
-  [
-    "members whose KeyPackages have an init key of small order keep nobody from coming back, themselves included",
-    (actor) => oddKeyPackage(actor, 3, { keyPackage: { initKey: new Uint8Array(32) } }),
-  ],
-  [
-    "members whose KeyPackages have another cipher suite keep nobody from coming back, themselves included",
-    (actor) => oddKeyPackage(actor, 1, { leafNode: { capabilities: bothSuites } }),
-  ],
-  [
-    "members whose KeyPackages have the encryption key of another member keep nobody from coming back, themselves included",
-    (actor) => oddKeyPackage(actor, 3, { leafNode: { hpkePublicKey: sharedKey } }),
-  ],
-  [
-    "members whose KeyPackages have no private keys any more, as one that was used before keep nobody from coming back, themselves included",
-    (actor) => oddKeyPackage(actor, 3),
-  ],
-];
+const poisons:
+  readonly (readonly [guarantee: string, make: (actor: Actor) => Promise<Uint8Array>])[] = [
+    [
+      "members whose KeyPackages have an init key of small order keep nobody from coming back, themselves included",
+      (actor) => oddKeyPackage(actor, 3, { keyPackage: { initKey: new Uint8Array(32) } }),
+    ],
+    [
+      "members whose KeyPackages have another cipher suite keep nobody from coming back, themselves included",
+      (actor) => oddKeyPackage(actor, 1, { leafNode: { capabilities: bothSuites } }),
+    ],
+    [
+      "members whose KeyPackages have the encryption key of another member keep nobody from coming back, themselves included",
+      (actor) => oddKeyPackage(actor, 3, { leafNode: { hpkePublicKey: sharedKey } }),
+    ],
+    [
+      "members whose KeyPackages have no private keys any more, as one that was used before keep nobody from coming back, themselves included",
+      (actor) => oddKeyPackage(actor, 3),
+    ],
+  ];
 
 for (const [guarantee, make] of poisons) {
   Deno.test(guarantee, async () => {
@@ -113,7 +114,11 @@ for (const [guarantee, make] of poisons) {
     for (const actor of [carol, dave]) odd.set(actor.client.agentId, await make(actor));
     claims(
       alice,
-      (claimed) => claimed.map(({ agentId, keyPackage }) => ({ agentId, keyPackage: odd.get(agentId) ?? keyPackage })),
+      (claimed) =>
+        claimed.map(({ agentId, keyPackage }) => ({
+          agentId,
+          keyPackage: odd.get(agentId) ?? keyPackage,
+        })),
     );
     await sendBogus(bob);
     await allStopped(alice, carol, dave);
@@ -124,9 +129,12 @@ for (const [guarantee, make] of poisons) {
 }
 
 const denials = {
-  "a founder that is told epoch_conflict about a founding that was taken is in its generation": "epoch_conflict",
-  "a founder that is told rate_limited about a founding that was taken is in its generation": "rate_limited",
-  "a founder that is told invalid_request about a founding that was taken is in its generation": "invalid_request",
+  "a founder that is told epoch_conflict about a founding that was taken is in its generation":
+    "epoch_conflict",
+  "a founder that is told rate_limited about a founding that was taken is in its generation":
+    "rate_limited",
+  "a founder that is told invalid_request about a founding that was taken is in its generation":
+    "invalid_request",
 } as const;
 
 for (const [guarantee, code] of Object.entries(denials)) {
@@ -157,7 +165,9 @@ Deno.test("a founder that is put back to before its founding comes back as the o
   await talk(alice, carol);
   await alice.restore(backup);
   await talk(alice, carol);
-  const owners = (await carol.channel()).members().filter(({ owner }) => owner).map(({ identity }) => identity);
+  const owners = (await carol.channel()).members().filter(({ owner }) => owner).map((
+    { identity },
+  ) => identity);
   assertEquals([owners, (await alice.inside()).group.self.owner], [["alice"], true]);
 });
 
@@ -203,7 +213,12 @@ Deno.test("a member that stops an owner again does not let it in by a Welcome of
   await sendGarbled(bob, [0]);
   await until("alice is let in", async () => (await issuesOf(alice, "rejoined")).length > 0);
   await allAgree(alice, carol, dave);
-  const answered = answerWith(alice, dave, 1, (hostile, keyPackage) => welcomeOf(hostile, keyPackage, idsOf(alice)));
+  const answered = answerWith(
+    alice,
+    dave,
+    1,
+    (hostile, keyPackage) => welcomeOf(hostile, keyPackage, idsOf(alice)),
+  );
   await sendGarbled(dave, [1]);
   await until("alice is told", async () => (await issuesOf(alice, "refused_welcome")).length > 0);
   const [why] = await issuesOf(alice, "refused_welcome");
@@ -228,13 +243,21 @@ Deno.test("a member that owns nothing leads a stopped owner into no group that l
   await talk(alice, carol);
 });
 
-/** Bob stops alice, and carol answers her with Welcomes that do not open: the relay counts her in anew. */
-async function countedInAnew([alice, bob, carol, dave]: readonly [Actor, Actor, Actor, Actor]): Promise<void> {
+/**
+ * Bob stops alice, and carol answers her with Welcomes that do not open: the relay counts her in
+ * anew.
+ */
+async function countedInAnew(
+  [alice, bob, carol, dave]: readonly [Actor, Actor, Actor, Actor],
+): Promise<void> {
   deafen(dave);
   carol.session.tampering.call = (operation, body, forward) => {
     if (operation !== "SendCommit") return forward();
     const sent = body as RequestBody<"SendCommit">; // cast: of this operation
-    const broken = sent.welcomes.map(({ recipients, welcome }) => ({ recipients, welcome: flipped(welcome) }));
+    const broken = sent.welcomes.map(({ recipients, welcome }) => ({
+      recipients,
+      welcome: flipped(welcome),
+    }));
     return forward({ ...sent, welcomes: broken });
   };
   await sendGarbled(bob, [0]);
@@ -285,7 +308,10 @@ Deno.test("a stopped owner is not led astray by the Welcome of another commit, a
   await sendGarbled(bob, [0]);
   await until("alice is told", async () => (await issuesOf(alice, "refused_welcome")).length > 0);
   const [why] = await issuesOf(alice, "refused_welcome");
-  assertEquals([answers() > 0, why?.includes("another group than the commit that carries it")], [true, true], why);
+  assertEquals([answers() > 0, why?.includes("another group than the commit that carries it")], [
+    true,
+    true,
+  ], why);
   assertEquals([await stateOf(alice), await issuesOf(alice, "rejoined")], ["stopped", []]);
   // The relay counts alice in anew by the commit whose Welcome she did not take.
   alice.session.disconnect();
@@ -325,7 +351,13 @@ Deno.test("an owner and the relay blame nobody for a commit that another member 
   if (bad === undefined) throw new Error("the commit is of no member");
   const { identity, signatureKey } = carol.agent.parts.identity;
   const made = await inside.foundingBecauseOf({ ...bad, sender: { identity, signatureKey } });
-  const body = { ...made, sequence: 900, epoch: foundingEpoch(1), sender: alice.client.agentId, timeMs: 0 };
+  const body = {
+    ...made,
+    sequence: 900,
+    epoch: foundingEpoch(1),
+    sender: alice.client.agentId,
+    timeMs: 0,
+  };
   dave.session.inject({ kind: "notice", operation: "DeliverFounding", body });
   await until("dave has judged it", async () => {
     const issues = (await dave.channel()).health().issues.map(({ kind }) => kind);
@@ -386,7 +418,8 @@ Deno.test("a founding of an owner that is worth nothing is told in words, for go
   await carol.session.call("FoundGeneration", { ...rest, founding: { ...other, signature } });
   const isTold = async (actor: Actor): Promise<boolean> => {
     const { state, problem, recoverable } = (await actor.channel()).health();
-    return state === "stopped" && recoverable === false && problem?.includes("does not follow") === true;
+    return state === "stopped" && recoverable === false &&
+      problem?.includes("does not follow") === true;
   };
   for (const actor of [alice, dave]) {
     await until(`${actor.label} is told`, () => isTold(actor));
@@ -395,7 +428,11 @@ Deno.test("a founding of an owner that is worth nothing is told in words, for go
     assertEquals((await actor.inside()).group.binding.generation, undefined);
   }
   alice.clockOffsetMs += 61_000;
-  await assertRejects(async () => await (await alice.channel()).recover(), StaticError, "does not follow");
+  await assertRejects(
+    async () => await (await alice.channel()).recover(),
+    StaticError,
+    "does not follow",
+  );
 });
 
 for (const ahead of [0, 5]) {
@@ -411,14 +448,20 @@ for (const ahead of [0, 5]) {
     const { signatureKey, identity } = stranger.agent.parts.identity;
     const other = { ...founding, signatureKey, identity, baseEpoch: founding.baseEpoch + ahead };
     const signature = stranger.sign(foundingStatement({ channelId, ...other }));
-    const place = { sequence: 900_000, epoch: foundingEpoch(1), sender: stranger.client.agentId, timeMs: 0 };
+    const place = {
+      sequence: 900_000,
+      epoch: foundingEpoch(1),
+      sender: stranger.client.agentId,
+      timeMs: 0,
+    };
     const body = { ...rest, ...place, founding: { ...other, signature } };
     const told = ahead === 0 ? [carol] : [carol, alice];
     for (const actor of told) {
       actor.session.inject({ kind: "notice", operation: "DeliverFounding", body });
       await until(
         `${actor.label} is told`,
-        async () => (await issuesOf(actor, ahead === 0 ? "refused_recovery" : "rejoined")).length > 0,
+        async () =>
+          (await issuesOf(actor, ahead === 0 ? "refused_recovery" : "rejoined")).length > 0,
       );
     }
     for (const actor of told) await actor.restart();
@@ -431,7 +474,9 @@ for (const ahead of [0, 5]) {
   });
 }
 
-/** A founding of a stranger, on an epoch that nobody has reached, as only a relay can deliver it. */
+/**
+ * A founding of a stranger, on an epoch that nobody has reached, as only a relay can deliver it.
+ */
 async function strangeFounding(
   stage: Stage,
   owner: Actor,
@@ -444,7 +489,12 @@ async function strangeFounding(
   const baseEpoch = foundingEpoch(generation - 1) + founding.baseEpoch + 5;
   const other = { ...founding, signatureKey, identity, generation, baseEpoch };
   const signature = stranger.sign(foundingStatement({ channelId, ...other }));
-  const place = { sequence: 900_000, epoch: foundingEpoch(generation), sender: stranger.client.agentId, timeMs: 0 };
+  const place = {
+    sequence: 900_000,
+    epoch: foundingEpoch(generation),
+    sender: stranger.client.agentId,
+    timeMs: 0,
+  };
   const body = { ...rest, ...place, founding: { ...other, signature } };
   return { kind: "notice", operation: "DeliverFounding", body };
 }
@@ -458,7 +508,10 @@ for (const generation of [1, 1000]) {
     const notice = await strangeFounding(stage, alice, generation);
     for (const actor of [alice, carol]) {
       actor.session.inject(notice);
-      await until(`${actor.label} is told`, async () => (await issuesOf(actor, "rejoined")).length > 0);
+      await until(
+        `${actor.label} is told`,
+        async () => (await issuesOf(actor, "rejoined")).length > 0,
+      );
       assertEquals((await actor.channel()).health().state, "stopped");
     }
     alice.clockOffsetMs += 61_000;
@@ -497,7 +550,8 @@ Deno.test("who is removed right after it followed a founding, while a Welcome fo
   const { alice, bob, carol } = await stage.trio();
   let asked: RequestBody<"RequestRejoin"> | undefined;
   carol.session.tampering.call = (operation, body, forward) => {
-    if (operation === "RequestRejoin") asked ??= body as RequestBody<"RequestRejoin">; // cast: of this operation
+    // cast: of this operation
+    if (operation === "RequestRejoin") asked ??= body as RequestBody<"RequestRejoin">;
     return forward();
   };
   await sendBogus(bob);
@@ -507,7 +561,11 @@ Deno.test("who is removed right after it followed a founding, while a Welcome fo
   const { channelId, keyPackage, signature } = asked;
   const { agentId } = carol.client;
   const { group, name: channelName } = await bob.inside();
-  const change = { remove: [agentId], add: [decodeKeyPackageMessage(keyPackage)], rejoins: [{ agentId, signature }] };
+  const change = {
+    remove: [agentId],
+    add: [decodeKeyPackageMessage(keyPackage)],
+    rejoins: [{ agentId, signature }],
+  };
   const { welcome, epoch } = group.prepare(change);
   if (welcome === undefined) throw new Error("a commit that adds somebody has a Welcome");
   const held: NoticeEnvelope[] = [];
@@ -517,11 +575,24 @@ Deno.test("who is removed right after it followed a founding, while a Welcome fo
   };
   await recover(alice);
   await (await alice.channel()).removeMember(agentId);
-  const isHere = (operation: string): boolean => held.some((notice) => notice.operation === operation);
-  await until("carol has something to read", () => isHere("DeliverFounding") && isHere("DeliverCommit"));
-  const place = { channelId, sequence: 900, joinedSequence: 900, epoch: epoch + 1, timeMs: 0, generation: 0 };
+  const isHere = (operation: string): boolean =>
+    held.some((notice) => notice.operation === operation);
+  await until(
+    "carol has something to read",
+    () => isHere("DeliverFounding") && isHere("DeliverCommit"),
+  );
+  const place = {
+    channelId,
+    sequence: 900,
+    joinedSequence: 900,
+    epoch: epoch + 1,
+    timeMs: 0,
+    generation: 0,
+  };
   const body = { ...place, sender: bob.client.agentId, welcome, name: channelName };
-  for (const notice of held) if (notice.operation !== "DeliverChannelEnd") carol.session.inject(notice);
+  for (const notice of held) {
+    if (notice.operation !== "DeliverChannelEnd") carol.session.inject(notice);
+  }
   carol.session.inject({ kind: "notice", operation: "DeliverWelcome", body });
   await until("the channel is erased", () => carol.client.channels.length === 0, 10_000);
 });

@@ -1,4 +1,7 @@
-/** A relay that lies. Members detect or heal its effects, and never see a plaintext that was not sent. */
+/**
+ * A relay that lies. Members detect or heal its effects, and never see a plaintext that was not
+ * sent.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
@@ -24,7 +27,15 @@ import {
   portableSignatures,
   someone,
 } from "../../sdk/testing/agents.ts";
-import { type Actor, allAgree, issueCount, name, read, Stage, until } from "../support/scenario/stage.ts";
+import {
+  type Actor,
+  allAgree,
+  issueCount,
+  name,
+  read,
+  Stage,
+  until,
+} from "../support/scenario/stage.ts";
 
 const issueOf = (channel: Channel, kind: IssueKind): boolean =>
   channel.health().issues.some((each) => each.kind === kind);
@@ -37,17 +48,26 @@ function onMessages(
   actor.session.tampering.notice = (notice) =>
     notice.operation !== "DeliverMessage"
       ? [notice]
-      : change(notice.body).map((body): NoticeEnvelope => ({ kind: "notice", operation: "DeliverMessage", body }));
+      : change(notice.body).map((body): NoticeEnvelope => ({
+        kind: "notice",
+        operation: "DeliverMessage",
+        body,
+      }));
 }
 
 /** An agent that has nothing but its keys. */
 async function createMallory(stage: Stage): Promise<
-  { readonly agentId: AgentId; readonly own: OwnKeyPackage; readonly deps: Parameters<typeof Group.join>[2] }
+  {
+    readonly agentId: AgentId;
+    readonly own: OwnKeyPackage;
+    readonly deps: Parameters<typeof Group.join>[2];
+  }
 > {
   const { id: agentId, ...identity } = someone("mallory");
   const [nowMs, hourMs] = [stage.world.time.nowMs(), 60 * 60 * 1000];
   const times = { notBeforeMs: nowMs - hourMs, notAfterMs: nowMs + hourMs };
-  const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
+  const randomBytes = (length: number): Uint8Array =>
+    crypto.getRandomValues(new Uint8Array(length));
   const shared = { signatures: portableSignatures, randomBytes, identity };
   const own = await createKeyPackage({ suiteId: 3, lastResort: false, ...times, ...shared });
   const deps = {
@@ -160,11 +180,13 @@ Deno.test("the KeyPackage in a join cannot be swapped", async () => {
   const [guest, mallory] = [await stage.actor("guest"), await stage.actor("mallory")];
   const foreign = await mallory.client.generateKeyPackage();
   alice.session.tampering.notice = (notice) =>
-    notice.operation !== "DeliverJoinRequest"
-      ? [notice]
-      : [{ ...notice, body: { ...notice.body, keyPackage: foreign, agentId: mallory.client.agentId } }];
+    notice.operation !== "DeliverJoinRequest" ? [notice] : [{
+      ...notice,
+      body: { ...notice.body, keyPackage: foreign, agentId: mallory.client.agentId },
+    }];
   const refused = await assertRejects(
-    async () => guest.manager.joinWithToken(name, await alice.manager.invite(name), { timeoutMs: 60_000 }),
+    async () =>
+      guest.manager.joinWithToken(name, await alice.manager.invite(name), { timeoutMs: 60_000 }),
     StaticError,
     "refused",
   );
@@ -184,7 +206,11 @@ Deno.test("a KeyPackage that our clock says has expired is not added, whatever t
   const channel = await alice.channel();
   await assertRejects(() => channel.addMember(keyPackage), StaticError, "expired");
   const token = await alice.manager.invite(name);
-  await assertRejects(() => guest.manager.joinWithToken(name, token, { timeoutMs: 60_000 }), StaticError, "refused");
+  await assertRejects(
+    () => guest.manager.joinWithToken(name, token, { timeoutMs: 60_000 }),
+    StaticError,
+    "refused",
+  );
   assertEquals(channel.members().length, 2);
 });
 
@@ -223,11 +249,14 @@ Deno.test("a joiner does not follow a Welcome of somebody else than the inviter,
   const guest = await stage.actor("guest");
   const keyPackages: Uint8Array[] = [];
   guest.session.tampering.call = (operation, body, forward) => {
-    if (operation === "RequestJoin") keyPackages.push((body as RequestBody<"RequestJoin">).keyPackage);
+    if (operation === "RequestJoin") {
+      keyPackages.push((body as RequestBody<"RequestJoin">).keyPackage);
+    }
     return forward();
   };
   // Nobody who could answer hears of the request; bob, whom nobody asked, adds the guest.
-  alice.session.tampering.notice = (notice) => notice.operation === "DeliverJoinRequest" ? [] : [notice];
+  alice.session.tampering.notice = (notice) =>
+    notice.operation === "DeliverJoinRequest" ? [] : [notice];
   const token = await alice.manager.invite(name);
   const joining = guest.manager.joinWithToken(name, token, { timeoutMs: 60_000 });
   const refused = assertRejects(() => joining, MlsError, "not made by the inviter");
@@ -256,11 +285,17 @@ Deno.test("a relay that changes a commit for one member is reported; nobody is b
     const dave = await stage.actor("dave");
     await dave.manager.joinWithToken(name, await alice.manager.invite(name));
     const channel = await bob.channel();
-    await until(`bob has noticed, twice, that ${what} was changed`, () => issueCount(channel, "relay_lied") > 1);
+    await until(
+      `bob has noticed, twice, that ${what} was changed`,
+      () => issueCount(channel, "relay_lied") > 1,
+    );
     await alice.manager.send(name, "meanwhile");
     assertEquals(channel.members().length, 3, what);
     assert(!issueOf(channel, "refused_commit") && !issueOf(channel, "rejoined"), what);
-    assert(!["stopped", "rejoining"].includes(channel.health().state), `${what}: ${channel.health().state}`);
+    assert(
+      !["stopped", "rejoining"].includes(channel.health().state),
+      `${what}: ${channel.health().state}`,
+    );
     bob.session.tampering = {};
     assertEquals(await read(channel, 1), ["meanwhile"], what);
     await allAgree(alice, bob, carol, dave);
@@ -309,20 +344,29 @@ Deno.test("an agent that was let in and removed does not come back by a log that
   const { alice, bob } = await stage.pair();
   const channel = await alice.channel();
   const { id: channelId } = channel;
-  // The relay tells alice that it has taken her commits, by which mallory comes and goes. The log has none of them.
+  // The relay tells alice that it has taken her commits, by which mallory comes and goes. The log
+  // has none of them.
   let welcome: Uint8Array | undefined;
   alice.session.tampering.call = (operation, body, forward) => {
     if (operation !== "SendCommit") return forward();
     const sent = body as RequestBody<"SendCommit">; // cast: of this operation
     welcome ??= sent.welcomes[0]?.welcome;
-    const reply = { sequence: 90 + sent.epoch, epoch: sent.epoch + 1, commitHash: sha256(sent.commit), timeMs: 0 };
+    const reply = {
+      sequence: 90 + sent.epoch,
+      epoch: sent.epoch + 1,
+      commitHash: sha256(sent.commit),
+      timeMs: 0,
+    };
     return Promise.resolve({ ...reply, duplicate: false });
   };
   for (let made = 0; made < 4; made++) await (await alice.inside()).commit();
   const mallory = await createMallory(stage);
   await channel.addMember(mallory.own.message);
   assert(welcome);
-  const group = Group.join(welcome, mallory.own, mallory.deps, { name: parseChannelName(name), channelId });
+  const group = Group.join(welcome, mallory.own, mallory.deps, {
+    name: parseChannelName(name),
+    channelId,
+  });
   await channel.removeMember(mallory.agentId);
   // Bob, who saw nothing of it, lets her in again, into an earlier epoch.
   alice.session.tampering = {};
@@ -332,11 +376,18 @@ Deno.test("an agent that was let in and removed does not come back by a log that
   // She is told to ask once more, and mallory answers with what alice signed about her.
   alice.session.tampering.call = async (operation, body, forward) => {
     if (operation !== "RequestRejoin") return forward();
-    const { keyPackage, generation } = body as RequestBody<"RequestRejoin">; // cast: of this operation
+    // cast: of this operation
+    const { keyPackage, generation } = body as RequestBody<"RequestRejoin">;
     const change = { remove: [alice.client.agentId], add: [decodeKeyPackageMessage(keyPackage)] };
     const answer = group.prepare(change);
     assert(answer.welcome);
-    const place = { sequence: 99, epoch: answer.epoch + 1, joinedSequence: 99, timeMs: 0, generation };
+    const place = {
+      sequence: 99,
+      epoch: answer.epoch + 1,
+      joinedSequence: 99,
+      timeMs: 0,
+      generation,
+    };
     const told = {
       channelId,
       ...place,
@@ -363,7 +414,9 @@ Deno.test("leaves that an agent did not make, or that are of another group, chan
   const { id: channelId } = await bob.channel();
   const asked: RequestBody<"RequestRejoin">[] = [];
   const inside = await bob.inside();
-  const wrong = [alice, carol].map(({ client }) => inside.leafOf(client.agentId)?.leaf.encoded ?? new Uint8Array(1));
+  const wrong = [alice, carol].map(({ client }) =>
+    inside.leafOf(client.agentId)?.leaf.encoded ?? new Uint8Array(1)
+  );
   bob.session.tampering.call = (operation, body, forward) => {
     if (operation !== "RequestRejoin") return forward();
     asked.push(body as RequestBody<"RequestRejoin">); // cast: of this operation
@@ -412,7 +465,11 @@ Deno.test("a relay that withholds a commit for good is found out, and the member
   await alice.manager.send(name, "heard again");
   assertEquals(await read(channel, 1), ["heard again"]);
   await channel.send("and answered");
-  assertEquals(await read(await carol.channel(), 3), ["lost to bob", "heard again", "and answered"]);
+  assertEquals(await read(await carol.channel(), 3), [
+    "lost to bob",
+    "heard again",
+    "and answered",
+  ]);
   assertEquals(channel.health().state, "ok");
 });
 
@@ -532,7 +589,13 @@ Deno.test("a place in the log that the relay makes up is left behind: what comes
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
   const channel = await alice.channel();
-  const body = { channelId: channel.id, firstSequence: 2, lastSequence: 6, messages: 2, reason: "age" as const };
+  const body = {
+    channelId: channel.id,
+    firstSequence: 2,
+    lastSequence: 6,
+    messages: 2,
+    reason: "age" as const,
+  };
   alice.session.inject({ kind: "notice", operation: "DeliverGap", body });
   // Her own commit is at a place that she believes to have passed.
   const carol = await stage.actor("carol");
@@ -551,7 +614,13 @@ Deno.test("a commit that the relay made a reader pass over is found out with the
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
   const channel = await bob.channel();
-  const body = { channelId: channel.id, firstSequence: 3, lastSequence: 4, messages: 1, reason: "age" as const };
+  const body = {
+    channelId: channel.id,
+    firstSequence: 3,
+    lastSequence: 4,
+    messages: 1,
+    reason: "age" as const,
+  };
   const { store } = bob.agent.parts;
   const place = await store.get(factsKind(channel.id), "position");
   bob.session.inject({ kind: "notice", operation: "DeliverGap", body });
@@ -561,7 +630,9 @@ Deno.test("a commit that the relay made a reader pass over is found out with the
   );
   const { epoch } = channel.health();
   for (const actor of [alice, carol]) {
-    await (await actor.channel()).addMember(await (await stage.actor(`by ${actor.label}`)).client.generateKeyPackage());
+    await (await actor.channel()).addMember(
+      await (await stage.actor(`by ${actor.label}`)).client.generateKeyPackage(),
+    );
     await allAgree(alice, carol);
   }
   assertEquals(channel.health().epoch, epoch, "bob believes to have read what came there");
@@ -609,12 +680,19 @@ Deno.test("a member to whom the relay shows a removal that its log does not hold
   alice.session.tampering.call = (operation, body, forward) => {
     if (operation !== "SendCommit" || removal !== undefined) return forward();
     removal = body as RequestBody<"SendCommit">; // cast: of this operation
-    return Promise.reject(errorFromRelay({ code: "not_allowed", message: "The relay keeps it for itself" }));
+    return Promise.reject(
+      errorFromRelay({ code: "not_allowed", message: "The relay keeps it for itself" }),
+    );
   };
-  await assertRejects(async () => await (await alice.channel()).removeMember(bob.client.agentId), StaticError);
+  await assertRejects(
+    async () => await (await alice.channel()).removeMember(bob.client.agentId),
+    StaticError,
+  );
   let shown = 0;
   carol.session.tampering.notice = (notice) => {
-    if (notice.operation !== "DeliverCommit" || removal === undefined || shown++ > 0) return [notice];
+    if (notice.operation !== "DeliverCommit" || removal === undefined || shown++ > 0) {
+      return [notice];
+    }
     const { welcomes: _, answers: __, ...declared } = removal;
     return [{ ...notice, body: { ...notice.body, ...declared } }];
   };

@@ -1,4 +1,5 @@
-// A stranger that calls itself like a member is not that member: an invite expels nobody, unless an owner has named whom.
+// A stranger that calls itself like a member is not that member: an invite expels nobody, unless an
+// owner has named whom.
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   binaryIdFromBytes,
@@ -10,7 +11,15 @@ import {
   parseInviteToken,
 } from "../../proto/mod.ts";
 import { type ErrorCode, StaticError } from "../../sdk/mod.ts";
-import { type Actor, allAgree, name, read, roomy, Stage, until } from "../support/scenario/stage.ts";
+import {
+  type Actor,
+  allAgree,
+  name,
+  read,
+  roomy,
+  Stage,
+  until,
+} from "../support/scenario/stage.ts";
 
 async function refused(act: () => Promise<unknown>, code: ErrorCode): Promise<StaticError> {
   try {
@@ -37,16 +46,19 @@ function idsOf(...actors: readonly Actor[]): string[] {
 
 /** The latest refusal that health() tells of. */
 async function refusalAt(actor: Actor): Promise<string> {
-  return (await actor.channel()).health().issues.find(({ kind }) => kind === "refused_join")?.text ?? "";
+  return (await actor.channel()).health().issues.find(({ kind }) => kind === "refused_join")
+    ?.text ?? "";
 }
 
 const strangers = [
   {
-    title: "a stranger that calls itself like a member is refused, and expels nobody by an owner's invite",
+    title:
+      "a stranger that calls itself like a member is refused, and expels nobody by an owner's invite",
     isOwner: false,
   },
   {
-    title: "a stranger that calls itself like a co-owner is refused, and expels nobody by an owner's invite",
+    title:
+      "a stranger that calls itself like a co-owner is refused, and expels nobody by an owner's invite",
     isOwner: true,
   },
 ];
@@ -115,7 +127,10 @@ Deno.test("an invite that names a member expels nobody else", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
   const token = await alice.manager.invite(name, { replaces: bob.client.agentId });
-  const { message } = await refused(async () => join(await stage.actor("carol", 2), token), "identity_present");
+  const { message } = await refused(
+    async () => join(await stage.actor("carol", 2), token),
+    "identity_present",
+  );
   assertStringIncludes(message, carol.client.agentId);
   assertEquals(await membersOf(alice), idsOf(alice, bob, carol));
   // Whatever else it calls itself.
@@ -137,7 +152,10 @@ Deno.test("when the member that an invite names has gone, the invite lets in who
   const again = await stage.actor("bob");
   await join(again, first);
   await allAgree(alice, carol, again);
-  const { message } = await refused(async () => join(await stage.actor("bob", 2), second), "identity_present");
+  const { message } = await refused(
+    async () => join(await stage.actor("bob", 2), second),
+    "identity_present",
+  );
   assertStringIncludes(message, again.client.agentId);
   assertEquals(await membersOf(alice), idsOf(alice, carol, again));
 });
@@ -150,7 +168,10 @@ Deno.test("an owner that is none any more replaces nobody by the invite that it 
   const token = await bob.manager.invite(name, { replaces: carol.client.agentId });
   await (await alice.channel()).demote(bob.client.agentId);
   await until("bob is no owner", async () => !(await bob.inside()).group.self.owner);
-  const { message } = await refused(async () => join(await stage.actor("dave"), token), "join_rejected");
+  const { message } = await refused(
+    async () => join(await stage.actor("dave"), token),
+    "join_rejected",
+  );
   assertStringIncludes(message, "not_allowed");
   assertEquals(await membersOf(alice), idsOf(alice, bob, carol));
 });
@@ -161,9 +182,15 @@ Deno.test("addMember() puts an agent in the place of the member that is named, a
   const channel = await alice.channel();
   const again = await stage.actor("bob");
   const keyPackage = await again.client.generateKeyPackage();
-  await refused(() => channel.addMember(keyPackage, { replaces: carol.client.agentId }), "identity_present");
+  await refused(
+    () => channel.addMember(keyPackage, { replaces: carol.client.agentId }),
+    "identity_present",
+  );
   assertEquals(await membersOf(alice), idsOf(alice, bob, carol));
-  await again.client.joinChannel(name, await channel.addMember(keyPackage, { replaces: bob.client.agentId }));
+  await again.client.joinChannel(
+    name,
+    await channel.addMember(keyPackage, { replaces: bob.client.agentId }),
+  );
   await allAgree(alice, carol, again);
   assertEquals(await membersOf(carol), idsOf(alice, carol, again));
 });
@@ -189,7 +216,10 @@ Deno.test("whom an invite cannot replace is said when it is made", async () => {
       ]
     ) assertStringIncludes((await refused(act, code)).message, words);
   }
-  const twice = await refused(() => alice.manager.invite(name, { replaces: other, uses: 2 }), "invalid_request");
+  const twice = await refused(
+    () => alice.manager.invite(name, { replaces: other, uses: 2 }),
+    "invalid_request",
+  );
   assertStringIncludes(twice.message, "one agent");
   assertEquals(await alice.manager.invites(name), []);
 });
@@ -198,7 +228,11 @@ Deno.test("of two strangers that come at once under one name one is let in", asy
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
   const token = await alice.manager.invite(name, { uses: 2 });
-  const [zed, one, other] = [await stage.actor("zed"), await stage.actor("carol", 2), await stage.actor("carol", 3)];
+  const [zed, one, other] = [
+    await stage.actor("zed"),
+    await stage.actor("carol", 2),
+    await stage.actor("carol", 3),
+  ];
   await inOneCommit(alice, [zed, await alice.manager.invite(name)], [one, token], [other, token]);
   await until("one is refused", async () => (await refusalAt(alice)).includes("carol"));
   assertEquals((await membersOf(alice)).length, 4);
@@ -220,7 +254,10 @@ Deno.test("a member that is replaced does not come back as an owner because its 
   const [zed, dave] = [await stage.actor("zed"), await stage.actor("dave", 2)];
   await inOneCommit(alice, [zed, tokens[0] ?? ""], [dave, tokens[1] ?? ""], [bob, tokens[2] ?? ""]);
   await until("dave is in", async () => (await membersOf(alice)).includes(dave.client.agentId));
-  await until("bob is no owner", async () => (await ownersOf(alice)).join() === alice.client.agentId);
+  await until(
+    "bob is no owner",
+    async () => (await ownersOf(alice)).join() === alice.client.agentId,
+  );
 });
 
 Deno.test("one agent with two invites in one moment loses neither what they say nor both of them", async () => {
@@ -229,19 +266,33 @@ Deno.test("one agent with two invites in one moment loses neither what they say 
   const [zed, dave] = [await stage.actor("zed"), await stage.actor("dave", 2)];
   const replacing = await alice.manager.invite(name, { replaces: bob.client.agentId });
   const plain = await alice.manager.invite(name);
-  await inOneCommit(alice, [zed, await alice.manager.invite(name)], [dave, replacing], [dave, plain]);
+  await inOneCommit(alice, [zed, await alice.manager.invite(name)], [dave, replacing], [
+    dave,
+    plain,
+  ]);
   await until("dave has taken bob's place", async () => {
     return (await membersOf(alice)).join() === idsOf(alice, carol, zed, dave).join();
   });
 });
 
-/** Delivers requests to join while the first of them keeps the inviter busy, so that the others may share a commit. */
-async function inOneCommit(inviter: Actor, ...requests: readonly (readonly [Actor, string])[]): Promise<void> {
+/**
+ * Delivers requests to join while the first of them keeps the inviter busy, so that the others may
+ * share a commit.
+ */
+async function inOneCommit(
+  inviter: Actor,
+  ...requests: readonly (readonly [Actor, string])[]
+): Promise<void> {
   const notices: NoticeEnvelope[] = [];
   for (const [guest, token] of requests) {
     const { secret, channelId, inviter: by } = parseInviteToken(token);
     const keyPackage = await guest.client.generateKeyPackage();
-    const mac = joinMac(secret, { channelId, name: parseChannelName(name), inviter: by, keyPackage });
+    const mac = joinMac(secret, {
+      channelId,
+      name: parseChannelName(name),
+      inviter: by,
+      keyPackage,
+    });
     const body = {
       requestId: binaryIdFromBytes<JoinRequestId>(crypto.getRandomValues(new Uint8Array(16))),
       channelId,
@@ -257,7 +308,9 @@ async function inOneCommit(inviter: Actor, ...requests: readonly (readonly [Acto
 }
 
 async function ownersOf(actor: Actor): Promise<string[]> {
-  return (await actor.channel()).members().filter(({ owner }) => owner).map(({ agentId }) => agentId);
+  return (await actor.channel()).members().filter(({ owner }) => owner).map(({ agentId }) =>
+    agentId
+  );
 }
 
 Deno.test("a relay that gives a member up helps nobody to its name", async () => {
@@ -269,7 +322,10 @@ Deno.test("a relay that gives a member up helps nobody to its name", async () =>
   const body = { channelId, sequence: head + 1, epoch: 9, agentId: bob.client.agentId, timeMs: 0 };
   alice.session.inject({ kind: "notice", operation: "DeliverLapse", body });
   await until("alice takes bob for absent", () => inside.lapsed.length === 1);
-  await refused(async () => join(await stage.actor("bob", 2), await alice.manager.invite(name)), "identity_present");
+  await refused(
+    async () => join(await stage.actor("bob", 2), await alice.manager.invite(name)),
+    "identity_present",
+  );
   assertEquals(await membersOf(alice), idsOf(alice, bob));
 });
 

@@ -1,4 +1,5 @@
-// joinOrOpen(): a program is the same on its first run and on every other, and never enters a channel other than its token's.
+// joinOrOpen(): a program is the same on its first run and on every other, and never enters a
+// channel other than its token's.
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { StaticError } from "../../sdk/mod.ts";
 import { type Actor, allAgree, name, Stage, until } from "../support/scenario/stage.ts";
@@ -25,14 +26,19 @@ Deno.test("calls at once join once; later calls and later runs open, without the
   await using stage = await Stage.open();
   const [alice, bob] = [await opened(stage), await stage.actor("bob")];
   const token = await alice.manager.invite(name, { uses: 2 });
-  const channels = await Promise.all([1, 2, 3].map(() => bob.manager.joinOrOpen(name, token, { timeoutMs: 30_000 })));
+  const channels = await Promise.all(
+    [1, 2, 3].map(() => bob.manager.joinOrOpen(name, token, { timeoutMs: 30_000 })),
+  );
   assertEquals(new Set(channels.map(({ id }) => id)).size, 1);
   assertEquals(await usesLeft(alice), 1);
   await allAgree(alice, bob);
   await alice.manager.revokeInvite(token);
   await alice.stop();
   await bob.restart();
-  assertEquals((await bob.manager.joinOrOpen(name, token, { timeoutMs: 30_000 })).id, channels[0]?.id);
+  assertEquals(
+    (await bob.manager.joinOrOpen(name, token, { timeoutMs: 30_000 })).id,
+    channels[0]?.id,
+  );
   await alice.start();
 });
 
@@ -42,7 +48,9 @@ Deno.test("a call that waits for an earlier one waits no longer than its own tim
   const token = await alice.manager.invite(name);
   await alice.stop();
   let isOver = false;
-  const first = bob.manager.joinOrOpen(name, token, { timeoutMs: 60_000 }).finally(() => isOver = true);
+  const first = bob.manager.joinOrOpen(name, token, { timeoutMs: 60_000 }).finally(() =>
+    isOver = true
+  );
   const second = bob.manager.joinOrOpen(name, token, { timeoutMs: 50 });
   const late = await assertRejects(() => second, StaticError, "nobody answered within 50 ms");
   assertEquals([late.code, isOver], ["join_timeout", false]);
@@ -54,7 +62,11 @@ Deno.test("a call that waits for an earlier one waits no longer than its own tim
 Deno.test("two agents with one token: as many come in as it has uses, and the other is told", async () => {
   await using stage = await Stage.open();
   const alice = await opened(stage);
-  const [bob, carol, dave] = [await stage.actor("bob"), await stage.actor("carol"), await stage.actor("dave")];
+  const [bob, carol, dave] = [
+    await stage.actor("bob"),
+    await stage.actor("carol"),
+    await stage.actor("dave"),
+  ];
   const token = await alice.manager.invite(name, { uses: 2 });
   await Promise.all([bob, carol].map(({ manager }) => manager.joinOrOpen(name, token)));
   await allAgree(alice, bob, carol);
@@ -78,7 +90,10 @@ for (const writes of [0, 1, 2, 3, 4, 5]) {
 Deno.test("an agent whose directory is gone is another agent: it is told why it is not let in, and replaces the first one", async () => {
   await using stage = await Stage.open();
   const [alice, bob] = [await opened(stage), await stage.actor("bob")];
-  const [once, twice] = [await alice.manager.invite(name), await alice.manager.invite(name, { uses: 2 })];
+  const [once, twice] = [
+    await alice.manager.invite(name),
+    await alice.manager.invite(name, { uses: 2 }),
+  ];
   await bob.manager.joinOrOpen(name, once);
   const anew = await stage.actor("bob");
   assertEquals(await codeOf(anew.manager.joinOrOpen(name, once)), "join_rejected");
@@ -94,7 +109,10 @@ Deno.test("a channel that is over is not opened: its token says so, and that of 
   const token = await alice.manager.invite(name);
   const first = await bob.manager.joinOrOpen(name, token);
   await alice.client.closeChannel(name);
-  const { code, message } = await assertRejects(() => bob.manager.joinOrOpen(name, token), StaticError);
+  const { code, message } = await assertRejects(
+    () => bob.manager.joinOrOpen(name, token),
+    StaticError,
+  );
   assertEquals(code, "join_rejected");
   assertStringIncludes(message, "This agent was in channel");
   const { id } = await alice.manager.create(name);
@@ -136,7 +154,14 @@ Deno.test("a name that an agent with lost keys has taken: the error says whose i
   for (const enter of [anew.client.openChannel(name), anew.manager.create(name)]) {
     const { code, message, channel } = await assertRejects(() => enter, StaticError);
     assertEquals([code, channel], ["name_taken", undefined]);
-    for (const words of ["with 1 member", "no keys of it", `static channel close ${name}`, `closeChannel("${name}")`]) {
+    for (
+      const words of [
+        "with 1 member",
+        "no keys of it",
+        `static channel close ${name}`,
+        `closeChannel("${name}")`,
+      ]
+    ) {
       assertStringIncludes(message, words);
     }
   }

@@ -1,6 +1,7 @@
 /**
- * The relay calls members lapsed that were absent for too long, and keeps nothing for them. That is its word alone: it removes nobody,
- * picks no owner, and is shown beside what this agent has verified itself.
+ * The relay calls members lapsed that were absent for too long, and keeps nothing for them. That is
+ * its word alone: it removes nobody, picks no owner, and is shown beside what this agent has
+ * verified itself.
  */
 import {
   assert,
@@ -35,11 +36,15 @@ async function tellLapse(stage: Stage, to: Actor, about: Actor): Promise<void> {
 }
 
 async function ownersOf(actor: Actor): Promise<string[]> {
-  return (await actor.channel()).members().filter(({ owner }) => owner).map(({ identity }) => identity);
+  return (await actor.channel()).members().filter(({ owner }) => owner).map(({ identity }) =>
+    identity
+  );
 }
 
 async function memberOf(actor: Actor, other: Actor): Promise<ChannelMember> {
-  const member = (await actor.channel()).members().find(({ agentId }) => agentId === other.client.agentId);
+  const member = (await actor.channel()).members().find(({ agentId }) =>
+    agentId === other.client.agentId
+  );
   assert(member, `${actor.label} does not know ${other.label}`);
   return member;
 }
@@ -123,7 +128,11 @@ Deno.test("a full channel names the members that were not heard of for a week", 
   const channel = await alice.channel();
   const add = async (): Promise<string> => {
     const keyPackage = await dave.client.generateKeyPackage();
-    return (await assertRejects(() => channel.addMember(keyPackage), StaticError, "The channel is full")).message;
+    return (await assertRejects(
+      () => channel.addMember(keyPackage),
+      StaticError,
+      "The channel is full",
+    )).message;
   };
   assertStringIncludes(await add(), "All 3 were heard of within 7 days");
   alice.clockOffsetMs += 8 * dayMs;
@@ -217,8 +226,15 @@ Deno.test("statements that a relay kept back, or repeats, make nobody look as if
   for (let made = 0; made < 3; made++) {
     await (await alice.inside()).commit();
     await allAgree(alice, bob);
-    const said = { channelId: channel.id, epoch: inside.epoch, state: stateOf(inside.group.current) };
-    kept.push({ ...said, confirmations: [{ agentId: bob.client.agentId, signature: bob.sign(epochStatement(said)) }] });
+    const said = {
+      channelId: channel.id,
+      epoch: inside.epoch,
+      state: stateOf(inside.group.current),
+    };
+    kept.push({
+      ...said,
+      confirmations: [{ agentId: bob.client.agentId, signature: bob.sign(epochStatement(said)) }],
+    });
   }
   await bob.stop();
   const beforeMs = alice.agent.parts.runtime.nowMs();

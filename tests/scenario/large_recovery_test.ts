@@ -1,6 +1,7 @@
 /**
- * A large channel on a real relay over QUIC, killed by a member and begun anew by its owner: how long it takes until the last
- * member is back, and an audit that nothing is lost which was readable before. Fifty members in a campaign.
+ * A large channel on a real relay over QUIC, killed by a member and begun anew by its owner: how
+ * long it takes until the last member is back, and an audit that nothing is lost which was readable
+ * before. Fifty members in a campaign.
  */
 import { assert, assertEquals } from "@std/assert";
 import { platform } from "../../sdk/platform/deno.ts";
@@ -60,27 +61,42 @@ Deno.test(`a channel of ${size} comes back after a bad commit, and nothing is lo
     }
     const [owner, killer] = members;
     assert(owner && killer);
-    await until("all agree", () => new Set(members.map(({ channel }) => channel.fingerprint())).size === 1);
+    await until(
+      "all agree",
+      () => new Set(members.map(({ channel }) => channel.fingerprint())).size === 1,
+    );
     for (const [i, { channel }] of members.entries()) await channel.send(`before ${i}`);
     const others = members.filter((member) => member !== killer);
-    await until("all have arrived", () => others.every(({ channel }) => channel.health().unread === size - 1));
+    await until(
+      "all have arrived",
+      () => others.every(({ channel }) => channel.health().unread === size - 1),
+    );
 
     const startedMs = performance.now();
     await killer.agent.parts.session.call("SendCommit", await bogusCommit(killer.agent, name));
-    await until("all are stopped", () => others.every(({ channel }) => channel.health().state === "stopped"));
+    await until(
+      "all are stopped",
+      () => others.every(({ channel }) => channel.health().state === "stopped"),
+    );
     const stoppedMs = performance.now();
-    // Earlier messages are still to be read; with the last of them a member asks whether somebody can follow.
+    // Earlier messages are still to be read; with the last of them a member asks whether somebody
+    // can follow.
     const texts = await Promise.all(others.map(({ channel }) => readAll(channel, size - 1)));
     await until("recovery is offered", () => owner.channel.health().recoverable === true, 120_000);
     const offeredMs = performance.now();
     await owner.channel.recover();
     const foundedMs = performance.now();
-    await until("all are back", () => others.every(({ channel }) => channel.health().state === "ok"), 120_000);
+    await until(
+      "all are back",
+      () => others.every(({ channel }) => channel.health().state === "ok"),
+      120_000,
+    );
     const backMs = performance.now();
     assertEquals(new Set(others.map(({ channel }) => channel.fingerprint())).size, 1);
     assertEquals(owner.channel.members().length, size - 1);
 
-    // The audit: every member has read every other's message once, and hears every other's next one.
+    // The audit: every member has read every other's message once, and hears every other's next
+    // one.
     for (const [i, read] of texts.entries()) {
       const own = members.indexOf(others[i] ?? owner);
       const expected = members.map((_, each) => `before ${each}`).filter((_, each) => each !== own);
@@ -90,7 +106,9 @@ Deno.test(`a channel of ${size} comes back after a bad commit, and nothing is lo
     for (const { channel } of others.slice(1)) assertEquals(await readAll(channel, 1), ["after"]);
     for (const { channel } of others) {
       assertEquals(
-        channel.health().issues.filter(({ kind }) => kind === "rejoined" || kind === "missing_messages"),
+        channel.health().issues.filter(({ kind }) =>
+          kind === "rejoined" || kind === "missing_messages"
+        ),
         [],
       );
     }

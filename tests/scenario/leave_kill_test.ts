@@ -1,6 +1,6 @@
 /**
- * The process of an agent that leaves dies at any write to its disk, and when the relay is asked: the agent stays, or the relay knows that
- * it has left, and tells it so on the next connection.
+ * The process of an agent that leaves dies at any write to its disk, and when the relay is asked:
+ * the agent stays, or the relay knows that it has left, and tells it so on the next connection.
  */
 import { assert, assertEquals } from "@std/assert";
 import { type Actor, allAgree, issueCount, Stage, until } from "../support/scenario/stage.ts";
@@ -32,7 +32,10 @@ async function isMember(actor: Actor, other: Actor): Promise<boolean> {
 }
 
 /** Returns its end, or undefined when its process has lived to see it. */
-async function leaves(role: "owner" | "member", moment: Moment): Promise<"stays" | "left" | undefined> {
+async function leaves(
+  role: "owner" | "member",
+  moment: Moment,
+): Promise<"stays" | "left" | undefined> {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
   await allAgree(alice, bob);
@@ -40,7 +43,10 @@ async function leaves(role: "owner" | "member", moment: Moment): Promise<"stays"
   const channel = await leaver.channel();
   const successor = role === "owner" ? other.client.agentId : undefined;
   const dead = diesAt(leaver, moment).then(() => true);
-  const leaving = channel.leave(successor === undefined ? {} : { successor }).then(() => false, () => dead);
+  const leaving = channel.leave(successor === undefined ? {} : { successor }).then(
+    () => false,
+    () => dead,
+  );
   if (!await Promise.race([dead, leaving])) return undefined;
   await leaver.crash();
   const stays = await isMember(leaver, other);
@@ -50,7 +56,10 @@ async function leaves(role: "owner" | "member", moment: Moment): Promise<"stays"
   } else {
     // The relay says it, unless the keys are gone already.
     const inside = await leaver.inside().catch(({ code }) => assertEquals(code, "not_found"));
-    await until("its next process knows that it has left", () => inside?.over !== undefined || inside === undefined);
+    await until(
+      "its next process knows that it has left",
+      () => inside?.over !== undefined || inside === undefined,
+    );
     if (inside !== undefined) assertEquals(inside.over?.code, "not_found");
   }
   const rest = await other.channel();
@@ -62,11 +71,19 @@ async function leaves(role: "owner" | "member", moment: Moment): Promise<"stays"
 for (const role of ["owner", "member"] as const) {
   Deno.test(`an agent that leaves dies at any write to its disk: ${role}`, async () => {
     const ends: string[] = [];
-    for (let end = await leaves(role, 0); end !== undefined; end = await leaves(role, ends.length)) {
+    for (
+      let end = await leaves(role, 0);
+      end !== undefined;
+      end = await leaves(role, ends.length)
+    ) {
       assert(ends.push(end) < maxWrites);
     }
     // An owner writes a commit before the relay is asked.
-    assertEquals([ends.includes("left"), ends.includes("stays") || role === "member"], [true, true], ends.join());
+    assertEquals(
+      [ends.includes("left"), ends.includes("stays") || role === "member"],
+      [true, true],
+      ends.join(),
+    );
   });
 
   Deno.test(`an agent that leaves dies when the relay is asked: ${role}`, async () => {

@@ -1,6 +1,15 @@
-/** Foundings that leave out members beside the sender of the bad commit: made by hand, as an owner may make them. */
+/**
+ * Foundings that leave out members beside the sender of the bad commit: made by hand, as an owner
+ * may make them.
+ */
 import { assertEquals } from "@std/assert";
-import { type AgentId, foundingEpoch, foundingStatement, type NoticeBody, type RequestBody } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  foundingEpoch,
+  foundingStatement,
+  type NoticeBody,
+  type RequestBody,
+} from "../../proto/mod.ts";
 import { type BadCommit, storedChannel } from "../../sdk/testing/agents.ts";
 import { idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
 import {
@@ -30,12 +39,23 @@ async function foundingOf(owner: Actor, ...without: readonly Actor[]): Promise<F
 function changed(founder: Actor, body: Founding, change: Partial<Founding["founding"]>): Founding {
   const { channelId } = body;
   const founding = { ...body.founding, ...change };
-  return { ...body, founding: { ...founding, signature: founder.sign(foundingStatement({ channelId, ...founding })) } };
+  return {
+    ...body,
+    founding: {
+      ...founding,
+      signature: founder.sign(foundingStatement({ channelId, ...founding })),
+    },
+  };
 }
 
 /** Only this member sees it, as a relay may show it. */
 function show(actor: Actor, founder: Actor, body: Founding): void {
-  const place = { sequence: 900_000, epoch: foundingEpoch(1), sender: founder.client.agentId, timeMs: 0 };
+  const place = {
+    sequence: 900_000,
+    epoch: foundingEpoch(1),
+    sender: founder.client.agentId,
+    timeMs: 0,
+  };
   const notice: NoticeBody<"DeliverFounding"> = { ...body, ...place };
   actor.session.inject({ kind: "notice", operation: "DeliverFounding", body: notice });
 }
@@ -97,7 +117,9 @@ Deno.test("those that a founding leaves out are expelled for all that follow it,
   for (const restart of [false, true]) {
     if (restart) await dave.restart();
     const inside = await dave.inside();
-    const expelled = idsOf(alice, bob, carol).map((agentId) => inside.wasExpelledSince(agentId, epoch));
+    const expelled = idsOf(alice, bob, carol).map((agentId) =>
+      inside.wasExpelledSince(agentId, epoch)
+    );
     assertEquals(expelled, [true, true, false]);
   }
 });
@@ -112,7 +134,8 @@ const lists: readonly (readonly [what: string, change: Change])[] = [
   ["that names the blamed", ({ alice, bob }) => [alice, bob].toSorted()],
   ["that names the founder", ({ alice, carol }) => [alice, carol].toSorted()],
   ["that names a member of the founding", ({ alice, dave }) => [alice, dave].toSorted()],
-  ["that names a stranger", ({ alice }) => [alice, "A".repeat(22) as AgentId].toSorted()], // cast: of the right form
+  // cast: of the right form
+  ["that names a stranger", ({ alice }) => [alice, "A".repeat(22) as AgentId].toSorted()],
 ];
 
 Deno.test("a founding is refused with a list of those left out that does not fit its base", async () => {
@@ -127,9 +150,16 @@ Deno.test("a founding is refused with a list of those left out that does not fit
   };
   for (const [what, change] of lists) {
     show(dave, carol, changed(carol, made, { without: change(ids) }));
-    await until(`a list ${what} is refused`, async () => (await issuesOf(dave, "refused_recovery")).length > 0);
+    await until(
+      `a list ${what} is refused`,
+      async () => (await issuesOf(dave, "refused_recovery")).length > 0,
+    );
     const [why] = await issuesOf(dave, "refused_recovery");
-    assertEquals(why?.includes("does not follow from the epoch that it names"), true, `${what}: ${why}`);
+    assertEquals(
+      why?.includes("does not follow from the epoch that it names"),
+      true,
+      `${what}: ${why}`,
+    );
     await dave.restart(); // the relay's log has no such founding: it is forgotten
     await until(
       "it is forgotten",
@@ -139,7 +169,10 @@ Deno.test("a founding is refused with a list of those left out that does not fit
   // An owner that is left out must be none of the owners.
   const { owners } = made.founding;
   show(dave, carol, changed(carol, made, { owners: [...owners, ids.alice].toSorted() }));
-  await until("the owners are refused", async () => (await issuesOf(dave, "refused_recovery")).length > 0);
+  await until(
+    "the owners are refused",
+    async () => (await issuesOf(dave, "refused_recovery")).length > 0,
+  );
 });
 
 Deno.test("an owner that a founding leaves out asks nobody, keeps its stop, and recovers when the relay takes that back", async () => {
@@ -155,7 +188,10 @@ Deno.test("an owner that a founding leaves out asks nobody, keeps its stop, and 
   assertEquals([asked(), await stateOf(alice), await stoppedAt(alice)], [0, "stopped", bad]);
   assertEquals((await alice.channel()).health().action?.includes("new invite token"), true);
   await alice.restart();
-  await until("it is forgotten", async () => (await alice.channel()).health().action?.includes("recover()") === true);
+  await until(
+    "it is forgotten",
+    async () => (await alice.channel()).health().action?.includes("recover()") === true,
+  );
   alice.clockOffsetMs += 61_000;
   await (await alice.channel()).recover();
   await talk(alice, carol, dave);

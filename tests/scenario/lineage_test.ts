@@ -1,4 +1,7 @@
-/** Members remember of each other: by whom each came in, and which doors were struck. On disk, and over a return. */
+/**
+ * Members remember of each other: by whom each came in, and which doors were struck. On disk, and
+ * over a return.
+ */
 import { assertEquals } from "@std/assert";
 import type { Came } from "../../sdk/testing/agents.ts";
 import { sendBogus } from "../support/scenario/bad_commits.ts";
@@ -23,14 +26,29 @@ Deno.test("each member remembers by whom those came in that came after it, also 
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await twoOfBobs(stage);
   const invite = (await rowOf(alice, bob))?.root;
-  assertEquals([invite?.startsWith("invite "), (await rowOf(alice, bob))?.through], [true, alice.client.agentId]);
+  assertEquals([invite?.startsWith("invite "), (await rowOf(alice, bob))?.through], [
+    true,
+    alice.client.agentId,
+  ]);
   for (const guest of [carol, dave]) {
     const ofAlice = await rowOf(alice, guest);
-    assertEquals([ofAlice?.through, ofAlice?.root], [bob.client.agentId, invite], "the door of the one that let it in");
+    assertEquals(
+      [ofAlice?.through, ofAlice?.root],
+      [bob.client.agentId, invite],
+      "the door of the one that let it in",
+    );
   }
   const [byBob, other] = [await rowOf(bob, carol), await rowOf(bob, dave)];
-  assertEquals([byBob?.root.startsWith("invite "), byBob?.root === other?.root], [true, true], "one link, one door");
-  assertEquals([await rowOf(bob, alice), await rowOf(dave, carol)], [undefined, undefined], "they were here before");
+  assertEquals(
+    [byBob?.root.startsWith("invite "), byBob?.root === other?.root],
+    [true, true],
+    "one link, one door",
+  );
+  assertEquals(
+    [await rowOf(bob, alice), await rowOf(dave, carol)],
+    [undefined, undefined],
+    "they were here before",
+  );
   const ofCarol = await rowOf(carol, dave);
   assertEquals([ofCarol?.through, ofCarol?.root], [bob.client.agentId, bob.client.agentId]);
   const before = (await alice.inside()).lineage.since;

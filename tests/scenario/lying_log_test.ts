@@ -1,6 +1,7 @@
 /**
- * A relay that changes the log for one reader, alone or together with a member that was removed: what is shown was sent by a
- * member while it was one, and what is made up neither stops a reader nor makes it rejoin.
+ * A relay that changes the log for one reader, alone or together with a member that was removed:
+ * what is shown was sent by a member while it was one, and what is made up neither stops a reader
+ * nor makes it rejoin.
  */
 import { assert, assertEquals } from "@std/assert";
 import { binaryIdToBytes, type NoticeBody, type NoticeEnvelope } from "../../proto/mod.ts";
@@ -18,7 +19,10 @@ const isOut = (channel: Channel, { client }: Actor): boolean =>
   !channel.members().some(({ agentId }) => agentId === client.agentId);
 
 type Entry = NoticeEnvelope & { readonly body: { readonly sequence: number } };
-type Message = Pick<NoticeBody<"DeliverMessage">, "channelId" | "epoch" | "messageId" | "ciphertext">;
+type Message = Pick<
+  NoticeBody<"DeliverMessage">,
+  "channelId" | "epoch" | "messageId" | "ciphertext"
+>;
 
 function isEntry(notice: NoticeEnvelope): notice is Entry {
   return ["DeliverMessage", "DeliverCommit", "DeliverLeave"].includes(notice.operation);
@@ -29,7 +33,10 @@ interface Insertion {
   readonly done: () => boolean;
 }
 
-/** Puts a message into an agent's log, before the first entry that `before` picks; everything behind it moves on. */
+/**
+ * Puts a message into an agent's log, before the first entry that `before` picks; everything behind
+ * it moves on.
+ */
 function insertion(message: Message, sender: Actor, before: (entry: Entry) => boolean): Insertion {
   let at: number | undefined;
   const notice = (notice: NoticeEnvelope): NoticeEnvelope[] => {
@@ -111,7 +118,11 @@ Deno.test("nor to the owner that removed it, whose own commit the relay does not
   await carol.manager.send(name, "bob is out");
   await until("alice has both", async () => (await alice.channel()).health().unread === 2);
   await alice.stop();
-  const ghost = insertion(late, bob, ({ body }) => "sender" in body && body.sender === carol.client.agentId);
+  const ghost = insertion(
+    late,
+    bob,
+    ({ body }) => "sender" in body && body.sender === carol.client.agentId,
+  );
   await alice.start(ghost.tampering);
   const channel = await alice.channel();
   assertEquals(await read(channel, 2), ["as a member", "bob is out"]);
@@ -133,7 +144,9 @@ Deno.test("nor where the owner's own messages leave room for it before its commi
   let inserted = 0;
   await alice.start({
     notice: (notice) => {
-      if (notice.operation !== "DeliverMessage" || notice.body.sender !== bob.client.agentId) return [notice];
+      if (notice.operation !== "DeliverMessage" || notice.body.sender !== bob.client.agentId) {
+        return [notice];
+      }
       inserted++;
       const { sender, timeMs, sequence } = notice.body;
       return [notice, { ...notice, body: { ...late, sender, timeMs, sequence: sequence + 1 } }];
@@ -159,7 +172,10 @@ Deno.test("nor where messages were passed over because nobody read them", async 
   carol.session.tampering = ghost.tampering;
   await alice.manager.send(name, "bob is out");
   const heard = await read(channel, 10);
-  assertEquals(heard.map((text) => text.length), [...Array(9).fill(1024 * 1024), "bob is out".length]);
+  assertEquals(heard.map((text) => text.length), [
+    ...Array(9).fill(1024 * 1024),
+    "bob is out".length,
+  ]);
   assert(ghost.done() && saw(channel, "spoke_after_removal"));
 });
 
@@ -222,7 +238,9 @@ Deno.test("a message that the relay puts behind a commit, under the epoch that t
     if (early === undefined || !isEntry(notice)) return [notice];
     const { sequence, epoch } = early.body;
     if (notice.body.sequence === sequence) return [];
-    if (notice.operation !== "DeliverCommit" || notice.body.sequence !== sequence + 1) return [notice];
+    if (notice.operation !== "DeliverCommit" || notice.body.sequence !== sequence + 1) {
+      return [notice];
+    }
     const late = { ...early.body, sequence: sequence + 1, epoch: epoch + 1 };
     return [{ ...notice, body: { ...notice.body, sequence } }, { ...early, body: late }];
   };
@@ -239,7 +257,11 @@ Deno.test("a member that signs a commit for another epoch than the log has there
   const { alice, bob, carol } = await stage.trio();
   const channel = await alice.channel();
   const { channelId, epoch } = await carol.inside();
-  const other = createPrivateMessage({ groupId: binaryIdToBytes(channelId), epoch: epoch + 1, contentType: 3 });
+  const other = createPrivateMessage({
+    groupId: binaryIdToBytes(channelId),
+    epoch: epoch + 1,
+    contentType: 3,
+  });
   const { welcomes: _, answers: __, ...signed } = await signedBy(carol, other);
   let lies = 0;
   alice.session.tampering.notice = (notice) => {
@@ -272,7 +294,10 @@ Deno.test("messages around commits of ours are read after a restart, each under 
     await say();
     await say();
   }
-  await until("alice has them", async () => (await alice.channel()).health().unread === expected.length);
+  await until(
+    "alice has them",
+    async () => (await alice.channel()).health().unread === expected.length,
+  );
   assertEquals(await read(await alice.channel(), 2), expected.slice(0, 2));
   for (const again of [() => alice.restart(), () => alice.crash()]) {
     await again();

@@ -30,8 +30,15 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 type Rejected = RequestBody<"RejectJoin">;
 
-/** A request to join that nobody made, in this agent's name, as a relay that has the invite can make it. */
-async function madeUp(of: Actor, token: string, change: Partial<JoinRequest> = {}): Promise<JoinRequest> {
+/**
+ * A request to join that nobody made, in this agent's name, as a relay that has the invite can make
+ * it.
+ */
+async function madeUp(
+  of: Actor,
+  token: string,
+  change: Partial<JoinRequest> = {},
+): Promise<JoinRequest> {
   const { secret, ...invite } = parseInviteToken(token);
   const keyPackage = await of.client.generateKeyPackage();
   return {
@@ -47,7 +54,10 @@ async function madeUp(of: Actor, token: string, change: Partial<JoinRequest> = {
 }
 
 /** Tells the inviter of a request, and returns its refusal, or that it made a commit. */
-async function refusalOf(inviter: Actor, request: JoinRequest): Promise<Pick<Rejected, "code" | "message">> {
+async function refusalOf(
+  inviter: Actor,
+  request: JoinRequest,
+): Promise<Pick<Rejected, "code" | "message">> {
   const answered = Promise.withResolvers<Pick<Rejected, "code" | "message">>();
   inviter.session.tampering.call = (operation, body, forward) => {
     if (operation === "RejectJoin") answered.resolve(body as Rejected); // cast: of this operation
@@ -74,21 +84,38 @@ Deno.test("a request to join without the invite's secret is told nothing about t
   await using stage = await Stage.open();
   const { alice } = await stage.pair();
   const impostor = await stage.actor("bob");
-  const request = await madeUp(impostor, await alice.manager.invite(name), { mac: new Uint8Array(32) });
+  const request = await madeUp(impostor, await alice.manager.invite(name), {
+    mac: new Uint8Array(32),
+  });
   const { code, message } = await refusalOf(alice, request);
   assertEquals(code, "join_rejected");
   assert(message.includes("not made with the invite's secret"), message);
 });
 
-/** A member whose client was modified asks to come back, about the leaf that the other one has of it. */
+/**
+ * A member whose client was modified asks to come back, about the leaf that the other one has of
+ * it.
+ */
 async function askAgain(actor: Actor, inside: Inside): Promise<void> {
   const { agentId } = actor.client;
   const { channelId, groupId, epoch } = inside;
   const leafHash = sha256(inside.leafOf(agentId)?.leaf.encoded ?? new Uint8Array(0));
   const keyPackage = await actor.client.generateKeyPackage();
-  const statement = rejoinStatement({ channelId: groupId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
+  const statement = rejoinStatement({
+    channelId: groupId,
+    agentId,
+    leafHash,
+    keyPackageHash: sha256(keyPackage),
+  });
   const signature = actor.sign(statement);
-  await actor.session.call("RequestRejoin", { channelId, keyPackage, signature, leafHash, epoch, generation: 0 });
+  await actor.session.call("RequestRejoin", {
+    channelId,
+    keyPackage,
+    signature,
+    leafHash,
+    epoch,
+    generation: 0,
+  });
 }
 
 Deno.test("a member makes the others let it in 24 times a day by asking, and no more", async () => {
@@ -101,14 +128,24 @@ Deno.test("a member makes the others let it in 24 times a day by asking, and no 
     const before = inside.leafOf(bob.client.agentId)?.leaf.encoded;
     await askAgain(bob, inside);
     // A commit alone says nothing: keys that are a day old are changed, too.
-    await until("alice lets bob in", () => inside.leafOf(bob.client.agentId)?.leaf.encoded !== before);
+    await until(
+      "alice lets bob in",
+      () => inside.leafOf(bob.client.agentId)?.leaf.encoded !== before,
+    );
   };
   for (let times = 0; times < 24; times++) await isAnswered();
   const { epoch } = inside;
   await askAgain(bob, inside);
-  await until("alice does not answer", async () => (await issuesOf(alice, "refused_join")).length > 0);
+  await until(
+    "alice does not answer",
+    async () => (await issuesOf(alice, "refused_join")).length > 0,
+  );
   const [why] = await issuesOf(alice, "refused_join");
-  assertEquals([inside.epoch, why?.includes("came back 24 times within a day")], [epoch, true], why);
+  assertEquals(
+    [inside.epoch, why?.includes("came back 24 times within a day")],
+    [epoch, true],
+    why,
+  );
   alice.clockOffsetMs += dayMs;
   // It compares its clock with the relay's when it connects.
   alice.session.disconnect();
@@ -118,7 +155,8 @@ Deno.test("a member makes the others let it in 24 times a day by asking, and no 
 
 /** Lies that make an agent come back. */
 const reasons: Readonly<Record<string, (bob: Actor, alice: Actor) => Promise<void>>> = {
-  "a relay that keeps commits back gains no way back more of an agent that came back twelve times in a day": loseStep,
+  "a relay that keeps commits back gains no way back more of an agent that came back twelve times in a day":
+    loseStep,
   "a relay that says that an agent has other keys gains no way back more of one that came back twelve times in a day":
     async ({ session, agent }) => {
       const inside = await Inside.of(agent, name);
@@ -140,7 +178,9 @@ for (const [guarantee, lie] of Object.entries(reasons)) {
     const { channelId } = await bob.inside();
     await bob.change(async (store) => {
       const [{ anchor }, nowMs] = [await storedChannel(store, channelId), stage.world.time.nowMs()];
-      await store.batch([putAnchor(channelId, { ...anchor, cameBackMs: new Array(12).fill(nowMs) })]);
+      await store.batch([
+        putAnchor(channelId, { ...anchor, cameBackMs: new Array(12).fill(nowMs) }),
+      ]);
     });
     await bob.channel();
     const days: (() => void)[] = [];
@@ -156,7 +196,10 @@ for (const [guarantee, lie] of Object.entries(reasons)) {
       return forward();
     };
     await lie(bob, alice);
-    await until("bob waits", async () => (await issuesOf(bob, "rejoined")).length > 0 && days.length > 0);
+    await until(
+      "bob waits",
+      async () => (await issuesOf(bob, "rejoined")).length > 0 && days.length > 0,
+    );
     const channel = await bob.channel();
     const { state, action } = channel.health();
     assertEquals([asked, state], [0, "rejoining"]);
@@ -177,7 +220,9 @@ for (const [guarantee, lie] of Object.entries(reasons)) {
 function denying(other: ChannelId): Tampering {
   return {
     call: (operation, _, forward) => {
-      if (operation === "ListMembers") return Promise.reject(createError("not_found", "No such channel"));
+      if (operation === "ListMembers") {
+        return Promise.reject(createError("not_found", "No such channel"));
+      }
       return operation === "CreateChannel" ? Promise.resolve({ channelId: other }) : forward();
     },
   };
@@ -191,7 +236,9 @@ Deno.test("a relay that calls a channel over makes nobody erase its keys by crea
   const other = (await stranger.inside()).channelId;
   const welcome = await (await stranger.channel()).addMember(await bob.client.generateKeyPackage());
   bob.session.tampering = denying(other);
-  for (const enter of [() => bob.manager.create(name), () => bob.client.joinChannel(name, welcome)]) {
+  for (
+    const enter of [() => bob.manager.create(name), () => bob.client.joinChannel(name, welcome)]
+  ) {
     const { code, message } = await assertRejects(enter, StaticError);
     assertEquals([code, message.includes("closeChannel")], ["name_taken", true], message);
   }
@@ -210,13 +257,24 @@ Deno.test("requests to come back that the relay makes up do not make an owner be
   const { agentId } = carol.client;
   const keyPackage = await carol.client.generateKeyPackage();
   const { channelId, epoch } = await alice.inside();
-  const leafHash = sha256((await alice.inside()).leafOf(agentId)?.leaf.encoded ?? new Uint8Array(0));
+  const leafHash = sha256(
+    (await alice.inside()).leafOf(agentId)?.leaf.encoded ?? new Uint8Array(0),
+  );
   carol.session.disconnect();
   await sendBogus(bob);
   await allStopped(alice);
   const requestId = binaryIdFromBytes<JoinRequestId>(new Uint8Array(16));
   const signature = bob.sign(leafHash);
-  const body = { channelId, requestId, agentId, keyPackage, signature, expiresAtMs: Infinity, epoch, leafHash };
+  const body = {
+    channelId,
+    requestId,
+    agentId,
+    keyPackage,
+    signature,
+    expiresAtMs: Infinity,
+    epoch,
+    leafHash,
+  };
   alice.session.inject({ kind: "notice", operation: "DeliverRejoinRequest", body });
   await (await alice.inside()).recover().catch(() => {}); // behind the notice
   assertEquals((await alice.channel()).health().recoverable, false);
@@ -270,13 +328,17 @@ Deno.test("fields of replies that the SDK does not read may say anything", async
       const reply = await forward();
       const fields = unread[operation] ?? [];
       if (fields.length > 0) lied.add(operation);
-      const told = new Map(Object.entries(reply as Record<string, unknown>)); // cast: a reply is a record
+      // cast: a reply is a record
+      const told = new Map(Object.entries(reply as Record<string, unknown>));
       for (const field of fields) told.set(field, otherThan(told.get(field)));
       return Object.fromEntries(told);
     },
   };
-  const actors = await Promise.all(["alice", "bob", "carol", "dave"].map((label) => stage.actor(label)));
-  const [alice, bob, carol, dave] = actors as [Actor, Actor, Actor, Actor]; // cast: as many as labels
+  const actors = await Promise.all(
+    ["alice", "bob", "carol", "dave"].map((label) => stage.actor(label)),
+  );
+  // cast: as many as labels
+  const [alice, bob, carol, dave] = actors as [Actor, Actor, Actor, Actor];
   for (const { session } of actors) session.tampering = lie;
   await alice.manager.create(name);
   await bob.manager.joinWithToken(name, await alice.manager.invite(name));
@@ -308,7 +370,9 @@ Deno.test("whatever reason the relay gives for a refusal, nobody is out of the c
   for (const code of Object.keys(errorCodes).filter(isErrorCode)) {
     const refused = new Set<CallName>();
     bob.session.tampering.call = (operation, _, forward) => {
-      if (refused.has(operation) || !["Subscribe", "SendMessage", "ListMembers"].includes(operation)) return forward();
+      if (
+        refused.has(operation) || !["Subscribe", "SendMessage", "ListMembers"].includes(operation)
+      ) return forward();
       refused.add(operation);
       return Promise.reject(createError(code, "the relay says so"));
     };
@@ -317,7 +381,10 @@ Deno.test("whatever reason the relay gives for a refusal, nobody is out of the c
     await until(`bob has subscribed in spite of ${code}`, () => refused.has("Subscribe"));
     bob.session.tampering = {};
     // One that the relay called unknown is opened again by its application.
-    await until(`bob is in step after ${code}`, async () => (await bob.channel()).health().state === "ok");
+    await until(
+      `bob is in step after ${code}`,
+      async () => (await bob.channel()).health().state === "ok",
+    );
     await alice.manager.send(name, code);
     // Messages from before a channel was opened again may come once more.
     while ((await read(await bob.channel(), 1))[0] !== code);
@@ -332,7 +399,13 @@ Deno.test("a relay that delivers word of a gap in place of a message is believed
   bob.session.tampering.notice = (notice) => {
     if (notice.operation !== "DeliverMessage" || notice.body.sequence !== 3) return [notice];
     const { channelId, sequence } = notice.body;
-    const body = { channelId, firstSequence: sequence, lastSequence: sequence, messages: 1, reason: "age" } as const;
+    const body = {
+      channelId,
+      firstSequence: sequence,
+      lastSequence: sequence,
+      messages: 1,
+      reason: "age",
+    } as const;
     return [{ kind: "notice", operation: "DeliverGap", body }];
   };
   for (const text of ["one", "two"]) await alice.manager.send(name, text);

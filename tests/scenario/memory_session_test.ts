@@ -1,4 +1,7 @@
-/** The session in memory that other tests rest on: whenever its connection breaks, the next one is opened. */
+/**
+ * The session in memory that other tests rest on: whenever its connection breaks, the next one is
+ * opened.
+ */
 import { assertEquals } from "@std/assert";
 import { Stage, until } from "../support/scenario/stage.ts";
 
@@ -13,10 +16,16 @@ Deno.test("a connection that is lost in the moment after it was opened is opened
       session.disconnect();
       void session.connect();
     };
-    const forget = session.onState(({ kind }) => kind === "online" && !isLost && queueMicrotask(lose));
+    const forget = session.onState(({ kind }) =>
+      kind === "online" && !isLost && queueMicrotask(lose)
+    );
     session.disconnect();
     void session.connect();
-    await until(`it is back after ${turns} turns`, () => isLost && session.state.kind === "online", 5_000);
+    await until(
+      `it is back after ${turns} turns`,
+      () => isLost && session.state.kind === "online",
+      5_000,
+    );
     forget();
   }
   assertEquals(session.state.kind, "online");

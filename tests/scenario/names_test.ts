@@ -1,4 +1,7 @@
-/** Calls about the names of channels that cross: with each other, with the end of a channel, of the client, of the disk. */
+/**
+ * Calls about the names of channels that cross: with each other, with the end of a channel, of the
+ * client, of the disk.
+ */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { ChannelEndReason } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
@@ -10,7 +13,10 @@ import { type Actor, allAgree, name, read, Stage, until } from "../support/scena
 const other = "acme/ops/other";
 
 async function outcomeOf(call: Promise<unknown>): Promise<string> {
-  return await call.then(() => "done", (error: unknown) => error instanceof StaticError ? error.code : String(error));
+  return await call.then(
+    () => "done",
+    (error: unknown) => error instanceof StaticError ? error.code : String(error),
+  );
 }
 
 /** The relay says that the channel is over. */
@@ -27,7 +33,10 @@ async function assertWorks(alice: Actor, bob: Actor): Promise<void> {
   assertEquals((await read(await bob.channel(), 1)).at(-1), "hello");
 }
 
-/** From now on answers to this operation are kept back, the first ones as given. Returns what lets them go, and how many there are. */
+/**
+ * From now on answers to this operation are kept back, the first ones as given. Returns what lets
+ * them go, and how many there are.
+ */
 function hold(
   actor: Actor,
   held: string,
@@ -162,10 +171,17 @@ Deno.test("calls at once for one name take turns, whichever they are", async () 
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
   const channel = await bob.channel();
-  assertEquals(await Promise.all([channel.leave(), channel.leave()].map(outcomeOf)), ["done", "done"]);
+  assertEquals(await Promise.all([channel.leave(), channel.leave()].map(outcomeOf)), [
+    "done",
+    "done",
+  ]);
   const made = await Promise.all([bob.client.openChannel(other), bob.client.openChannel(other)]);
   assertEquals(new Set(made.map(({ id }) => id)).size, 1);
-  const calls = [alice.client.closeChannel(name), alice.client.createChannel(name), alice.client.closeChannel(name)];
+  const calls = [
+    alice.client.closeChannel(name),
+    alice.client.createChannel(name),
+    alice.client.closeChannel(name),
+  ];
   assertEquals((await Promise.all(calls.map(outcomeOf)))[0], "done");
   await alice.client.openChannel(name);
   await bob.manager.joinWithToken(name, await alice.manager.invite(name));
@@ -180,7 +196,10 @@ Deno.test("leave() of a channel that is being erased already waits until nothing
   await (await alice.channel()).removeMember(bob.client.agentId);
   await until("it is over", () => inside.over !== undefined);
   await channel.leave();
-  assertEquals([bob.client.channels, bob.agent.parts.store.has("channels", channel.id)], [[], false]);
+  assertEquals([bob.client.channels, bob.agent.parts.store.has("channels", channel.id)], [
+    [],
+    false,
+  ]);
   bob.writeMs = 0;
 });
 
@@ -222,7 +241,10 @@ Deno.test("a channel that is over is not left without the successor that its own
   await allAgree(alice, bob, carol);
   await tellEnd(alice, "removed");
   await until("it is over", () => channel.health().state === "ended");
-  const { code } = await assertRejects(() => channel.leave({ successor: carol.client.agentId }), StaticError);
+  const { code } = await assertRejects(
+    () => channel.leave({ successor: carol.client.agentId }),
+    StaticError,
+  );
   assertEquals([code, alice.client.channels], ["not_allowed", [name]]);
   await channel.leave({ successor: bob.client.agentId });
   assertEquals(alice.client.channels, []);
@@ -243,7 +265,8 @@ for (const operation of ["CreateChannel", "ListMembers", "LeaveChannel", "CloseC
       bob.client.channel(other),
     ];
     const outcomes = calls.map(outcomeOf);
-    await new Promise((resolve) => setTimeout(resolve)); // wait: a turn of the event loop, so that they have begun
+    // wait: a turn of the event loop, so that they have begun
+    await new Promise((resolve) => setTimeout(resolve));
     await bob.stop();
     assert((await Promise.all(outcomes)).every((outcome) => outcome !== "pending"));
     await bob.start();
@@ -265,7 +288,9 @@ for (const writes of [0, 1, 2, 3, 4, 5, 6]) {
       channel.leave().then(() => bob.manager.joinWithToken(name, token, { timeoutMs: 5_000 })),
     ];
     const outcomes = await Promise.all(calls.map(outcomeOf));
-    for (const outcome of outcomes) assert(["done", "store_failed", "join_timeout"].includes(outcome), outcomes.join());
+    for (const outcome of outcomes) {
+      assert(["done", "store_failed", "join_timeout"].includes(outcome), outcomes.join());
+    }
     await bob.agent.close().catch(() => {});
     const late = await outcomeOf(bob.client.createChannel("acme/ops/fourth"));
     assert(["store_failed", "transport_error"].includes(late), late);

@@ -1,6 +1,7 @@
 /**
- * A relay that shows members different logs, each of them whole as far as counters tell: the next word of a member that has seen
- * another one tells. An honest relay is blamed for nothing, whatever happens to its members.
+ * A relay that shows members different logs, each of them whole as far as counters tell: the next
+ * word of a member that has seen another one tells. An honest relay is blamed for nothing, whatever
+ * happens to its members.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { NoticeBody, NoticeEnvelope } from "../../proto/mod.ts";
@@ -13,7 +14,10 @@ function noticeOf(body: Delivered): NoticeEnvelope {
   return { kind: "notice", operation: "DeliverMessage", body };
 }
 
-/** The next two messages, which follow each other, reach this member in the other order, each under the other's number. */
+/**
+ * The next two messages, which follow each other, reach this member in the other order, each under
+ * the other's number.
+ */
 function swapNext(member: Actor): void {
   let held: Delivered | undefined;
   member.session.tampering.notice = (notice) => {
@@ -26,12 +30,17 @@ function swapNext(member: Actor): void {
     const [first, second] = [held, body];
     const told = new Map([[first.sequence, second], [second.sequence, first]]);
     member.session.tampering.notice = (later) => {
-      const other = later.operation === "DeliverMessage" ? told.get(later.body.sequence) : undefined;
+      const other = later.operation === "DeliverMessage"
+        ? told.get(later.body.sequence)
+        : undefined;
       return other === undefined || later.operation !== "DeliverMessage"
         ? [later]
         : [noticeOf({ ...other, sequence: later.body.sequence })];
     };
-    return [noticeOf({ ...second, sequence: first.sequence }), noticeOf({ ...first, sequence: second.sequence })];
+    return [
+      noticeOf({ ...second, sequence: first.sequence }),
+      noticeOf({ ...first, sequence: second.sequence }),
+    ];
   };
 }
 
@@ -46,7 +55,9 @@ function withholdNext(member: Actor): void {
 }
 
 async function orderIssues(...actors: readonly Actor[]): Promise<HealthIssue[]> {
-  const all = await Promise.all(actors.map(async (actor) => (await actor.channel()).health().issues));
+  const all = await Promise.all(
+    actors.map(async (actor) => (await actor.channel()).health().issues),
+  );
   return all.flat().filter(({ kind }) => kind === "reordered" || kind === "missing_tail");
 }
 
@@ -58,12 +69,22 @@ async function say(sender: Actor, text: string, ...readers: readonly Actor[]): P
   }
 }
 
-/** Resolves when this member has noticed it by the other's word, with an entry among those that are named. */
-async function noticed(member: Actor, kind: HealthIssue["kind"], by: Actor, entry: number): Promise<void> {
+/**
+ * Resolves when this member has noticed it by the other's word, with an entry among those that are
+ * named.
+ */
+async function noticed(
+  member: Actor,
+  kind: HealthIssue["kind"],
+  by: Actor,
+  entry: number,
+): Promise<void> {
   let text = "";
   await until(`${member.label} has noticed ${kind}`, async () => {
     const issues = await orderIssues(member);
-    text = issues.find((each) => each.kind === kind && each.text.startsWith(by.client.agentId))?.text ?? "";
+    text = issues.find((each) =>
+      each.kind === kind && each.text.startsWith(by.client.agentId)
+    )?.text ?? "";
     return text !== "";
   });
   const [first = 0, last = 0] = /entries (\d+) to (\d+)/.exec(text)?.slice(1).map(Number) ?? [];
@@ -119,10 +140,22 @@ Deno.test("an honest relay is blamed for nothing when members are killed, restar
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
   const all = [alice, bob, carol];
-  for (const sender of all) await say(sender, `from ${sender.label}`, ...all.filter((each) => each !== sender));
+  for (const sender of all) {
+    await say(
+      sender,
+      `from ${sender.label}`,
+      ...all.filter((each) => each !== sender),
+    );
+  }
   await alice.crash();
   await bob.restart();
-  for (const sender of all) await say(sender, `again ${sender.label}`, ...all.filter((each) => each !== sender));
+  for (const sender of all) {
+    await say(
+      sender,
+      `again ${sender.label}`,
+      ...all.filter((each) => each !== sender),
+    );
+  }
   bob.session.loseReplies = 1;
   const lost = say(bob, "lost", alice, carol);
   await until("the reply is lost", () => bob.session.loseReplies === 0);

@@ -1,8 +1,17 @@
-/** A stranger, a relay or a call that comes late must not take the place of a channel that is something else's. */
+/**
+ * A stranger, a relay or a call that comes late must not take the place of a channel that is
+ * something else's.
+ */
 import { assertEquals, assertRejects } from "@std/assert";
 import { type ChannelEndReason, type ChannelId, parseChannelName } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
-import { atOnce, createError, createKeyPackage, decodeKeyPackageMessage, Group } from "../../sdk/testing/agents.ts";
+import {
+  atOnce,
+  createError,
+  createKeyPackage,
+  decodeKeyPackageMessage,
+  Group,
+} from "../../sdk/testing/agents.ts";
 import { loseStep } from "../support/scenario/lost_step.ts";
 import { deafen } from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
@@ -10,12 +19,23 @@ import { type Actor, allAgree, name, read, Stage, until } from "../support/scena
 const otherName = "evil/ops/deploy";
 
 /** A Welcome into a group of the maker's own, which has the id of a channel that it is not in. */
-async function welcomeInto(channelId: ChannelId, maker: Actor, keyPackage: Uint8Array): Promise<Uint8Array> {
+async function welcomeInto(
+  channelId: ChannelId,
+  maker: Actor,
+  keyPackage: Uint8Array,
+): Promise<Uint8Array> {
   const { identity, signatures, runtime } = maker.agent.parts;
   const randomBytes = (length: number): Uint8Array => runtime.randomBytes(length);
   const nowMs = runtime.nowMs();
   const times = { notBeforeMs: nowMs - 60_000, notAfterMs: nowMs + 60_000 };
-  const own = await createKeyPackage({ suiteId: 3, identity, ...times, lastResort: false, randomBytes, signatures });
+  const own = await createKeyPackage({
+    suiteId: 3,
+    identity,
+    ...times,
+    lastResort: false,
+    randomBytes,
+    signatures,
+  });
   const group = Group.create({ channelId, name: parseChannelName(otherName) }, own, {
     identity,
     signatures,
@@ -65,8 +85,12 @@ Deno.test("a Welcome that an honest relay delivers does not lead into another ch
   await mallory.manager.create(otherName);
   mallory.session.tampering.call = (operation, body, forward) => {
     if (operation !== "SendCommit") return forward();
-    const { welcomes, ...rest } = body as { welcomes: { recipients: string[] }[] }; // cast: of this operation
-    return forward({ ...rest, welcomes: welcomes.map(({ recipients }) => ({ recipients, welcome: forged })) });
+    // cast: of this operation
+    const { welcomes, ...rest } = body as { welcomes: { recipients: string[] }[] };
+    return forward({
+      ...rest,
+      welcomes: welcomes.map(({ recipients }) => ({ recipients, welcome: forged })),
+    });
   };
   await (await mallory.client.channel(otherName)).addMember(keyPackage);
   await until("the Welcome has arrived", () => bob.client.welcomes.includes(otherName));
@@ -112,8 +136,14 @@ Deno.test("an invite into another channel of a name does not take the place of o
   await mallory.manager.create(name);
   const token = await mallory.manager.invite(name);
   bob.session.tampering.call = (operation, _, forward) =>
-    operation === "ListMembers" ? Promise.reject(createError("not_found", "no such channel")) : forward();
-  const error = await assertRejects(() => bob.manager.joinWithToken(name, token), StaticError, "closeChannel");
+    operation === "ListMembers"
+      ? Promise.reject(createError("not_found", "no such channel"))
+      : forward();
+  const error = await assertRejects(
+    () => bob.manager.joinWithToken(name, token),
+    StaticError,
+    "closeChannel",
+  );
   assertEquals(error.code, "name_taken");
   bob.session.tampering = {};
   await bob.restart();
@@ -131,7 +161,10 @@ Deno.test("leave() of a membership that an invite has replaced leaves the new on
     if (notice.operation !== "DeliverWelcome") return [notice];
     const { welcome } = notice.body;
     answer = welcome;
-    return [{ ...notice, body: { ...notice.body, welcome: welcome.slice().fill(0x55, welcome.length - 32) } }];
+    return [{
+      ...notice,
+      body: { ...notice.body, welcome: welcome.slice().fill(0x55, welcome.length - 32) },
+    }];
   };
   await loseStep(bob, alice);
   await until("bob is unwelcome", () => inside.state.unwelcome);

@@ -1,13 +1,34 @@
-/** Ways to lose step that only another member's word, or a new connection, shows: each of them ends, without a restart. */
+/**
+ * Ways to lose step that only another member's word, or a new connection, shows: each of them ends,
+ * without a restart.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { equalBytes, type NoticeEnvelope, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
+import {
+  equalBytes,
+  type NoticeEnvelope,
+  type ReplyBody,
+  type RequestBody,
+} from "../../proto/mod.ts";
 import { type Channel, type IssueKind, StaticError } from "../../sdk/mod.ts";
-import { createError, decodeKeyPackageMessage, keyPackageReference, storedChannel } from "../../sdk/testing/agents.ts";
+import {
+  createError,
+  decodeKeyPackageMessage,
+  keyPackageReference,
+  storedChannel,
+} from "../../sdk/testing/agents.ts";
 import { answerWrongly, withholdCommits } from "../support/scenario/hostile.ts";
 import { loseStep } from "../support/scenario/lost_step.ts";
 import { deafen } from "../support/scenario/recovery.ts";
-import { type Actor, allAgree, issueCount, name, read, Stage, until } from "../support/scenario/stage.ts";
+import {
+  type Actor,
+  allAgree,
+  issueCount,
+  name,
+  read,
+  Stage,
+  until,
+} from "../support/scenario/stage.ts";
 
 async function countOf(actor: Actor, kind: IssueKind): Promise<number> {
   return issueCount(await actor.channel(), kind);
@@ -23,7 +44,9 @@ async function reconnect({ session }: Actor): Promise<void> {
 }
 
 for (const isFaster of [true, false]) {
-  const what = isFaster ? "whose maker commits again before it can" : "before anybody else has committed";
+  const what = isFaster
+    ? "whose maker commits again before it can"
+    : "before anybody else has committed";
   Deno.test(`an agent that a Welcome of another commit let in finds out, ${what}, and comes back`, async () => {
     await using stage = await Stage.open();
     const { alice, bob, carol: mallory } = await stage.trio();
@@ -95,11 +118,15 @@ Deno.test("a commit that the relay took and contradicted leads back into the cha
     if (operation === "SendCommit" && hash === undefined) {
       hash = sha256((body as RequestBody<"SendCommit">).commit); // cast: of this operation
     }
-    if (operation === "SendCommit" && !isBack) throw createError("transport_error", "The connection was lost");
+    if (operation === "SendCommit" && !isBack) {
+      throw createError("transport_error", "The connection was lost");
+    }
     const reply = await forward();
     // cast: the reply of this operation
     const { commit } = reply as { commit?: { commitHash: Uint8Array } };
-    if (operation === "FindCommit" && commit !== undefined && hash !== undefined && !isBack) commit.commitHash = hash;
+    if (operation === "FindCommit" && commit !== undefined && hash !== undefined && !isBack) {
+      commit.commitHash = hash;
+    }
     return reply;
   };
   let isBack = false;
@@ -112,7 +139,8 @@ Deno.test("a commit that the relay took and contradicted leads back into the cha
   await reconnect(bob);
   await until(
     "bob is on its way",
-    async () => (await bob.inside()).state.rejoining !== undefined || channel.health().state === "ended",
+    async () =>
+      (await bob.inside()).state.rejoining !== undefined || channel.health().state === "ended",
   );
   isBack = true;
   await until("bob is back", async () => await countOf(bob, "rejoined") === 1);
@@ -140,7 +168,9 @@ Deno.test("a place that the log never had is forgotten: what is read afterwards 
   const { alice, bob } = await stage.pair();
   const channel = await bob.channel();
   bob.session.tampering.notice = (notice) =>
-    notice.operation === "DeliverMessage" ? [{ ...notice, body: { ...notice.body, sequence: 900 } }] : [notice];
+    notice.operation === "DeliverMessage"
+      ? [{ ...notice, body: { ...notice.body, sequence: 900 } }]
+      : [notice];
   await alice.manager.send(name, "moved by the relay");
   assertEquals(await read(channel, 1), ["moved by the relay"]);
   bob.session.tampering = {};
@@ -194,8 +224,13 @@ Deno.test("an answer to a second request, after the first one's let the agent in
   await allAgree(alice, bob);
 });
 
-/** Bob's disk is older than a leaf of his whose keys he does not hold any more: only an invite leads back. */
-async function stuckChannel({ alice, bob }: { readonly alice: Actor; readonly bob: Actor }): Promise<Channel> {
+/**
+ * Bob's disk is older than a leaf of his whose keys he does not hold any more: only an invite leads
+ * back.
+ */
+async function stuckChannel(
+  { alice, bob }: { readonly alice: Actor; readonly bob: Actor },
+): Promise<Channel> {
   const backup = await bob.backup();
   // It comes back with a KeyPackage that the backup does not have, and makes no leaf of its own.
   let isAway = true;
@@ -206,14 +241,21 @@ async function stuckChannel({ alice, bob }: { readonly alice: Actor; readonly bo
   await alice.manager.send(name, "lost to bob");
   // On a busy machine bob may be back before anybody looks.
   const isBack = async (): Promise<boolean> => await countOf(bob, "rejoined") === 1;
-  await until("bob is on its way", async () => (await bob.inside()).state.rejoining !== undefined || await isBack());
+  await until(
+    "bob is on its way",
+    async () => (await bob.inside()).state.rejoining !== undefined || await isBack(),
+  );
   isAway = false;
   await until("bob is back", isBack);
   const { after } = bob;
   bob.after = (ms, run) => after(ms === 10_000 ? 200 : ms, run);
   await bob.restore(backup);
   const channel = await bob.channel();
-  await until("bob says so", () => channel.health().action?.includes("new invite") === true, 10_000);
+  await until(
+    "bob says so",
+    () => channel.health().action?.includes("new invite") === true,
+    10_000,
+  );
   return channel;
 }
 
@@ -236,7 +278,9 @@ Deno.test("such an agent gives up its place for an invite only while somebody is
   const token = await carol.manager.invite(name);
   carol.session.disconnect();
   await assertRejects(() => bob.manager.joinWithToken(name, token), StaticError, "keeps its place");
-  const { members } = await alice.session.call("ListMembers", { channelId: (await alice.inside()).channelId });
+  const { members } = await alice.session.call("ListMembers", {
+    channelId: (await alice.inside()).channelId,
+  });
   assertEquals(members.filter(({ leaving }) => leaving), []);
   await carol.session.connect();
 });
@@ -250,7 +294,9 @@ Deno.test("a Welcome that is passed by hand takes the place of a membership in w
   const welcome = await (await alice.channel()).addMember(await bob.client.generateKeyPackage());
   const channel = await bob.client.joinChannel(name, welcome);
   await allAgree(alice, bob, carol);
-  const { members } = await alice.session.call("ListMembers", { channelId: (await alice.inside()).channelId });
+  const { members } = await alice.session.call("ListMembers", {
+    channelId: (await alice.inside()).channelId,
+  });
   assertEquals(members.filter(({ leaving }) => leaving), []);
   await channel.send("in its new place");
   assertEquals((await read(await carol.channel(), 2)).at(-1), "in its new place");
@@ -261,12 +307,15 @@ Deno.test("a relay that takes back what it said of an agent's store ends the way
   const { alice, bob, carol } = await stage.trio();
   const channel = await bob.channel();
   for (const member of [alice, carol]) {
-    member.session.tampering.notice = (notice) => notice.operation === "DeliverRejoinRequest" ? [] : [notice];
+    member.session.tampering.notice = (notice) =>
+      notice.operation === "DeliverRejoinRequest" ? [] : [notice];
   }
   bob.session.tampering.call = async (operation, _, forward) => {
     const reply = await forward();
     // cast: of this operation
-    return operation === "Subscribe" ? { ...reply as ReplyBody<"Subscribe">, acknowledged: 10_000 } : reply;
+    return operation === "Subscribe"
+      ? { ...reply as ReplyBody<"Subscribe">, acknowledged: 10_000 }
+      : reply;
   };
   await reconnect(bob);
   await until("bob asks", () => channel.health().state === "rejoining");
@@ -318,7 +367,8 @@ Deno.test("what was read before a crash is acknowledged after it, though nothing
   assertEquals(await read(await bob.channel(), 1), ["read before the crash"]);
   const inside = await bob.inside();
   await until("it is on disk", async () => {
-    const { sequence = 0 } = (await storedChannel(bob.agent.parts.store, inside.channelId)).position ?? {};
+    const { sequence = 0 } =
+      (await storedChannel(bob.agent.parts.store, inside.channelId)).position ?? {};
     return sequence > 0 && inside.unread === 0 && (await bob.channel()).health().unread === 0;
   });
   await bob.crash();
@@ -332,7 +382,8 @@ Deno.test("a way back whose last write fails ends in words, and goes on after a 
   const batch = store.batch.bind(store);
   let isFull = true;
   store.batch = (changes) => {
-    const isEntrance = changes.some(({ id, type }) => id === "anchor" && type === "put") && changes.length > 5;
+    const isEntrance = changes.some(({ id, type }) => id === "anchor" && type === "put") &&
+      changes.length > 5;
     return isFull && isEntrance ? Promise.reject(new Error("The disk is full")) : batch(changes);
   };
   withholdCommits(bob, () => !isFull);
@@ -376,7 +427,9 @@ Deno.test("an agent that leaves while its way back is answered leaves no ghost b
   bob.session.tampering.notice = (notice) => {
     if (!isHeld) return [notice];
     if (notice.operation === "DeliverWelcome") held.push(notice);
-    return notice.operation === "DeliverWelcome" || notice.operation === "DeliverCommit" ? [] : [notice];
+    return notice.operation === "DeliverWelcome" || notice.operation === "DeliverCommit"
+      ? []
+      : [notice];
   };
   await commit(alice);
   await alice.manager.send(name, "lost to bob");
@@ -389,7 +442,11 @@ Deno.test("an agent that leaves while its way back is answered leaves no ghost b
     (await actor.channel()).members().every(({ agentId }) => agentId !== bob.client.agentId);
   for (const actor of [alice, carol]) await until("bob is gone", () => isGone(actor), 20_000);
   assertEquals(bob.client.channels, []);
-  await until("no key is left", async () => (await store.list("keypackages")).length <= keys, 5_000);
+  await until(
+    "no key is left",
+    async () => (await store.list("keypackages")).length <= keys,
+    5_000,
+  );
 });
 
 Deno.test("an agent that leaves while nobody answers its request to come back keeps no key of the request", async () => {
@@ -397,7 +454,8 @@ Deno.test("an agent that leaves while nobody answers its request to come back ke
   const { alice, bob } = await stage.pair();
   let asked: Uint8Array | undefined;
   bob.session.tampering.call = (operation, body, forward) => {
-    if (operation === "RequestRejoin") asked = (body as RequestBody<"RequestRejoin">).keyPackage; // cast: of this operation
+    // cast: of this operation
+    if (operation === "RequestRejoin") asked = (body as RequestBody<"RequestRejoin">).keyPackage;
     return forward();
   };
   const isKept = async (): Promise<boolean> => {
@@ -416,7 +474,13 @@ Deno.test("a reader whom a made-up place led beyond the log hears what comes the
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
   const { channelId, epoch } = await bob.inside();
-  const body = { channelId, sequence: 1000, epoch, agentId: alice.client.agentId, timeMs: Date.now() };
+  const body = {
+    channelId,
+    sequence: 1000,
+    epoch,
+    agentId: alice.client.agentId,
+    timeMs: Date.now(),
+  };
   bob.session.inject({ kind: "notice", operation: "DeliverLapse", body });
   await alice.manager.send(name, "before the made-up place");
   assertEquals(await read(await bob.channel(), 1, 5_000), ["before the made-up place"]);

@@ -1,4 +1,7 @@
-/** Commits of our own, which the relay does not deliver to us: where they stand in the log is known after every restart. */
+/**
+ * Commits of our own, which the relay does not deliver to us: where they stand in the log is known
+ * after every restart.
+ */
 import { assertEquals } from "@std/assert";
 import type { ChannelId } from "../../proto/mod.ts";
 import type { IssueKind, StaticError } from "../../sdk/mod.ts";
@@ -37,7 +40,9 @@ Deno.test("a member that does not know where its own commit stands follows the n
   await until("alice has it", async () => (await alice.channel()).health().unread === 1);
   await commit(alice);
   const { channelId } = await alice.inside();
-  await alice.change((store) => store.batch([putLandmarks(channelId, { ownCommits: [], endings: [] })]));
+  await alice.change((store) =>
+    store.batch([putLandmarks(channelId, { ownCommits: [], endings: [] })])
+  );
   await commit(bob);
   await allAgree(alice, bob);
   assertEquals(await issuesOf(alice), ["relay_lied"]);
@@ -78,7 +83,10 @@ async function addedUnknowingly(stage: Stage): Promise<Unknowing> {
 }
 
 /** Everything that was delivered before is read, or waits for an answer. */
-async function readIt({ session }: Actor, { channelId }: { readonly channelId: ChannelId }): Promise<void> {
+async function readIt(
+  { session }: Actor,
+  { channelId }: { readonly channelId: ChannelId },
+): Promise<void> {
   for (let turns = 0; turns < 10; turns++) await session.call("ListMembers", { channelId });
 }
 
@@ -102,7 +110,10 @@ Deno.test("a newcomer that leaves before its adder knows of its own commit is re
   const leaving = await leavesAtOnce(alice, dave);
   answer();
   await Promise.all(leaving);
-  await until("alice has removed dave", () => inside.epoch === 2 && inside.group.members().length === 1);
+  await until(
+    "alice has removed dave",
+    () => inside.epoch === 2 && inside.group.members().length === 1,
+  );
   assertEquals(await issuesOf(alice), []);
 });
 
@@ -114,12 +125,17 @@ Deno.test("the same, when that answer is lost, and a busy relay tells it of its 
   const { call } = alice.session.tampering;
   let asked = 0;
   alice.session.tampering.call = (operation, body, forward) => {
-    if (operation !== "FindCommit" || asked++ > 1) return call?.(operation, body, forward) ?? forward();
+    if (operation !== "FindCommit" || asked++ > 1) {
+      return call?.(operation, body, forward) ?? forward();
+    }
     return Promise.reject(createError("overloaded", "The relay is busy"));
   };
   answer(createError("transport_error", "The answer was lost"));
   await Promise.all(leaving);
-  await until("alice has removed dave", () => inside.epoch === 2 && inside.group.members().length === 1);
+  await until(
+    "alice has removed dave",
+    () => inside.epoch === 2 && inside.group.members().length === 1,
+  );
   assertEquals(await issuesOf(alice), []);
 });
 
@@ -136,7 +152,10 @@ Deno.test("one that came back, and leaves before the member that let it in knows
   const leaving = await leavesAtOnce(alice, bob);
   answer();
   await Promise.all(leaving);
-  await until("alice has removed bob", () => inside.epoch === epoch + 2 && inside.group.members().length === 1);
+  await until(
+    "alice has removed bob",
+    () => inside.epoch === epoch + 2 && inside.group.members().length === 1,
+  );
   assertEquals(await issuesOf(alice), []);
 });
 

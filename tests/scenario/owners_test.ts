@@ -66,7 +66,9 @@ Deno.test("loops end quietly when their agent leaves, also when the relay tells 
   const reading = Array.fromAsync(channel.messages());
   bob.session.tampering.call = async (operation, _, forward) => {
     const answer = await forward();
-    if (operation === "LeaveChannel") await until("bob has heard it", () => inside.over !== undefined);
+    if (operation === "LeaveChannel") {
+      await until("bob has heard it", () => inside.over !== undefined);
+    }
     return answer;
   };
   await channel.leave();
@@ -126,7 +128,9 @@ Deno.test("who was away for more changes of the owners than are kept comes back 
   const channel = await bob.channel();
   const letIn = sendAway(bob);
   const inside = await alice.inside();
-  const [both, one] = [[alice, carol], [alice]].map((owners) => owners.map(({ client }) => client.agentId));
+  const [both, one] = [[alice, carol], [alice]].map((owners) =>
+    owners.map(({ client }) => client.agentId)
+  );
   for (let i = 0; i <= limits.ownersChanges; i++) {
     await inside.commit(() => ({ owners: (i % 2 === 0 ? both : one) ?? [] }));
   }

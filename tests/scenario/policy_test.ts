@@ -1,7 +1,16 @@
-/** Several owners and a policy, as users of a channel meet them: rights, races, handing over, and coming back. */
+/**
+ * Several owners and a policy, as users of a channel meet them: rights, races, handing over, and
+ * coming back.
+ */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { AgentId } from "../../proto/mod.ts";
-import { type Channel, ChannelError, type ChannelEvent, type IssueKind, StaticError } from "../../sdk/mod.ts";
+import {
+  type Channel,
+  ChannelError,
+  type ChannelEvent,
+  type IssueKind,
+  StaticError,
+} from "../../sdk/mod.ts";
 import { idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
 import { withholdCommits } from "../support/scenario/hostile.ts";
 import { addOlderMember } from "../support/scenario/older_member.ts";
@@ -9,13 +18,18 @@ import { allStopped, recover, talk } from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 async function ownersSeenBy(actor: Actor): Promise<string[]> {
-  return (await actor.channel()).members().flatMap(({ identity, owner }) => owner ? [identity] : []).toSorted();
+  return (await actor.channel()).members().flatMap(({ identity, owner }) => owner ? [identity] : [])
+    .toSorted();
 }
 
 const saw = (channel: Channel, wanted: IssueKind): boolean =>
   channel.health().issues.some(({ kind }) => kind === wanted);
 
-async function refused(act: Promise<unknown>, code: string, ...parts: readonly string[]): Promise<StaticError> {
+async function refused(
+  act: Promise<unknown>,
+  code: string,
+  ...parts: readonly string[]
+): Promise<StaticError> {
   const error = await assertRejects(() => act, StaticError);
   assertEquals(error.code, code, error.message);
   for (const part of parts) assert(error.message.includes(part), error.message);
@@ -39,7 +53,9 @@ Deno.test("promote and demote make owners of members, by owners only, and the la
   await alices.promote(bob.client.agentId);
   await alices.promote(bob.client.agentId);
   await allAgree(alice, bob, carol);
-  for (const actor of [alice, bob, carol]) assertEquals(await ownersSeenBy(actor), ["alice", "bob"]);
+  for (const actor of [alice, bob, carol]) {
+    assertEquals(await ownersSeenBy(actor), ["alice", "bob"]);
+  }
   await bobs.removeMember(carol.client.agentId);
   await refused(alices.promote(carol.client.agentId), "not_found", "not a member");
   await alices.demote(alice.client.agentId);
@@ -47,7 +63,11 @@ Deno.test("promote and demote make owners of members, by owners only, and the la
   assertEquals(await ownersSeenBy(bob), ["bob"]);
   const left = await refused(bobs.demote(bob.client.agentId), "successor_needed", "last owner");
   assertEquals(left.members, idsOf(alice));
-  await refused(alices.demote(bob.client.agentId), "not_allowed", `${alice.client.agentId} demoted it`);
+  await refused(
+    alices.demote(bob.client.agentId),
+    "not_allowed",
+    `${alice.client.agentId} demoted it`,
+  );
 });
 
 Deno.test("of two owners that demote each other the first stays, and the other is told who demoted it", async () => {
@@ -65,7 +85,11 @@ Deno.test("of two owners that demote each other the first stays, and the other i
   const owners = await ownersSeenBy(carol);
   assertEquals(owners.length, 1);
   const winner = owners[0] === "alice" ? alice : bob;
-  assert(lost[0] instanceof ChannelError && lost[0].message.includes(`${winner.client.agentId} demoted it`), lost[0]);
+  assert(
+    lost[0] instanceof ChannelError &&
+      lost[0].message.includes(`${winner.client.agentId} demoted it`),
+    lost[0],
+  );
 });
 
 Deno.test("an owner that is demoted while it removes somebody makes no commit that nobody could follow", async () => {
@@ -75,7 +99,9 @@ Deno.test("an owner that is demoted while it removes somebody makes no commit th
   await allAgree(alice, bob, carol);
   let commits = 0;
   alice.session.tampering.call = async (operation, _body, forward) => {
-    if (operation === "SendCommit" && ++commits === 1) await (await bob.channel()).demote(alice.client.agentId);
+    if (operation === "SendCommit" && ++commits === 1) {
+      await (await bob.channel()).demote(alice.client.agentId);
+    }
     return await forward();
   };
   const removing = (await alice.channel()).removeMember(carol.client.agentId);
@@ -112,7 +138,9 @@ Deno.test("under posting by owners the others listen: their sends fail, and what
   const stop = new AbortController();
   const bobs = await bob.channel();
   const listening = (async () => {
-    for await (const event of bobs.events({ signal: stop.signal })) if (event.type !== "missed") events.push(event);
+    for await (const event of bobs.events({ signal: stop.signal })) {
+      if (event.type !== "missed") events.push(event);
+    }
   })();
   await setPolicy(alice, { posting: "owners" }, bob, carol);
   await refused(bobs.send("may I?"), "not_allowed", "only owners speak");
@@ -129,7 +157,10 @@ Deno.test("under posting by owners the others listen: their sends fail, and what
   stop.abort();
   await listening;
   const told = events.flatMap((event) => event.type === "policy_changed" ? [event] : []);
-  assertEquals(told.map(({ policy, by }) => [policy.posting, by]), [["owners", alice.client.agentId]]);
+  assertEquals(told.map(({ policy, by }) => [policy.posting, by]), [[
+    "owners",
+    alice.client.agentId,
+  ]]);
 });
 
 Deno.test("a message that waits while the policy changes is judged by the epoch in which it would be sealed", async () => {
@@ -156,7 +187,11 @@ Deno.test("a policy change that races with adds and sends stops nobody", async (
   const { alice, bob, carol } = await stage.trio();
   const dave = await stage.actor("dave");
   const keyPackage = await dave.client.generateKeyPackage();
-  const [alices, bobs, carols] = [await alice.channel(), await bob.channel(), await carol.channel()];
+  const [alices, bobs, carols] = [
+    await alice.channel(),
+    await bob.channel(),
+    await carol.channel(),
+  ];
   const results = await Promise.allSettled([
     alices.setPolicy({ admission: "owners", posting: "owners" }),
     bobs.addMember(keyPackage),
@@ -165,7 +200,9 @@ Deno.test("a policy change that races with adds and sends stops nobody", async (
   ]);
   assertEquals(results[0]?.status, "fulfilled");
   for (const each of results) {
-    if (each.status === "rejected") assertEquals(each.reason.code, "not_allowed", String(each.reason));
+    if (each.status === "rejected") {
+      assertEquals(each.reason.code, "not_allowed", String(each.reason));
+    }
   }
   await allAgree(alice, bob, carol);
   for (const channel of [alices, bobs, carols]) {
@@ -183,7 +220,11 @@ Deno.test("where owners have rights the last one leaves only with a successor th
   const channel = await alice.channel();
   const needed = await refused(channel.leave(), "successor_needed", "leave({ successor })");
   assertEquals(needed.members?.toSorted(), idsOf(bob, carol).toSorted());
-  await refused(channel.leave({ successor: "A".repeat(22) }), "invalid_request", "is not a member, or is leaving");
+  await refused(
+    channel.leave({ successor: "A".repeat(22) }),
+    "invalid_request",
+    "is not a member, or is leaving",
+  );
   assertEquals(channel.health().state, "ok");
   await channel.leave({ successor: carol.client.agentId });
   await until("alice is gone", async () => (await bob.channel()).members().length === 2);
@@ -208,10 +249,16 @@ Deno.test("the last owner that dies in the middle of handing over finds the chan
       const owners: AgentId[] = (await alice.inside()).group.binding.owners.slice();
       assert(owners.includes(alice.client.agentId) || owners.includes(successor));
       const channel = await alice.channel();
-      await until("it knows where it stands", () => ["ok", "ended"].includes(channel.health().state));
+      await until(
+        "it knows where it stands",
+        () => ["ok", "ended"].includes(channel.health().state),
+      );
       if (channel.health().state === "ok") await channel.leave({ successor });
     }
-    await until(`alice is gone after ${writes} writes`, async () => (await bob.channel()).members().length === 2);
+    await until(
+      `alice is gone after ${writes} writes`,
+      async () => (await bob.channel()).members().length === 2,
+    );
     await allAgree(bob, carol);
     assertEquals(await ownersSeenBy(bob), ["carol"]);
   }
@@ -263,7 +310,11 @@ Deno.test("members whose version knows no policies are named, and the channel st
   const older = await stage.actor("dave");
   await addOlderMember(alice, older, stage);
   const channel = await alice.channel();
-  const error = await refused(channel.setPolicy({ posting: "owners" }), "members_must_update", older.client.agentId);
+  const error = await refused(
+    channel.setPolicy({ posting: "owners" }),
+    "members_must_update",
+    older.client.agentId,
+  );
   assertEquals(error.members, idsOf(older));
   assertEquals(channel.policy(), { admission: "members", posting: "members" });
   await channel.removeMember(older.client.agentId);
@@ -277,7 +328,8 @@ Deno.test("a part of the policy that is given as undefined stays as it is, and o
   const channel = await alice.channel();
   await channel.setPolicy({ admission: "owners" });
   // Programs without types give what they have.
-  const loose = { admission: undefined, posting: "owners" } as unknown as { posting: "owners" }; // cast: see above
+  // cast: see above
+  const loose = { admission: undefined, posting: "owners" } as unknown as { posting: "owners" };
   await channel.setPolicy(loose);
   assertEquals(channel.policy(), { admission: "owners", posting: "owners" });
   await channel.setPolicy({ ...loose, posting: undefined } as unknown as object); // cast: see above

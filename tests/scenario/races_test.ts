@@ -10,12 +10,16 @@ Deno.test("ten agents that join at once with one invite are all let in, and an e
   const { alice, bob } = await stage.pair();
   const token = await alice.manager.invite(name, { uses: 10 });
   const guests = await Promise.all(Array.from({ length: 11 }, (_, i) => stage.actor(`guest ${i}`)));
-  const outcomes = await Promise.allSettled(guests.map((guest) => guest.manager.joinWithToken(name, token)));
+  const outcomes = await Promise.allSettled(
+    guests.map((guest) => guest.manager.joinWithToken(name, token)),
+  );
   assertEquals(outcomes.filter(({ status }) => status === "fulfilled").length, 10);
   const joined = guests.filter((_, i) => outcomes[i]?.status === "fulfilled");
   await allAgree(alice, bob, ...joined);
   await bob.manager.send(name, "welcome, all of you");
-  for (const guest of joined) assertEquals(await read(await guest.channel(), 1), ["welcome, all of you"]);
+  for (const guest of joined) {
+    assertEquals(await read(await guest.channel(), 1), ["welcome, all of you"]);
+  }
 });
 
 Deno.test("members that add somebody at the same moment all succeed, one after the other", async () => {
@@ -25,7 +29,9 @@ Deno.test("members that add somebody at the same moment all succeed, one after t
   await Promise.all(members.map(async (member, i) => {
     const guest = guests[i];
     if (guest === undefined) throw new Error("a guest for each member");
-    const welcome = await (await member.channel()).addMember(await guest.client.generateKeyPackage());
+    const welcome = await (await member.channel()).addMember(
+      await guest.client.generateKeyPackage(),
+    );
     await guest.client.joinChannel(name, welcome);
   }));
   await allAgree(...members, ...guests);
@@ -88,14 +94,20 @@ function replayOf(inviter: Actor): () => void {
   return () => {
     assert(heard);
     const requestId = binaryIdFromBytes<JoinRequestId>(crypto.getRandomValues(new Uint8Array(16)));
-    inviter.session.inject({ kind: "notice", operation: "DeliverJoinRequest", body: { ...heard, requestId } });
+    inviter.session.inject({
+      kind: "notice",
+      operation: "DeliverJoinRequest",
+      body: { ...heard, requestId },
+    });
   };
 }
 
 /** Carol has come in by one use of an invite for two; `replay` repeats her request. */
 async function letCarolIn(
   stage: Stage,
-): Promise<Awaited<ReturnType<Stage["pair"]>> & { carol: Actor; token: string; replay: () => void }> {
+): Promise<
+  Awaited<ReturnType<Stage["pair"]>> & { carol: Actor; token: string; replay: () => void }
+> {
   const pair = await stage.pair();
   const replay = replayOf(pair.alice);
   const token = await pair.alice.manager.invite(name, { uses: 2 });
@@ -110,7 +122,10 @@ Deno.test("a request of somebody who came in with it and was removed does not le
   const channel = await alice.channel();
   await channel.removeMember(carol.client.agentId);
   replay();
-  await until("it is refused", () => channel.health().issues.some(({ kind }) => kind === "refused_join"));
+  await until(
+    "it is refused",
+    () => channel.health().issues.some(({ kind }) => kind === "refused_join"),
+  );
   assert(!channel.members().some(({ agentId }) => agentId === carol.client.agentId));
   await allAgree(alice, bob);
 });
@@ -125,7 +140,9 @@ Deno.test("a request that a lost relay made a guest repeat does not throw it out
   await dave.manager.joinWithToken(name, token);
   await allAgree(alice, bob, carol, dave);
   await carol.manager.send(name, "still here");
-  for (const actor of [alice, bob, dave]) assertEquals(await read(await actor.channel(), 1), ["still here"]);
+  for (const actor of [alice, bob, dave]) {
+    assertEquals(await read(await actor.channel(), 1), ["still here"]);
+  }
 });
 
 Deno.test("a log that could not be fetched again is fetched once more on the same connection", async () => {
@@ -173,8 +190,8 @@ Deno.test("a random life with crashes, lost connections, commits and leavers los
   for (let step = 0; step < steps; step++) {
     switch (random.below(7)) {
       case 0:
-        // The messages before the loop's last question are on disk a moment later; before that they would rightly come
-        // again.
+        // The messages before the loop's last question are on disk a moment later; before that they
+        // would rightly come again.
         await until("it is on disk", async () => (await bob.channel()).health().unread === 0);
         await random.pick([alice, bob]).crash();
         break;
@@ -225,6 +242,10 @@ Deno.test("a change whose winner is not delivered says so after half a minute, a
   };
   const { epoch } = await bob.inside();
   await (await alice.inside()).commit();
-  const error = await assertRejects(() => channel.rotate(), StaticError, `is at epoch ${epoch + 1}, and this agent`);
+  const error = await assertRejects(
+    () => channel.rotate(),
+    StaticError,
+    `is at epoch ${epoch + 1}, and this agent`,
+  );
   assertEquals([error.code, error.retryable, sends], ["mls_error", true, 1]);
 });

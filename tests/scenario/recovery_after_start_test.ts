@@ -1,6 +1,6 @@
 /**
- * `recover()` of an owner that has just started or connected: what stands before the commit is read first, and the call resolves
- * when the channel goes on.
+ * `recover()` of an owner that has just started or connected: what stands before the commit is read
+ * first, and the call resolves when the channel goes on.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { NoticeEnvelope } from "../../proto/mod.ts";
@@ -8,7 +8,15 @@ import { StaticError } from "../../sdk/mod.ts";
 import { bogusCommit, idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
 import { allStopped, issuesOf, recover, stateOf, talk } from "../support/scenario/recovery.ts";
 import { talk as talkOf, withBackup } from "../support/scenario/set_back.ts";
-import { type Actor, allAgree, name, read, runtime, Stage, until } from "../support/scenario/stage.ts";
+import {
+  type Actor,
+  allAgree,
+  name,
+  read,
+  runtime,
+  Stage,
+  until,
+} from "../support/scenario/stage.ts";
 
 const patienceMs = 61_000;
 
@@ -61,7 +69,9 @@ Deno.test("a founder that begins anew as soon as it is back has first read what 
   alice.session.tampering = {};
   for (const each of held) alice.session.inject(each);
   await recovering;
-  for (const actor of [alice, carol]) assertEquals(await read(await actor.channel(), 1), ["unread"], actor.label);
+  for (const actor of [alice, carol]) {
+    assertEquals(await read(await actor.channel(), 1), ["unread"], actor.label);
+  }
   await talk(alice, carol);
 });
 
@@ -74,7 +84,9 @@ Deno.test("the same when it is offline at that time", async () => {
   const recovering = (await alice.channel()).recover();
   await alice.session.connect();
   await recovering;
-  for (const actor of [alice, carol]) assertEquals(await read(await actor.channel(), 1), ["unread"], actor.label);
+  for (const actor of [alice, carol]) {
+    assertEquals(await read(await actor.channel(), 1), ["unread"], actor.label);
+  }
   await talk(alice, carol);
 });
 
@@ -85,12 +97,15 @@ Deno.test("the same when the log was set back, and has the commit at the same pl
     await backUp();
     const bogus = await bogusCommit(bob.agent, name);
     await bob.manager.send(name, "first");
-    for (const actor of [alice, carol]) assertEquals(await read(await actor.channel(), 1), ["first"]);
+    for (const actor of [alice, carol]) {
+      assertEquals(await read(await actor.channel(), 1), ["first"]);
+    }
     const { sequence } = await bob.session.call("SendCommit", bogus);
     await allStopped(alice, carol);
     await carol.stop();
     const gate = Promise.withResolvers<void>();
-    alice.session.tampering.call = (_operation, _body, forward) => gate.promise.then(() => forward());
+    alice.session.tampering.call = (_operation, _body, forward) =>
+      gate.promise.then(() => forward());
     await restore();
     await until("bob goes on", async () => await stateOf(bob) === "ok");
     await bob.manager.send(name, "second");
@@ -159,7 +174,10 @@ async function recoverWithin(actor: Actor, ms: number): Promise<void> {
 
 Deno.test("messages that found no room before, and are on their way again, are not passed over", async () => {
   await using stage = await Stage.open();
-  const { alice } = await stoppedBehind(stage, ...new Array<Uint8Array>(12).fill(new Uint8Array(1024 * 1024)));
+  const { alice } = await stoppedBehind(
+    stage,
+    ...new Array<Uint8Array>(12).fill(new Uint8Array(1024 * 1024)),
+  );
   const channel = await alice.channel();
   const { unread } = channel.health();
   assert(unread < 12, "all of them found room");
@@ -179,7 +197,10 @@ Deno.test("messages that found no room before, and are on their way again, are n
 
 Deno.test("the same when they are asked for only after the call has waited", async () => {
   await using stage = await Stage.open();
-  const { alice } = await stoppedBehind(stage, ...new Array<Uint8Array>(12).fill(new Uint8Array(1024 * 1024)));
+  const { alice } = await stoppedBehind(
+    stage,
+    ...new Array<Uint8Array>(12).fill(new Uint8Array(1024 * 1024)),
+  );
   const channel = await alice.channel();
   const { unread } = channel.health();
   alice.clockOffsetMs += patienceMs;
@@ -207,7 +228,9 @@ Deno.test("the time for the next entry does not begin before the relay says wher
   let [waits, asked] = [0, 0];
   await alice.crash({
     call: async (operation, _body, forward) => {
-      if (operation === "Subscribe" && asked++ === 0) await until("time has passed", () => ++waits > 5);
+      if (operation === "Subscribe" && asked++ === 0) {
+        await until("time has passed", () => ++waits > 5);
+      }
       return await forward();
     },
   });
@@ -280,5 +303,6 @@ Deno.test("an owner that starts stopped does not try to remove a member that has
 
 /** For everything that happens at once. */
 async function turns(): Promise<void> {
-  for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setTimeout(resolve)); // wait: for what it may do
+  // wait: for what it may do
+  for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setTimeout(resolve));
 }

@@ -1,6 +1,7 @@
 /**
- * The process of a founder, and of a follower, dies at every write to its disk, from the commit that stops the channel until
- * all are in the new generation. One write in the test command, every one in a campaign.
+ * The process of a founder, and of a follower, dies at every write to its disk, from the commit
+ * that stops the channel until all are in the new generation. One write in the test command, every
+ * one in a campaign.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { RecoverOptions } from "../../sdk/mod.ts";
@@ -34,7 +35,9 @@ const roles = ["founder", "follower", "founder that leaves out another member"] 
 async function dieAt(writes: number, role: typeof roles[number]): Promise<boolean> {
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await fourMembers(stage);
-  const choice = role === "founder that leaves out another member" ? { without: [dave.client.agentId] } : {};
+  const choice = role === "founder that leaves out another member"
+    ? { without: [dave.client.agentId] }
+    : {};
   await (await bob.channel()).send("unread");
   for (const actor of [alice, carol]) {
     await until(`${actor.label} has it`, async () => (await actor.channel()).health().unread === 1);
@@ -58,14 +61,26 @@ async function dieAt(writes: number, role: typeof roles[number]): Promise<boolea
   await recovered(alice, choice);
   await until("carol follows", async () => await generationOf(carol) === 1);
   for (const actor of [alice, carol]) {
-    assertEquals(await read(await actor.channel(), 1), ["unread"], `${actor.label}, ${writes} writes`);
+    assertEquals(
+      await read(await actor.channel(), 1),
+      ["unread"],
+      `${actor.label}, ${writes} writes`,
+    );
   }
   await talk(alice, carol);
   for (const actor of [alice, carol]) {
-    assertEquals([await issuesOf(actor, "relay_lied"), await issuesOf(actor, "rejoined")], [[], []], actor.label);
+    assertEquals(
+      [await issuesOf(actor, "relay_lied"), await issuesOf(actor, "rejoined")],
+      [[], []],
+      actor.label,
+    );
   }
   const inside = await carol.inside();
-  assertEquals(inside.isMember(dave.client.agentId), !("without" in choice), `dave, ${writes} writes`);
+  assertEquals(
+    inside.isMember(dave.client.agentId),
+    !("without" in choice),
+    `dave, ${writes} writes`,
+  );
   return isDead;
 }
 

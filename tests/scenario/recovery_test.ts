@@ -1,11 +1,17 @@
 /**
- * A commit that nobody can follow stops a channel, and an owner begins it anew: for every sender and every kind of
- * fault.
+ * A commit that nobody can follow stops a channel, and an owner begins it anew: for every sender
+ * and every kind of fault.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { NoticeBody, NoticeEnvelope, RequestBody } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
-import { changeNext, flipped, foundingAgainst, idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
+import {
+  changeNext,
+  flipped,
+  foundingAgainst,
+  idsOf,
+  sendBogus,
+} from "../support/scenario/bad_commits.ts";
 import { declareNothing } from "../support/scenario/hostile.ts";
 import {
   allStopped,
@@ -31,13 +37,21 @@ Deno.test("a commit of random bytes stops a channel, and recovery brings everybo
   await allStopped(alice, carol);
   const { problem } = (await alice.channel()).health();
   assert(problem?.includes(`"bob" (${bob.client.agentId}) signed a commit`), problem);
-  await assertRejects(async () => await (await carol.channel()).recover(), StaticError, alice.client.agentId);
+  await assertRejects(
+    async () => await (await carol.channel()).recover(),
+    StaticError,
+    alice.client.agentId,
+  );
   await recover(alice);
   await talk(alice, carol);
   assertEquals(await membersOf(alice), ["alice", "carol"]);
   for (const actor of [alice, carol]) {
     const [told] = await issuesOf(actor, "recovered");
-    assert(told?.includes(`${alice.client.agentId} began generation 1`) && told.includes(bob.client.agentId), told);
+    assert(
+      told?.includes(`${alice.client.agentId} began generation 1`) &&
+        told.includes(bob.client.agentId),
+      told,
+    );
   }
   await until("bob is told", () => bobs.health().state === "ended");
   // The way in is as before: by an invite, into the new generation.
@@ -70,7 +84,10 @@ Deno.test("a path that is garbled for half of the members heals without a foundi
   const [alice, bob, carol, dave] = await fourMembers(stage);
   await sendGarbled(bob, [1]);
   for (const actor of [carol, dave]) {
-    await until(`${actor.label} is back`, async () => (await issuesOf(actor, "rejoined")).length > 0);
+    await until(
+      `${actor.label} is back`,
+      async () => (await issuesOf(actor, "rejoined")).length > 0,
+    );
     const [blamed] = await issuesOf(actor, "refused_commit");
     assert(blamed?.includes(bob.client.agentId), blamed);
   }
@@ -129,7 +146,9 @@ Deno.test("a member that has moved on further than the named commit is let into 
   alice.clockOffsetMs += 61_000;
   await (await alice.channel()).recover();
   await talk(alice, carol, dave);
-  for (const actor of [carol, dave]) assert((await issuesOf(actor, "rejoined")).length > 0, actor.label);
+  for (const actor of [carol, dave]) {
+    assert((await issuesOf(actor, "rejoined")).length > 0, actor.label);
+  }
 });
 
 Deno.test("a member that is stopped further back than the base comes back, though it does not know the founder as an owner", async () => {
@@ -138,7 +157,9 @@ Deno.test("a member that is stopped further back than the base comes back, thoug
   assert(alice && bob && carol && dave && erin);
   for (const { session } of [alice, dave, erin]) {
     session.tampering.notice = (notice) =>
-      notice.operation === "DeliverRejoinRequest" && notice.body.agentId === carol.client.agentId ? [] : [notice];
+      notice.operation === "DeliverRejoinRequest" && notice.body.agentId === carol.client.agentId
+        ? []
+        : [notice];
   }
   await sendGarbled(bob, [1]);
   await allStopped(carol);
@@ -167,7 +188,9 @@ Deno.test("of two owners that recover at once one founds, and the other follows"
     assertEquals((await actor.inside()).group.binding.generation?.generation, 1);
   }
   await talk(alice, carol, dave);
-  const founders = await Promise.all([alice, carol, dave].map((actor) => issuesOf(actor, "recovered")));
+  const founders = await Promise.all(
+    [alice, carol, dave].map((actor) => issuesOf(actor, "recovered")),
+  );
   assertEquals(new Set(founders.flat().map((text) => text.split(" began")[0])).size, 1);
   assertEquals((await dave.channel()).members().filter(({ owner }) => owner).length, 2);
 });
@@ -183,7 +206,9 @@ Deno.test("calls of recover() at once are one: the channel is begun anew once, a
     return forward();
   };
   await Promise.all([recover(alice), recover(alice), recover(alice)]);
-  const ofFounding = calls.filter((operation) => operation === "FoundGeneration" || operation === "ClaimForFounding");
+  const ofFounding = calls.filter((operation) =>
+    operation === "FoundGeneration" || operation === "ClaimForFounding"
+  );
   assertEquals(ofFounding, ["ClaimForFounding", "FoundGeneration"]);
   await talk(alice, carol);
   // A channel that works refuses the next one.
@@ -205,8 +230,12 @@ Deno.test("members that are offline, with a KeyPackage or without, come back whe
   // The relay has none of dave any more.
   alice.session.tampering.call = (operation, body, forward) => {
     if (operation !== "ClaimForFounding") return forward();
-    const { agentIds, ...claim } = body as RequestBody<"ClaimForFounding">; // cast: of this operation
-    return forward({ ...claim, agentIds: agentIds.filter((agentId) => agentId !== dave.client.agentId) });
+    // cast: of this operation
+    const { agentIds, ...claim } = body as RequestBody<"ClaimForFounding">;
+    return forward({
+      ...claim,
+      agentIds: agentIds.filter((agentId) => agentId !== dave.client.agentId),
+    });
   };
   await sendBogus(bob);
   await allStopped(alice);
@@ -215,7 +244,10 @@ Deno.test("members that are offline, with a KeyPackage or without, come back whe
   await (await alice.channel()).send("said while they were away");
   await dave.start();
   await carol.session.connect();
-  assertEquals(await read(await carol.channel(), 2), ["unread by carol", "said while they were away"]);
+  assertEquals(await read(await carol.channel(), 2), [
+    "unread by carol",
+    "said while they were away",
+  ]);
   assertEquals(await read(await dave.channel(), 1), ["unread by carol"]);
   await talk(alice, carol, dave);
   assert((await issuesOf(dave, "rejoined")).length > 0);
@@ -301,7 +333,10 @@ Deno.test("the only owner does not leave a stopped channel, also while it asks n
   await sendBogus(bob);
   await allStopped(alice, carol);
   for (const successor of [undefined, carol.client.agentId]) {
-    const { code } = await assertRejects(() => channel.leave({ ...(successor && { successor }) }), StaticError);
+    const { code } = await assertRejects(
+      () => channel.leave({ ...(successor && { successor }) }),
+      StaticError,
+    );
     assertEquals(code, "not_allowed");
   }
   assertEquals(await read(channel, 1), ["unread"]);
@@ -346,7 +381,11 @@ Deno.test("a channel without another owner than the blamed says so", async () =>
   for (const actor of [bob, carol]) {
     const { action } = (await actor.channel()).health();
     assert(action?.includes("No owner is left"), action);
-    await assertRejects(async () => await (await actor.channel()).recover(), StaticError, "No owner is left");
+    await assertRejects(
+      async () => await (await actor.channel()).recover(),
+      StaticError,
+      "No owner is left",
+    );
   }
 });
 
@@ -371,11 +410,18 @@ Deno.test("an owner that was rightly removed and calls that commit bad is refuse
   const founding = removal && await foundingAgainst(inside, removal);
   assert(founding);
   const { agentId } = bob.client;
-  await assertRejects(() => bob.session.call("FoundGeneration", founding), StaticError, "No such channel");
+  await assertRejects(
+    () => bob.session.call("FoundGeneration", founding),
+    StaticError,
+    "No such channel",
+  );
   const entry = { ...founding, sequence: 900, epoch: 2 ** 32, sender: agentId, timeMs: 0 };
   for (const actor of [alice, carol, dave]) {
     actor.session.inject({ kind: "notice", operation: "DeliverFounding", body: entry });
-    await until(`${actor.label} refuses`, async () => (await issuesOf(actor, "refused_recovery")).length > 0);
+    await until(
+      `${actor.label} refuses`,
+      async () => (await issuesOf(actor, "refused_recovery")).length > 0,
+    );
     assertEquals((await actor.inside()).channelId, channelId);
   }
 });
@@ -393,7 +439,10 @@ Deno.test("a founding that the relay made up is its lie: the real one is followe
     // Of the generation that begins, and of the one that is.
     const lies = [founding.generation, 0].map((generation) => {
       forged++;
-      return { ...notice, body: { ...notice.body, founding: { ...founding, generation, signature } } };
+      return {
+        ...notice,
+        body: { ...notice.body, founding: { ...founding, generation, signature } },
+      };
     });
     return [...lies, notice];
   };
@@ -419,7 +468,10 @@ Deno.test("a request that waits while its handler's agent restarts is handled in
     if (operation === "SendMessage") sent.resolve();
     return taken;
   };
-  const reply = (await alice.channel()).request("anybody there?", { to: carol.client.agentId, timeoutMs: 60_000 });
+  const reply = (await alice.channel()).request("anybody there?", {
+    to: carol.client.agentId,
+    timeoutMs: 60_000,
+  });
   await sent.promise;
   await carol.start();
   (await carol.channel()).serve(() => "yes");
@@ -441,10 +493,15 @@ for (const death of deaths) {
     );
     const dying = Promise.withResolvers<void>();
     alice.session.tampering.call = async (operation, _body, forward) => {
-      const at = { ClaimForFounding: "before claiming", FoundGeneration: "before founding" }[operation as string];
+      const at = {
+        ClaimForFounding: "before claiming",
+        FoundGeneration: "before founding",
+      }[operation as string];
       if (at !== undefined && at === death) return await hang(dying);
       const reply = await forward();
-      return operation === "FoundGeneration" && death === "after founding" ? await hang(dying) : reply;
+      return operation === "FoundGeneration" && death === "after founding"
+        ? await hang(dying)
+        : reply;
     };
     if (death === "stopped") dying.resolve();
     else (await alice.channel()).recover().catch(() => {});
@@ -485,7 +542,9 @@ Deno.test("a member that dies when the founding arrives, or right after it follo
   await until("dave has followed", async () => (await issuesOf(dave, "recovered")).length === 1);
   await dave.crash();
   await until("carol has followed", async () => (await issuesOf(carol, "recovered")).length === 1);
-  for (const actor of [alice, carol, dave]) assertEquals(await read(await actor.channel(), 1), ["unread"]);
+  for (const actor of [alice, carol, dave]) {
+    assertEquals(await read(await actor.channel(), 1), ["unread"]);
+  }
   await talk(alice, carol, dave);
 });
 

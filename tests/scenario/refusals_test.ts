@@ -14,7 +14,11 @@ import { allAgree, name, read, Stage, until } from "../support/scenario/stage.ts
 type ErrorClass = new (...args: ConstructorParameters<typeof StaticError>) => StaticError;
 
 /** The call fails with this class and code, and says what to do. */
-async function refused(act: () => Promise<unknown>, expected: ErrorClass, code: ErrorCode): Promise<StaticError> {
+async function refused(
+  act: () => Promise<unknown>,
+  expected: ErrorClass,
+  code: ErrorCode,
+): Promise<StaticError> {
   try {
     await act();
   } catch (error) {
@@ -28,9 +32,23 @@ async function refused(act: () => Promise<unknown>, expected: ErrorClass, code: 
 Deno.test("names that are none are refused before anything is sent", async () => {
   await using stage = await Stage.open();
   const alice = await stage.actor("alice");
-  for (const bad of ["", "acme", "acme/ops", "acme/ops/deploy/now", "Acme/ops/deploy", "acme//deploy", "acme/ops/dé"]) {
+  for (
+    const bad of [
+      "",
+      "acme",
+      "acme/ops",
+      "acme/ops/deploy/now",
+      "Acme/ops/deploy",
+      "acme//deploy",
+      "acme/ops/dé",
+    ]
+  ) {
     await refused(() => alice.client.createChannel(bad), ChannelError, "channel_error");
-    await refused(() => alice.client.joinChannel(bad, new Uint8Array(9)), ChannelError, "channel_error");
+    await refused(
+      () => alice.client.joinChannel(bad, new Uint8Array(9)),
+      ChannelError,
+      "channel_error",
+    );
     await refused(() => alice.client.channel(bad), ChannelError, "channel_error");
     await refused(() => alice.manager.invite(bad), ChannelError, "channel_error");
   }
@@ -42,7 +60,11 @@ Deno.test("a Welcome that is none, is for another agent, or leads elsewhere is r
   const { alice } = await stage.pair();
   const [carol, dave] = [await stage.actor("carol"), await stage.actor("dave")];
   await refused(() => carol.client.joinChannel(name, new Uint8Array(0)), MlsError, "mls_error");
-  await refused(() => carol.client.joinChannel(name, new Uint8Array(3 * 1024 * 1024)), MlsError, "mls_error");
+  await refused(
+    () => carol.client.joinChannel(name, new Uint8Array(3 * 1024 * 1024)),
+    MlsError,
+    "mls_error",
+  );
   await refused(() => carol.client.joinChannel(name, new Uint8Array(500)), MlsError, "mls_error");
   const welcome = await (await alice.channel()).addMember(await carol.client.generateKeyPackage());
   await refused(() => dave.client.joinChannel(name, welcome), MlsError, "mls_error");
@@ -61,7 +83,8 @@ Deno.test("invite tokens: expired, revoked, used up, forged, of another channel,
   await using stage = await Stage.open();
   const { alice } = await stage.pair();
   const carol = await stage.actor("carol");
-  const join = (token: string): Promise<unknown> => carol.manager.joinWithToken(name, token, { timeoutMs: 60_000 });
+  const join = (token: string): Promise<unknown> =>
+    carol.manager.joinWithToken(name, token, { timeoutMs: 60_000 });
 
   const expired = await alice.manager.invite(name, { expiresInMs: 1 });
   const made = stage.world.time.nowMs();
@@ -79,15 +102,31 @@ Deno.test("invite tokens: expired, revoked, used up, forged, of another channel,
   await refused(() => join(renamed), ChannelError, "join_rejected");
 
   const token = await alice.manager.invite(name);
-  await refused(() => carol.manager.joinWithToken("acme/ops/other", token), ChannelError, "channel_error");
+  await refused(
+    () => carol.manager.joinWithToken("acme/ops/other", token),
+    ChannelError,
+    "channel_error",
+  );
   await refused(() => join(token.slice(0, -5)), InvalidArgumentError, "invalid_request");
-  await refused(() => alice.manager.invite(name, { uses: 0 }), InvalidArgumentError, "invalid_request");
-  await refused(() => alice.manager.invite(name, { expiresInMs: -1 }), InvalidArgumentError, "invalid_request");
+  await refused(
+    () => alice.manager.invite(name, { uses: 0 }),
+    InvalidArgumentError,
+    "invalid_request",
+  );
+  await refused(
+    () => alice.manager.invite(name, { expiresInMs: -1 }),
+    InvalidArgumentError,
+    "invalid_request",
+  );
 
   assertEquals(carol.client.channels, []);
   await join(token);
   const dave = await stage.actor("dave");
-  await refused(() => dave.manager.joinWithToken(name, token, { timeoutMs: 60_000 }), ChannelError, "join_rejected");
+  await refused(
+    () => dave.manager.joinWithToken(name, token, { timeoutMs: 60_000 }),
+    ChannelError,
+    "join_rejected",
+  );
 });
 
 Deno.test("without a running inviter joining times out, and the same token works once it runs", async () => {
@@ -97,7 +136,11 @@ Deno.test("without a running inviter joining times out, and the same token works
   await alice.stop();
   const carol = await stage.actor("carol");
   const started = Date.now();
-  await refused(() => carol.manager.joinWithToken(name, token, { timeoutMs: 300 }), TransportError, "join_timeout");
+  await refused(
+    () => carol.manager.joinWithToken(name, token, { timeoutMs: 300 }),
+    TransportError,
+    "join_timeout",
+  );
   assert(Date.now() - started < 60_000, "within its timeout");
   await alice.start();
   await carol.manager.joinWithToken(name, token, { timeoutMs: 60_000 });
@@ -114,10 +157,17 @@ Deno.test("an asker that had to make room for others at the relay asks again by 
   alice.session.tampering.notice = (notice) => {
     if (notice.operation !== "DeliverJoinRequest" || rejected++ > 0) return [notice];
     const { channelId, requestId } = notice.body;
-    void alice.session.call("RejectJoin", { channelId, requestId, code: "overloaded", message: "too many" });
+    void alice.session.call("RejectJoin", {
+      channelId,
+      requestId,
+      code: "overloaded",
+      message: "too many",
+    });
     return [];
   };
-  await carol.manager.joinWithToken(name, await alice.manager.invite(name), { timeoutMs: 6_000_000 });
+  await carol.manager.joinWithToken(name, await alice.manager.invite(name), {
+    timeoutMs: 6_000_000,
+  });
   assertEquals(rejected, 2);
   await allAgree(alice, bob, carol);
 });
@@ -127,7 +177,11 @@ Deno.test("when the quota is reached sends fail with its class, and later ones a
   const { alice, bob } = await stage.pair();
   stage.world.quota.left = 1;
   await alice.manager.send(name, "the last one");
-  await refused(() => alice.manager.send(name, "one too many"), QuotaExceededError, "quota_exceeded");
+  await refused(
+    () => alice.manager.send(name, "one too many"),
+    QuotaExceededError,
+    "quota_exceeded",
+  );
   stage.world.quota.left = 10;
   await alice.manager.send(name, "next month");
   assertEquals(await read(await bob.channel(), 2), ["the last one", "next month"]);
@@ -139,7 +193,11 @@ Deno.test("empty and oversize payloads are refused, and a full mebibyte is not",
   const { alice } = await stage.pair();
   await refused(() => alice.manager.send(name, ""), InvalidArgumentError, "invalid_request");
   const most = 1024 * 1024;
-  await refused(() => alice.manager.send(name, new Uint8Array(most + 1)), InvalidArgumentError, "payload_too_large");
+  await refused(
+    () => alice.manager.send(name, new Uint8Array(most + 1)),
+    InvalidArgumentError,
+    "payload_too_large",
+  );
   await alice.manager.send(name, new Uint8Array(most));
 });
 
@@ -149,7 +207,11 @@ Deno.test("a KeyPackage that is none, or of somebody who is in already, is refus
   const channel = await bob.channel();
   await refused(() => channel.addMember(new Uint8Array(0)), MlsError, "key_package_invalid");
   await refused(() => channel.addMember(new Uint8Array(20_000)), MlsError, "key_package_invalid");
-  await refused(async () => channel.addMember(await alice.client.generateKeyPackage()), ChannelError, "already_member");
+  await refused(
+    async () => channel.addMember(await alice.client.generateKeyPackage()),
+    ChannelError,
+    "already_member",
+  );
   await refused(() => channel.addMember("no agent id"), InvalidArgumentError, "invalid_request");
 });
 
@@ -169,7 +231,11 @@ Deno.test("after closing, everything fails with a clear error and nothing hangs"
   const channel = await alice.channel();
   await alice.stop();
   await refused(() => channel.send("too late"), TransportError, "transport_error");
-  await refused(() => alice.client.createChannel("acme/ops/other"), TransportError, "transport_error");
+  await refused(
+    () => alice.client.createChannel("acme/ops/other"),
+    TransportError,
+    "transport_error",
+  );
   for await (const _ of channel.messages()) throw new Error("nothing is left to read");
   assertEquals(channel.health().state, "ended");
 });

@@ -1,4 +1,7 @@
-/** A disk that refuses a write, in the middle of everything: what the agent says, and that nobody else pays for it. */
+/**
+ * A disk that refuses a write, in the middle of everything: what the agent says, and that nobody
+ * else pays for it.
+ */
 import { assertEquals, assertRejects } from "@std/assert";
 import { StaticError, StoreError } from "../../sdk/mod.ts";
 import { sendBogus } from "../support/scenario/bad_commits.ts";
@@ -15,7 +18,10 @@ Deno.test("after a write that failed every channel of the agent says why, and cl
   const other = await bob.manager.create("acme/ops/other");
   const waiting = codeOf(() => other.receive());
   void bob.diesAfter(0);
-  assertEquals(await codeOf(async () => await (await bob.manager.channel(name)).rotate()), "store_failed");
+  assertEquals(
+    await codeOf(async () => await (await bob.manager.channel(name)).rotate()),
+    "store_failed",
+  );
   assertEquals(await waiting, "store_failed", "one that only waits hears of it too");
   await bob.agent.close();
   assertEquals(bob.session.state.kind, "ended");
@@ -72,11 +78,20 @@ Deno.test("a write of a name that is refused before anything is written costs on
     // As of a damaged store that was opened for reading.
     store.batch = (changes) => {
       if (writes++ < (refused === "nonce" ? 0 : 1)) return write(changes);
-      return Promise.reject(new StoreError("store_corrupt", "Cannot write: the store was opened for reading"));
+      return Promise.reject(
+        new StoreError("store_corrupt", "Cannot write: the store was opened for reading"),
+      );
     };
-    assertEquals(await codeOf(() => bob.client.createChannel("acme/ops/other")), "store_corrupt", refused);
+    assertEquals(
+      await codeOf(() => bob.client.createChannel("acme/ops/other")),
+      "store_corrupt",
+      refused,
+    );
     store.batch = write;
-    assertEquals([channel.health().state, await bob.client.channel(name).then(() => "opens")], ["ok", "opens"]);
+    assertEquals([channel.health().state, await bob.client.channel(name).then(() => "opens")], [
+      "ok",
+      "opens",
+    ]);
     await alice.manager.send(name, "still here");
     assertEquals(await read(channel, 1), ["still here"]);
     await bob.client.createChannel("acme/ops/other");
@@ -94,7 +109,11 @@ Deno.test("a channel that cannot begin costs the call that enters it, and no oth
     throw new TypeError("It cannot begin");
   };
   const welcome = await other.addMember(await bob.client.generateKeyPackage());
-  await assertRejects(() => bob.client.joinChannel("acme/ops/other", welcome), Error, "It cannot begin");
+  await assertRejects(
+    () => bob.client.joinChannel("acme/ops/other", welcome),
+    Error,
+    "It cannot begin",
+  );
   keyPackages.renew = renew;
   assertEquals(channel.health().state, "ok");
   const opened = await bob.client.channel("acme/ops/other");

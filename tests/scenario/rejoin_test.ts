@@ -1,6 +1,6 @@
 /**
- * Statements are about a leaf: a member that lost step comes back, independent of the age of its state and of the
- * member that answers.
+ * Statements are about a leaf: a member that lost step comes back, independent of the age of its
+ * state and of the member that answers.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
@@ -14,9 +14,20 @@ import {
 } from "../../proto/mod.ts";
 import { type IssueKind, StaticError } from "../../sdk/mod.ts";
 import { createError, createKeyPackage, someone } from "../../sdk/testing/agents.ts";
-import { type Actor, allAgree, issueCount, name, read, Stage, until } from "../support/scenario/stage.ts";
+import {
+  type Actor,
+  allAgree,
+  issueCount,
+  name,
+  read,
+  Stage,
+  until,
+} from "../support/scenario/stage.ts";
 
-/** The way back is the same for any number. The long form has as many as a member keeps of its own commits at most. */
+/**
+ * The way back is the same for any number. The long form has as many as a member keeps of its own
+ * commits at most.
+ */
 const manyEpochs = Deno.env.get("STATIC_STRESS") === "1" ? 1000 : 200;
 
 async function saw(actor: Actor, kind: IssueKind): Promise<boolean> {
@@ -77,7 +88,9 @@ Deno.test("the only owner, restored from before its own commits, is let in by ot
   await bob.manager.send(name, "who owns this?");
   await until("alice is back", () => saw(alice, "rejoined"));
   await allAgree(alice, bob, carol);
-  const owners = (await carol.channel()).members().filter(({ owner }) => owner).map(({ agentId }) => agentId);
+  const owners = (await carol.channel()).members().filter(({ owner }) => owner).map(({ agentId }) =>
+    agentId
+  );
   assertEquals(owners, [alice.client.agentId]);
 });
 
@@ -134,7 +147,9 @@ Deno.test("a leave that is committed fifty epochs later convinces members that j
   for (const notice of held) await deliverLate(stage, bob, notice);
   await until("carol is gone", async () => (await dave.channel()).members().length === 3);
   await allAgree(alice, bob, dave);
-  for (const member of [alice, bob, dave]) assertEquals((await member.channel()).health().state, "ok");
+  for (const member of [alice, bob, dave]) {
+    assertEquals((await member.channel()).health().state, "ok");
+  }
 });
 
 Deno.test("a leave statement that the relay replays after a new invite removes nobody", async () => {
@@ -170,7 +185,10 @@ Deno.test("a statement to leave that a member has not signed is the relay's lie,
     bob.session.inject({ kind: "notice", operation: "DeliverLeave", body });
   }
   const channel = await bob.channel();
-  await until("bob has heard both", () => issueCount(channel, "relay_lied") === 2 || inside.leavers.length > 0);
+  await until(
+    "bob has heard both",
+    () => issueCount(channel, "relay_lied") === 2 || inside.leavers.length > 0,
+  );
   assertEquals(channel.health().issues.map(({ kind }) => kind), ["relay_lied"]);
   assertEquals(inside.leavers, []);
   assertEquals(channel.members().length, 3);
@@ -233,7 +251,12 @@ Deno.test("a member that is ahead of the log comes back into an earlier epoch th
   bob.session.tampering.call = (operation, body, forward) => {
     if (operation !== "SendCommit") return forward();
     const sent = body as RequestBody<"SendCommit">; // cast: of this operation
-    const reply = { sequence: 90 + sent.epoch, epoch: sent.epoch + 1, commitHash: sha256(sent.commit), timeMs: 0 };
+    const reply = {
+      sequence: 90 + sent.epoch,
+      epoch: sent.epoch + 1,
+      commitHash: sha256(sent.commit),
+      timeMs: 0,
+    };
     return Promise.resolve({ ...reply, duplicate: false });
   };
   await commit(bob, 5);
@@ -306,7 +329,10 @@ Deno.test("who leaves while the Welcome that lets it in is looked at is gone for
   if (welcome !== undefined) bob.session.inject(welcome);
   await channel.leave();
   for (const actor of [alice, carol]) {
-    await until(`bob is gone for ${actor.label}`, async () => (await actor.channel()).members().length === 2);
+    await until(
+      `bob is gone for ${actor.label}`,
+      async () => (await actor.channel()).members().length === 2,
+    );
     assertEquals(await saw(actor, "void_leave"), false);
   }
   assertEquals(statements, 2, "it has left the membership that the Welcome gave it");
@@ -317,7 +343,9 @@ Deno.test("the only owner that leaves hands the channel to a member that stays",
   const { alice, bob, carol } = await stage.trio();
   await (await alice.channel()).leave();
   await until("alice is out", async () => (await carol.channel()).members().length === 2);
-  const owners = (await carol.channel()).members().filter(({ owner }) => owner).map(({ agentId }) => agentId);
+  const owners = (await carol.channel()).members().filter(({ owner }) => owner).map(({ agentId }) =>
+    agentId
+  );
   assertEquals(owners, [bob.client.agentId]);
   await allAgree(bob, carol);
 });
@@ -328,7 +356,8 @@ Deno.test("of more members that ask to come back than there is room for, none is
   const inside = await alice.inside();
   const { channelId } = inside;
   const { parts: { runtime, signatures } } = alice.agent;
-  // As of a channel with so many members: whether they are, is judged elsewhere. Nobody's turn comes.
+  // As of a channel with so many members: whether they are, is judged elsewhere. Nobody's turn
+  // comes.
   inside.believeRejoins();
   alice.session.tampering.call = (operation, _body, forward) =>
     operation === "ListMembers" ? new Promise(() => {}) : forward();

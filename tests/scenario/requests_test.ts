@@ -1,4 +1,5 @@
-// Requests and replies between agents on one relay: how often handlers run, through crashes, lost replies and lies.
+// Requests and replies between agents on one relay: how often handlers run, through crashes, lost
+// replies and lies.
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
@@ -23,7 +24,9 @@ async function codeOf(act: Promise<unknown>): Promise<string> {
 }
 
 /** Alice asks, bob serves. */
-async function createPair(stage: Stage): Promise<{ alice: Actor; bob: Actor; asking: Channel; serving: Channel }> {
+async function createPair(
+  stage: Stage,
+): Promise<{ alice: Actor; bob: Actor; asking: Channel; serving: Channel }> {
   const { alice, bob } = await stage.pair();
   return { alice, bob, asking: await alice.channel(), serving: await bob.channel() };
 }
@@ -36,10 +39,17 @@ Deno.test("a request gets the value that its handler returns, and neither shows 
   }));
   const reply = await asking.request({ json: [1, 2] }, { to: bob.client.agentId });
   assertEquals(reply.json(), { heard: [1, 2], by: "alice", attempt: 1 });
-  assertEquals([reply.kind, reply.contentType, reply.sender.identity], ["reply", "application/json", "bob"]);
+  assertEquals([reply.kind, reply.contentType, reply.sender.identity], [
+    "reply",
+    "application/json",
+    "bob",
+  ]);
   assertEquals(await serving.receive({ timeoutMs: 50 }), undefined);
   assertEquals(await asking.receive({ timeoutMs: 50 }), undefined);
-  await until("everything is acknowledged", () => asking.health().unread === 0 && serving.health().unread === 0);
+  await until(
+    "everything is acknowledged",
+    () => asking.health().unread === 0 && serving.health().unread === 0,
+  );
   assertEquals(await codeOf(asking.request("?", { to: alice.client.agentId })), "invalid_request");
 });
 
@@ -48,7 +58,9 @@ Deno.test("a handler's RemoteError arrives with its code and text, any other err
   const { bob, asking, serving } = await createPair(stage);
   const events = serving.events();
   serving.serve((request) => {
-    if (request.text() === "known") throw new RemoteError("no such city", { remoteCode: "no_such_city" });
+    if (request.text() === "known") {
+      throw new RemoteError("no such city", { remoteCode: "no_such_city" });
+    }
     throw new Error("password=swordfish");
   });
   const to = bob.client.agentId;
@@ -63,10 +75,17 @@ Deno.test("a handler's RemoteError arrives with its code and text, any other err
   assertEquals([other.remoteCode, other.message.includes("swordfish")], ["handler_failed", false]);
   for (const text of ["no such city", "password=swordfish"]) {
     const { value } = await events.next();
-    assert(value?.type === "handler_failed" && value.error instanceof Error && value.error.message === text);
+    assert(
+      value?.type === "handler_failed" && value.error instanceof Error &&
+        value.error.message === text,
+    );
   }
   const [issue] = serving.health().issues;
-  assertEquals([issue?.kind, issue?.count, issue?.text.includes("swordfish")], ["handler_failed", 1, false]);
+  assertEquals([issue?.kind, issue?.count, issue?.text.includes("swordfish")], [
+    "handler_failed",
+    1,
+    false,
+  ]);
 });
 
 Deno.test("a request to somebody offline waits for it, and not beyond its deadline", async () => {
@@ -75,7 +94,10 @@ Deno.test("a request to somebody offline waits for it, and not beyond its deadli
   const to = bob.client.agentId;
   await bob.stop();
   const deadlineMs = alice.agent.relayNowMs + 250;
-  const [answered, late] = [asking.request("soon", { to }), asking.request("late", { to, timeoutMs: 200 })];
+  const [answered, late] = [
+    asking.request("soon", { to }),
+    asking.request("late", { to, timeoutMs: 200 }),
+  ];
   assertEquals(await codeOf(late), "request_timeout");
   await until("the relay's clock says so too", () => alice.agent.relayNowMs > deadlineMs);
   await bob.start();
@@ -91,7 +113,10 @@ Deno.test("several members: one answer for each, as they come, failures among th
   const { alice, bob, asking, serving } = await createPair(stage);
   const [carol, dave] = [await stage.actor("carol"), await stage.actor("dave")];
   for (const guest of [carol, dave]) {
-    await guest.client.joinChannel(name, await asking.addMember(await guest.client.generateKeyPackage()));
+    await guest.client.joinChannel(
+      name,
+      await asking.addMember(await guest.client.generateKeyPackage()),
+    );
   }
   serving.serve(() => "yes");
   (await carol.channel()).serve(() => {
@@ -99,7 +124,8 @@ Deno.test("several members: one answer for each, as they come, failures among th
   });
   const others = asking.members().filter(({ self }) => !self);
   const list: unknown = others;
-  const asOne = asking.request("?", { to: list as string }); // cast: what a program without types may do
+  // cast: what a program without types may do
+  const asOne = asking.request("?", { to: list as string });
   await assertRejects(() => asOne, InvalidArgumentError, "requestAll");
   const answers = new Map<string, string>();
   for await (const answer of asking.requestAll("?", { to: others, timeoutMs: 1000 })) {
@@ -206,7 +232,10 @@ Deno.test("a request with a key that was answered is answered again until its de
   await using stage = await Stage.open();
   const { alice, bob, asking, serving } = await createPair(stage);
   const carol = await stage.actor("carol");
-  await carol.client.joinChannel(name, await asking.addMember(await carol.client.generateKeyPackage()));
+  await carol.client.joinChannel(
+    name,
+    await asking.addMember(await carol.client.generateKeyPackage()),
+  );
   let runs = 0;
   serving.serve(() => `run ${++runs}`);
   const to = bob.client.agentId;
@@ -229,7 +258,10 @@ Deno.test("a key is free again when its deadline is over", async () => {
   serving.serve(() => `run ${++runs}`);
   const options = { to: bob.client.agentId, key: "order-17", timeoutMs: 500 };
   assertEquals((await asking.request("17", options)).text(), "run 1");
-  await until("it is asked anew", async () => (await asking.request("17", options)).text() === "run 2");
+  await until(
+    "it is asked anew",
+    async () => (await asking.request("17", options)).text() === "run 2",
+  );
 });
 
 Deno.test("giving up a request with a key forgets nothing", async () => {
@@ -249,7 +281,10 @@ Deno.test("giving up a request with a key forgets nothing", async () => {
   given.abort(new Error("enough"));
   assertEquals(await first, "Error: enough");
   release.resolve();
-  await until("the reply is acknowledged", () => serving.health().unread === 0 && asking.health().unread === 0);
+  await until(
+    "the reply is acknowledged",
+    () => serving.health().unread === 0 && asking.health().unread === 0,
+  );
   assertEquals([(await asking.request("17", options)).text(), runs], ["shipped", 1]);
 });
 
@@ -289,7 +324,9 @@ Deno.test("the relay cannot tell which reply belongs to which request", async ()
   for (const { session } of [alice, bob]) {
     session.tampering = {
       call: (operation, body, forward) => {
-        if (operation === "SendMessage") ids.push((body as { readonly messageId: MessageId }).messageId); // cast: its body
+        if (operation === "SendMessage") {
+          ids.push((body as { readonly messageId: MessageId }).messageId); // cast: its body
+        }
         return forward();
       },
     };
@@ -301,12 +338,19 @@ Deno.test("the relay cannot tell which reply belongs to which request", async ()
   const members = asking.members().map(({ agentId }) => utf8ToBytes(agentId));
   for (const from of members) {
     for (const handler of members) {
-      const parts = concatBytes(utf8ToBytes("static reply\0"), binaryIdToBytes(request as MessageId), from, handler); // cast: seen above
+      const parts = concatBytes(
+        utf8ToBytes("static reply\0"),
+        binaryIdToBytes(request as MessageId),
+        from,
+        handler,
+      ); // cast: seen above
       for (const digest of [sha256(parts), hmac(sha256, new Uint8Array(replySecretBytes), parts)]) {
         assertNotEquals(reply, encodeBase64url(digest.subarray(0, 16)));
       }
     }
-    const guess = sha256(concatBytes(utf8ToBytes("static request\0"), from, utf8ToBytes("order-17")));
+    const guess = sha256(
+      concatBytes(utf8ToBytes("static request\0"), from, utf8ToBytes("order-17")),
+    );
     assertNotEquals(request, encodeBase64url(guess.subarray(0, 16)));
   }
 });
@@ -330,7 +374,10 @@ Deno.test("a reply that nobody asked for holds nothing up", async () => {
   await until("it has replied", () => serving.health().unread === 0);
   await serving.send("after the reply");
   assertEquals((await channel.receiveEnvelope())?.text(), "after the reply");
-  await until("only the message that was given is not acknowledged", () => channel.health().unread === 1);
+  await until(
+    "only the message that was given is not acknowledged",
+    () => channel.health().unread === 1,
+  );
 });
 
 Deno.test("one handler at a time, in as many requests as it wants, and none after stop()", async () => {
@@ -395,7 +442,10 @@ Deno.test("replies of others, under other ids, and requests that repeat an id ar
   await using stage = await Stage.open();
   const { alice, bob, asking, serving } = await createPair(stage);
   const mallory = await stage.actor("mallory");
-  await mallory.client.joinChannel(name, await asking.addMember(await mallory.client.generateKeyPackage()));
+  await mallory.client.joinChannel(
+    name,
+    await asking.addMember(await mallory.client.generateKeyPackage()),
+  );
   const inside = await mallory.inside();
   const [from, to] = [alice.client.agentId, bob.client.agentId];
   const expiryMs = alice.agent.relayNowMs + 60_000;
@@ -403,17 +453,31 @@ Deno.test("replies of others, under other ids, and requests that repeat an id ar
   serving.serve(async (request) => {
     if (request.sender.agentId !== from) return void requests++;
     const body = new TextEncoder().encode("mallory");
-    const lie = encodeContent({ kind: "reply", fields: { to: [from], expiryMs, replyTo: request.id }, body });
-    // Replies of somebody who was not asked, and of bob under an id that is not derived; a request under alice's id.
+    const lie = encodeContent({
+      kind: "reply",
+      fields: { to: [from], expiryMs, replyTo: request.id },
+      body,
+    });
+    // Replies of somebody who was not asked, and of bob under an id that is not derived; a request
+    // under alice's id.
     await inside.send(lie);
     await (await bob.inside()).send(lie);
-    const repeated = { to: [to], deadlineMs: expiryMs, replySecret: new Uint8Array(replySecretBytes) };
-    await inside.send(encodeContent({ kind: "request", fields: repeated, body }), { id: request.id });
+    const repeated = {
+      to: [to],
+      deadlineMs: expiryMs,
+      replySecret: new Uint8Array(replySecretBytes),
+    };
+    await inside.send(encodeContent({ kind: "request", fields: repeated, body }), {
+      id: request.id,
+    });
     await until("bob has served mallory", () => requests === 1);
     return "bob";
   });
   assertEquals((await asking.request("?", { to })).text(), "bob");
-  await until("all of it is consumed", () => asking.health().unread === 0 && serving.health().unread === 0);
+  await until(
+    "all of it is consumed",
+    () => asking.health().unread === 0 && serving.health().unread === 0,
+  );
   assertEquals(asking.health().issues.map(({ kind }) => kind), ["bad_content"]);
 });
 
@@ -436,7 +500,10 @@ Deno.test("requests that nobody serves are bounded, each sender's to a half, and
   assertEquals((await serving.receiveEnvelope())?.text(), "hello");
   assertEquals(dropped.length, 4);
   const carol = await stage.actor("carol");
-  await carol.client.joinChannel(name, await asking.addMember(await carol.client.generateKeyPackage()));
+  await carol.client.joinChannel(
+    name,
+    await asking.addMember(await carol.client.generateKeyPackage()),
+  );
   const other = (await carol.channel()).request(big, { to });
   await until("both wait", () => serving.health().unread === 4);
   serving.serve((request) => request.sender.identity);
@@ -454,7 +521,10 @@ Deno.test("messages that nobody reads are told by health(), and a channel withou
   for (let i = 0; i < 9; i++) await asking.send(big);
   assertEquals((await asking.request("?", { to: carol.client.agentId })).text(), "served");
   await until("all is acknowledged", () => serving.health().unread === 0);
-  await until("it is told", () => deaf.health().issues.some(({ kind }) => kind === "unread_messages"));
+  await until(
+    "it is told",
+    () => deaf.health().issues.some(({ kind }) => kind === "unread_messages"),
+  );
   assertEquals(serving.health().issues, []);
 });
 
@@ -466,7 +536,9 @@ Deno.test("the relay sees the same of bytes, JSON, a request and its reply of on
     session.tampering = {
       call: (operation, body, forward) => {
         const { ciphertext } = body as { readonly ciphertext?: Uint8Array };
-        if (operation === "SendMessage") sent.push(`${operation} ${ciphertext?.length} ${clearPart(ciphertext)}`);
+        if (operation === "SendMessage") {
+          sent.push(`${operation} ${ciphertext?.length} ${clearPart(ciphertext)}`);
+        }
         return forward();
       },
     };
@@ -479,7 +551,11 @@ Deno.test("the relay sees the same of bytes, JSON, a request and its reply of on
     await asking.send({ json: text });
     await asking.request(new Uint8Array(length), { to: bob.client.agentId });
     assertEquals(sent.length - before, 4, "one entry each: bytes, JSON, request, reply");
-    assertEquals(new Set(sent.slice(before)).size, 1, `${length} bytes: ${sent.slice(before).join()}`);
+    assertEquals(
+      new Set(sent.slice(before)).size,
+      1,
+      `${length} bytes: ${sent.slice(before).join()}`,
+    );
   }
 });
 

@@ -1,7 +1,8 @@
 /**
- * An agent whose disk was put back notices it, sends nothing with used keys, and comes back. The log proves it where it still
- * holds what the agent sent; where it does not, the agent comes back all the same. An honest relay and an honest crash never
- * look like that, and a relay that only claims it gains little.
+ * An agent whose disk was put back notices it, sends nothing with used keys, and comes back. The
+ * log proves it where it still holds what the agent sent; where it does not, the agent comes back
+ * all the same. An honest relay and an honest crash never look like that, and a relay that only
+ * claims it gains little.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
@@ -10,7 +11,15 @@ import { type IssueKind, StaticError } from "../../sdk/mod.ts";
 import { createError } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
-import { type Actor, allAgree, issueCount, name, read, Stage, until } from "../support/scenario/stage.ts";
+import {
+  type Actor,
+  allAgree,
+  issueCount,
+  name,
+  read,
+  Stage,
+  until,
+} from "../support/scenario/stage.ts";
 
 async function saw(actor: Actor, kind: IssueKind): Promise<boolean> {
   return await countOf(actor, kind) > 0;
@@ -41,7 +50,8 @@ async function trimmed(stage: Stage, actor: Actor): Promise<void> {
   const { sent } = await actor.session.call("Subscribe", { channelId, windowBytes: 1, tag: 0 });
   await until("nothing is kept of it", async () => {
     if (sent === undefined) return true;
-    return (await actor.session.call("ReadOwn", { channelId, sequence: sent.sequence })).message === undefined;
+    return (await actor.session.call("ReadOwn", { channelId, sequence: sent.sequence })).message ===
+      undefined;
   });
 }
 
@@ -57,15 +67,23 @@ function watchSending(epochs: number[]): Tampering {
   };
 }
 
-/** Puts a backup back, sends at once, and checks that the others read it and that nothing went out under the old leaf. */
-async function restoreAndSend(actor: Actor, backup: Awaited<ReturnType<Actor["backup"]>>): Promise<void> {
+/**
+ * Puts a backup back, sends at once, and checks that the others read it and that nothing went out
+ * under the old leaf.
+ */
+async function restoreAndSend(
+  actor: Actor,
+  backup: Awaited<ReturnType<Actor["backup"]>>,
+): Promise<void> {
   const { epoch } = await actor.inside();
   const epochs: number[] = [];
   await actor.restore(backup, watchSending(epochs));
   await actor.manager.send(name, "here again");
   await until("it is back", () => saw(actor, "rejoined"));
   assertGreater(epochs.length, 0);
-  for (const each of epochs) assertGreater(each, epoch, "something was sent under the leaf from before");
+  for (const each of epochs) {
+    assertGreater(each, epoch, "something was sent under the leaf from before");
+  }
 }
 
 async function readUntil(actor: Actor, text: string): Promise<void> {
@@ -78,7 +96,9 @@ Deno.test("a backup from before 300 messages that all have read and the relay ha
   const { alice, bob, carol } = await stage.trio();
   const backup = await bob.backup();
   const texts = await sendMany(bob, 300);
-  for (const reader of [alice, carol]) assertEquals((await read(await reader.channel(), 300)).sort(), texts.sort());
+  for (const reader of [alice, carol]) {
+    assertEquals((await read(await reader.channel(), 300)).sort(), texts.sort());
+  }
   await trimmed(stage, bob);
   await restoreAndSend(bob, backup);
   assert(await saw(bob, "store_unproven") && !await saw(bob, "store_rolled_back"));
@@ -154,7 +174,9 @@ Deno.test("the only owner, restored, is let in by another member and still owns 
   await restoreAndSend(alice, backup);
   await allAgree(alice, bob);
   await readUntil(bob, "here again");
-  const owners = (await bob.channel()).members().filter(({ owner }) => owner).map(({ agentId }) => agentId);
+  const owners = (await bob.channel()).members().filter(({ owner }) => owner).map(({ agentId }) =>
+    agentId
+  );
   assertEquals(owners, [alice.client.agentId]);
 });
 
@@ -170,7 +192,9 @@ Deno.test("the only owner, restored to when it knew nobody that is left, is let 
   assert(!await saw(alice, "refused_welcome"));
   await allAgree(alice, carol);
   await readUntil(carol, "here again");
-  const owners = (await carol.channel()).members().filter(({ owner }) => owner).map(({ agentId }) => agentId);
+  const owners = (await carol.channel()).members().filter(({ owner }) => owner).map(({ agentId }) =>
+    agentId
+  );
   assertEquals(owners, [alice.client.agentId]);
 });
 
@@ -189,7 +213,10 @@ Deno.test("the same by one that came by others, all of whom have left", async ()
   }
   await allAgree(alice, ...joined);
   for (const leaver of joined.slice(0, 2)) await (await leaver.channel()).leave();
-  await until("dave is alone with alice", async () => (await inviter.channel()).members().length === 2);
+  await until(
+    "dave is alone with alice",
+    async () => (await inviter.channel()).members().length === 2,
+  );
   await restoreAndSend(alice, backup);
   await allAgree(alice, inviter);
   await readUntil(inviter, "here again");
@@ -218,7 +245,9 @@ const claims: Readonly<Record<string, (reply: Subscribed) => Subscribed>> = {
     ...reply,
     sent: { sequence: 1, epoch: 0, counter: 1_000_000 },
   }),
-  "a relay that merely claims that an agent was added anew gains three rejoins an hour": ({ sent: _, ...reply }) => {
+  "a relay that merely claims that an agent was added anew gains three rejoins an hour": (
+    { sent: _, ...reply },
+  ) => {
     return { ...reply, joinedSequence: reply.joinedSequence + 1, acknowledged: 0 };
   },
 };
@@ -249,7 +278,10 @@ for (const [guarantee, claim] of Object.entries(claims)) {
     });
     await until("bob waits an hour", async () => await saw(bob, "relay_lied") && hours.length > 0);
     assertEquals(await countOf(bob, "rejoined"), 3);
-    assertEquals(await countOf(bob, "store_unproven"), guarantee.includes("what an agent did") ? 4 : 0);
+    assertEquals(
+      await countOf(bob, "store_unproven"),
+      guarantee.includes("what an agent did") ? 4 : 0,
+    );
     assertEquals(await saw(bob, "store_rolled_back"), false);
     const before = { asked, subscribed };
     bob.session.disconnect();

@@ -1,6 +1,6 @@
 /**
- * Members that left, were removed or lost step come back: facts about the earlier membership say nothing about this
- * one.
+ * Members that left, were removed or lost step come back: facts about the earlier membership say
+ * nothing about this one.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
@@ -36,7 +36,9 @@ Deno.test("a Welcome that a relay repeats does not start an epoch again whose ke
   // A relay can hand out a last resort whenever it likes, and its private keys stay after a use.
   let lastResort: Uint8Array | undefined;
   bob.session.tampering.call = (operation, body, forward) => {
-    if (operation === "UploadKeyPackage") lastResort = (body as RequestBody<"UploadKeyPackage">).lastResort;
+    if (operation === "UploadKeyPackage") {
+      lastResort = (body as RequestBody<"UploadKeyPackage">).lastResort;
+    }
     return forward();
   };
   const low = { remaining: 1, wanted: 0, hasLastResort: false };
@@ -48,7 +50,11 @@ Deno.test("a Welcome that a relay repeats does not start an epoch again whose ke
   const joined = await bob.client.joinChannel(name, welcome);
   await joined.send("under the first key of this epoch");
   await joined.leave();
-  await assertRejects(() => bob.client.joinChannel(name, welcome), MlsError, "followed the Welcome before");
+  await assertRejects(
+    () => bob.client.joinChannel(name, welcome),
+    MlsError,
+    "followed the Welcome before",
+  );
   assertEquals(bob.client.channels, []);
 });
 
@@ -61,7 +67,8 @@ Deno.test("a request that was answered just before a crash lets in nobody that w
     return [notice];
   };
   const carol = await stage.actor("carol");
-  // Alice's process dies with the relay's answer to the commit that adds carol: whatever would be noted after it is not.
+  // Alice's process dies with the relay's answer to the commit that adds carol: whatever would be
+  // noted after it is not.
   let taken = false;
   alice.session.tampering.call = async (operation, _, forward) => {
     const reply = await forward();
@@ -79,8 +86,16 @@ Deno.test("a request that was answered just before a crash lets in nobody that w
   const [request] = heard;
   assert(request);
   const requestId = binaryIdFromBytes<JoinRequestId>(crypto.getRandomValues(new Uint8Array(16)));
-  alice.session.inject({ kind: "notice", operation: "DeliverJoinRequest", body: { ...request, requestId } });
-  await until("it is refused", () => channel.health().issues.some(({ kind }) => kind === "refused_join"), 10_000);
+  alice.session.inject({
+    kind: "notice",
+    operation: "DeliverJoinRequest",
+    body: { ...request, requestId },
+  });
+  await until(
+    "it is refused",
+    () => channel.health().issues.some(({ kind }) => kind === "refused_join"),
+    10_000,
+  );
   assertEquals(channel.members().length, 2);
 });
 
@@ -106,7 +121,11 @@ Deno.test("who was removed and comes back does not let in the guests of its earl
   };
   bob.session.inject({ kind: "notice", operation: "DeliverJoinRequest", body });
   const channel = await bob.channel();
-  await until("it is refused", () => channel.health().issues.some(({ kind }) => kind === "refused_join"), 10_000);
+  await until(
+    "it is refused",
+    () => channel.health().issues.some(({ kind }) => kind === "refused_join"),
+    10_000,
+  );
   assertEquals(channel.members().length, 2);
 });
 
@@ -115,17 +134,22 @@ Deno.test("who rejoins by the word of a member that owns nothing does not show a
   const [alice, bob, carol] = await stage.channelOf(3);
   assert(alice && bob && carol);
   const channel = await bob.channel();
-  const saw = (wanted: IssueKind): boolean => channel.health().issues.some(({ kind }) => kind === wanted);
+  const saw = (wanted: IssueKind): boolean =>
+    channel.health().issues.some(({ kind }) => kind === wanted);
   let welcomes = 0;
   bob.session.tampering.notice = (notice) => {
     if (notice.operation === "DeliverWelcome") welcomes++;
     return notice.operation === "DeliverCommit" && welcomes === 0 ? [] : [notice];
   };
-  // Dave has lost his disk: he comes back with another key, by the owner's word, of which bob never hears.
+  // Dave has lost his disk: he comes back with another key, by the owner's word, of which bob never
+  // hears.
   const dave = await stage.actor("dave");
   const [former] = (await alice.channel()).members().filter(({ identity }) => identity === "dave");
   assert(former);
-  await dave.manager.joinWithToken(name, await alice.manager.invite(name, { replaces: former.agentId }));
+  await dave.manager.joinWithToken(
+    name,
+    await alice.manager.invite(name, { replaces: former.agentId }),
+  );
   await allAgree(alice, carol, dave);
   await alice.stop();
   await carol.manager.send(name, "without alice");

@@ -1,4 +1,7 @@
-/** A relay that is restored from a backup has a log that ends before its channels' last commits: members put them back. */
+/**
+ * A relay that is restored from a backup has a log that ends before its channels' last commits:
+ * members put them back.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { createError } from "../../sdk/testing/agents.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
@@ -25,11 +28,14 @@ Deno.test("a log that has lost commits gets them back from its members, and nobo
     assertEquals((await alice.inside()).epoch, epoch);
     const issues = [await issuesOf(alice), await issuesOf(bob)];
     assert(issues.flat().includes("log_set_back"), issues.join());
-    for (const kind of ["rejoined", "relay_lied", "withheld_commit"]) assert(!issues.flat().includes(kind), kind);
+    for (const kind of ["rejoined", "relay_lied", "withheld_commit"]) {
+      assert(!issues.flat().includes(kind), kind);
+    }
     // The relay knows the members by the log: carol is out again.
     await until(
       "carol is out",
-      async () => await carol.channel().then((each) => each.health().state, () => "ended") === "ended",
+      async () =>
+        await carol.channel().then((each) => each.health().state, () => "ended") === "ended",
     );
   });
 });
@@ -176,13 +182,18 @@ Deno.test("a relay that is busy while a commit is put back has not lied, and the
     let refused = 0;
     alice.session.tampering = {
       call: async (operation, _body, forward) => {
-        if (operation === "SendCommit" && ++refused === 1) throw createError("overloaded", "The relay is busy");
+        if (operation === "SendCommit" && ++refused === 1) {
+          throw createError("overloaded", "The relay is busy");
+        }
         return await forward();
       },
     };
     await restore();
     // Or the relay is blamed.
-    await until("alice goes on", async () => refused > 1 || (await issuesOf(alice)).includes("relay_lied"));
+    await until(
+      "alice goes on",
+      async () => refused > 1 || (await issuesOf(alice)).includes("relay_lied"),
+    );
     await bob.start();
     await talk(alice, bob);
     const issues = await issuesOf(alice);
@@ -232,7 +243,10 @@ for (const committer of ["alice", "bob"] as const) {
       const [sender, reader] = [await alice.channel(), await bob.channel()];
       const large = new Uint8Array(1024 * 1024);
       for (let i = 0; i < 9; i++) await sender.send(large);
-      await until("bob opens no more messages", async () => (await issuesOf(bob)).includes("unread_messages"));
+      await until(
+        "bob opens no more messages",
+        async () => (await issuesOf(bob)).includes("unread_messages"),
+      );
       await sender.send("in the epoch before");
       const inside = await { alice, bob }[committer].inside();
       for (let i = 0; i < 2; i++) await inside.commit();
@@ -257,8 +271,11 @@ Deno.test("members that had acknowledged messages before the backup do not doubt
     await talk(alice, bob);
     const { channelId } = await alice.inside();
     const isStored = async (actor: Actor): Promise<boolean> =>
-      ((await stage.world.engine.cursors(channelId)).get(actor.client.agentId)?.acknowledged ?? 0) > 1;
-    for (const actor of [alice, bob]) await until("what it has read is on the relay's disk", () => isStored(actor));
+      ((await stage.world.engine.cursors(channelId)).get(actor.client.agentId)?.acknowledged ?? 0) >
+        1;
+    for (const actor of [alice, bob]) {
+      await until("what it has read is on the relay's disk", () => isStored(actor));
+    }
     await backUp();
     await talk(alice, bob);
     await restore();
@@ -266,7 +283,9 @@ Deno.test("members that had acknowledged messages before the backup do not doubt
     for (const actor of [alice, bob]) {
       const issues = await issuesOf(actor);
       assert(issues.includes("log_set_back"), issues.join());
-      for (const kind of ["store_unproven", "rejoined"]) assert(!issues.includes(kind), issues.join());
+      for (const kind of ["store_unproven", "rejoined"]) {
+        assert(!issues.includes(kind), issues.join());
+      }
     }
   });
 });
@@ -303,7 +322,8 @@ Deno.test("a member whose disk is older than the log that was set back joins ane
       (await stage.world.engine.findChannel(inside.channelId))?.head,
     ];
     await until("carol has acknowledged it", async () => {
-      return (await stage.world.engine.cursors(channelId)).get(carol.client.agentId)?.acknowledged === head;
+      return (await stage.world.engine.cursors(channelId)).get(carol.client.agentId)
+        ?.acknowledged === head;
     });
     await carol.restore(disk);
     await until("carol is back", async () => (await issuesOf(carol)).includes("rejoined"));

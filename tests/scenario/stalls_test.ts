@@ -1,5 +1,5 @@
-// Calls that cannot be answered, sessions that end, clients that close at the wrong moment: nobody waits for ever, nothing is
-// lost in silence, and what is closed can be opened again.
+// Calls that cannot be answered, sessions that end, clients that close at the wrong moment: nobody
+// waits for ever, nothing is lost in silence, and what is closed can be opened again.
 import { assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { binaryIdFromBytes, type ChannelId, parseChannelName } from "../../proto/mod.ts";
 import { ChannelManager, type ErrorCode, StaticError, StoreError } from "../../sdk/mod.ts";
@@ -27,7 +27,10 @@ const soonMs = 5_000;
 async function soon<T>(what: string, promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what}: nothing happened within ${soonMs} ms`)), soonMs);
+    timer = setTimeout(
+      () => reject(new Error(`${what}: nothing happened within ${soonMs} ms`)),
+      soonMs,
+    );
   });
   return await Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
@@ -61,9 +64,15 @@ Deno.test("a queued message that the relay refuses later is reported", async () 
   alice.session.disconnect();
   assertEquals((await channel.send("too much", { queue: true })).accepted, false);
   alice.session.tampering.call = (operation, _, forward) =>
-    operation === "SendMessage" ? Promise.reject(createError("quota_exceeded", "no more this month")) : forward();
+    operation === "SendMessage"
+      ? Promise.reject(createError("quota_exceeded", "no more this month"))
+      : forward();
   await alice.session.connect();
-  await until("it is reported", () => channel.health().issues.some(({ kind }) => kind === "undelivered"), soonMs);
+  await until(
+    "it is reported",
+    () => channel.health().issues.some(({ kind }) => kind === "undelivered"),
+    soonMs,
+  );
 });
 
 /** Its disk writes nothing until `goOn` is called. */
@@ -92,12 +101,19 @@ Deno.test("while a channel writes, no more messages may wait than at any other t
   const { writing, goOn } = holdDisk(alice);
   const rotating = channel.rotate();
   await writing;
-  const sent = Array.from({ length: 4_100 }, (_, i) => channel.send(`${i}`).then(() => "sent", ({ code }) => code));
+  const sent = Array.from(
+    { length: 4_100 },
+    (_, i) => channel.send(`${i}`).then(() => "sent", ({ code }) => code),
+  );
   const { unsent } = alice.agent;
   goOn();
   await rotating;
   const ends = await Promise.all(sent);
-  assertEquals([unsent, ends.indexOf("queue_full"), ends.lastIndexOf("sent")], [4_096, 4_096, 4_095]);
+  assertEquals([unsent, ends.indexOf("queue_full"), ends.lastIndexOf("sent")], [
+    4_096,
+    4_096,
+    4_095,
+  ]);
 });
 
 Deno.test("a message that is given while a channel writes rejects when that write fails", async () => {
@@ -135,7 +151,10 @@ Deno.test("a channel that is open is not kept waiting by one that is being creat
   const { alice } = await stage.pair();
   alice.session.disconnect();
   const creating = assertRejects(() => alice.client.createChannel("acme/ops/other"), StaticError);
-  assertEquals((await soon("send", alice.manager.send(name, "meanwhile", { queue: true }))).accepted, false);
+  assertEquals(
+    (await soon("send", alice.manager.send(name, "meanwhile", { queue: true }))).accepted,
+    false,
+  );
   await alice.stop();
   await creating;
 });
@@ -162,7 +181,8 @@ Deno.test("closing does not wait for a relay that does not answer, and closing t
   let asked = false;
   bob.session.tampering = {
     // A hole in the log, and no answer to the question for what is missing.
-    notice: (notice) => notice.operation === "DeliverMessage" && notice.body.sequence === 3 ? [] : [notice],
+    notice: (notice) =>
+      notice.operation === "DeliverMessage" && notice.body.sequence === 3 ? [] : [notice],
     call: (operation, _, forward) => {
       if (operation !== "Subscribe") return forward();
       asked = true;
@@ -193,9 +213,12 @@ Deno.test("a log that is refused when it is asked for again ends the channel wit
   const { alice, bob } = await stage.pair();
   await alice.manager.send(name, "zero");
   bob.session.tampering = {
-    notice: (notice) => notice.operation === "DeliverMessage" && notice.body.sequence === 3 ? [] : [notice],
+    notice: (notice) =>
+      notice.operation === "DeliverMessage" && notice.body.sequence === 3 ? [] : [notice],
     call: (operation, _, forward) =>
-      operation === "Subscribe" ? Promise.reject(createError("not_found", "No such channel")) : forward(),
+      operation === "Subscribe"
+        ? Promise.reject(createError("not_found", "No such channel"))
+        : forward(),
   };
   for (const text of ["one", "two"]) await alice.manager.send(name, text);
   await failsWith("not_found", soon("read", read(await bob.channel(), 3)));
@@ -211,7 +234,10 @@ Deno.test("joining ends with the session, and says why", async () => {
   await dave.stop();
   await soon("join", closed);
   await failsWith("transport_error", dave.client.generateKeyPackage());
-  const replaced = failsWith("session_replaced", erin.manager.joinWithToken(name, token, { timeoutMs: 200 }));
+  const replaced = failsWith(
+    "session_replaced",
+    erin.manager.joinWithToken(name, token, { timeoutMs: 200 }),
+  );
   erin.session.end(createError("session_replaced", "Another process took over"));
   await soon("join", replaced);
 });
@@ -252,7 +278,8 @@ Deno.test("who must rejoin asks as soon as there is a connection again", async (
 
 Deno.test("a manager that cannot begin leaves the data directory free", async () => {
   const disk = createMemoryDisk();
-  const open = (): Promise<RecordStore> => RecordStore.open(openMemory(disk, (length) => runtime.randomBytes(length)));
+  const open = (): Promise<RecordStore> =>
+    RecordStore.open(openMemory(disk, (length) => runtime.randomBytes(length)));
   const store = await open();
   const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16));
   await store.batch([

@@ -1,6 +1,7 @@
 /**
- * A member lets in agents that it has invented, and they stop the channel. One founding puts them out: those of the line at once, those
- * of one door with the second strike. Two rounds in the test command; in a campaign ten, more agents, and three in a large channel.
+ * A member lets in agents that it has invented, and they stop the channel. One founding puts them
+ * out: those of the line at once, those of one door with the second strike. Two rounds in the test
+ * command; in a campaign ten, more agents, and three in a large channel.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StaticError } from "../../sdk/mod.ts";
@@ -31,7 +32,9 @@ async function channelOf(stage: Stage, size: number): Promise<[Actor, ...Actor[]
   const alice = await stage.actor("alice");
   await alice.manager.create(name);
   const others: Actor[] = [];
-  for (let i = 1; i < size; i++) others.push(...await join(stage, await alice.manager.invite(name), [`honest ${i}`]));
+  for (let i = 1; i < size; i++) {
+    others.push(...await join(stage, await alice.manager.invite(name), [`honest ${i}`]));
+  }
   await allAgree(alice, ...others);
   return [alice, ...others];
 }
@@ -63,7 +66,10 @@ async function areWell(...honest: readonly Actor[]): Promise<void> {
   }
 }
 
-/** One attack: an agent comes by an invite of the owner, lets in so many others, and stops the channel. */
+/**
+ * One attack: an agent comes by an invite of the owner, lets in so many others, and stops the
+ * channel.
+ */
 async function attack(
   stage: Stage,
   honest: readonly [Actor, ...Actor[]],
@@ -80,7 +86,10 @@ async function attack(
   await sendBogus(mallory);
   await allStopped(...honest);
   const named = await recoverOnce(alice);
-  assertEquals(named?.toSorted(), invented > (honest.length + 1) / 4 ? idsOf(...sybils).toSorted() : undefined);
+  assertEquals(
+    named?.toSorted(),
+    invented > (honest.length + 1) / 4 ? idsOf(...sybils).toSorted() : undefined,
+  );
   await areWell(...honest);
   assertEquals(await membersOf(alice), [...honest].map(({ label }) => label).toSorted());
   assertEquals(await generationOf(others[0] ?? alice), round + 1, "one founding for a round");
@@ -115,12 +124,19 @@ Deno.test("invented agents that stop the channel one by one are out with the sec
   const [alice] = honest;
   const [mallory] = await join(stage, await alice.manager.invite(name), ["mallory"]);
   assert(mallory);
-  const sybils = await join(stage, await mallory.manager.invite(name, { uses: 3 }), ["s1", "s2", "s3"]);
+  const sybils = await join(stage, await mallory.manager.invite(name, { uses: 3 }), [
+    "s1",
+    "s2",
+    "s3",
+  ]);
   const [first, second] = sybils;
   assert(first && second);
   await allAgree(...honest, mallory, ...sybils);
   for (const striker of [first, second]) {
-    await until("all agree", async () => (await generationOf(striker)) === (await generationOf(alice)));
+    await until(
+      "all agree",
+      async () => (await generationOf(striker)) === (await generationOf(alice)),
+    );
     await sendBogus(striker);
     await allStopped(...honest);
     alice.clockOffsetMs += 61_000;
@@ -138,12 +154,20 @@ Deno.test("agents that came by one link of the owner itself cost two foundings",
   await using stage = await Stage.open();
   const honest = await channelOf(stage, 3);
   const [alice] = honest;
-  const sybils = await join(stage, await alice.manager.invite(name, { uses: 20 }), ["s1", "s2", "s3", "s4"]);
+  const sybils = await join(stage, await alice.manager.invite(name, { uses: 20 }), [
+    "s1",
+    "s2",
+    "s3",
+    "s4",
+  ]);
   const [first, second] = sybils;
   assert(first && second);
   await allAgree(...honest, ...sybils);
   for (const striker of [first, second]) {
-    await until("all agree", async () => (await generationOf(striker)) === (await generationOf(alice)));
+    await until(
+      "all agree",
+      async () => (await generationOf(striker)) === (await generationOf(alice)),
+    );
     await sendBogus(striker);
     await allStopped(...honest);
     alice.clockOffsetMs += 61_000;
@@ -194,7 +218,9 @@ Deno.test("a member that was let in by the one that stopped the channel a day ag
 });
 
 /** Alice owns the channel; bob, whom it let in, has let in three others and stopped the channel. */
-async function bobsThree(stage: Stage): Promise<{ alice: Actor; bob: Actor; theirs: readonly Actor[] }> {
+async function bobsThree(
+  stage: Stage,
+): Promise<{ alice: Actor; bob: Actor; theirs: readonly Actor[] }> {
   const { alice, bob } = await stage.pair();
   const theirs = await join(stage, await bob.manager.invite(name, { uses: 3 }), ["x", "y", "z"]);
   await allAgree(alice, bob, ...theirs);
@@ -210,7 +236,10 @@ Deno.test("an owner sees before who goes and why; a wrong list is refused with t
   const { blamed, members, leftOut, choiceNeeded } = await channel.previewRecovery();
   assertEquals([blamed, members, choiceNeeded], [bob.client.agentId, 5, true]);
   assertEquals(leftOut[0]?.because, "blamed");
-  assertEquals(leftOut.slice(1).map(({ agentId }) => agentId).toSorted(), idsOf(...theirs).toSorted());
+  assertEquals(
+    leftOut.slice(1).map(({ agentId }) => agentId).toSorted(),
+    idsOf(...theirs).toSorted(),
+  );
   for (const { because, letInBy, seenMs } of leftOut.slice(1)) {
     assertEquals([because, letInBy, seenMs !== undefined], ["let_in", bob.client.agentId, true]);
   }
@@ -270,18 +299,33 @@ Deno.test("a founding whose reply was lost goes again as the same bytes, and a c
   alice.session.tampering.call = async (operation, _body, forward) => {
     const reply = await forward();
     // Neither the reply nor what the log says comes back.
-    if (operation === "FoundGeneration" && lost++ === 0) throw new StaticError("connection_error", "the reply is lost");
-    if (operation === "FindCommit" && lost === 1) throw new StaticError("connection_error", "the reply is lost");
+    if (operation === "FoundGeneration" && lost++ === 0) {
+      throw new StaticError("connection_error", "the reply is lost");
+    }
+    if (operation === "FindCommit" && lost === 1) {
+      throw new StaticError("connection_error", "the reply is lost");
+    }
     return reply;
   };
-  await assertRejects(() => channel.recover({ without: idsOf(x) }), StaticError, "the reply is lost");
+  await assertRejects(
+    () => channel.recover({ without: idsOf(x) }),
+    StaticError,
+    "the reply is lost",
+  );
   lost++;
   const preview = await channel.previewRecovery();
-  assertEquals([preview.leftOut.map(({ agentId }) => agentId).includes(x.client.agentId), preview.choiceNeeded], [
+  assertEquals([
+    preview.leftOut.map(({ agentId }) => agentId).includes(x.client.agentId),
+    preview.choiceNeeded,
+  ], [
     true,
     false,
   ]);
-  const error = await assertRejects(() => channel.recover({ without: idsOf(y) }), StaticError, "use removeMember()");
+  const error = await assertRejects(
+    () => channel.recover({ without: idsOf(y) }),
+    StaticError,
+    "use removeMember()",
+  );
   assertEquals([error.code, error.retryable, error.members], ["epoch_conflict", false, idsOf(y)]);
   await talk(alice, ...theirs.slice(1));
 });

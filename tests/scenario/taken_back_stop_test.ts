@@ -1,6 +1,7 @@
 /**
- * A member that is stopped at a commit goes on when the log does not hold that commit any more. That it does not is the relay's
- * word: a relay that lies gains no more by it than by keeping the commit back.
+ * A member that is stopped at a commit goes on when the log does not hold that commit any more.
+ * That it does not is the relay's word: a relay that lies gains no more by it than by keeping the
+ * commit back.
  */
 import { assert, assertEquals } from "@std/assert";
 import { foundingEpoch, foundingHash, type RequestBody } from "../../proto/mod.ts";
@@ -15,7 +16,15 @@ import {
   stateOf,
 } from "../support/scenario/recovery.ts";
 import { talk, withBackup } from "../support/scenario/set_back.ts";
-import { type Actor, allAgree, issueCount, name, read, Stage, until } from "../support/scenario/stage.ts";
+import {
+  type Actor,
+  allAgree,
+  issueCount,
+  name,
+  read,
+  Stage,
+  until,
+} from "../support/scenario/stage.ts";
 
 for (const isTold of [true, false]) {
   const who = isTold ? "a relay" : "a relay that does not know of it";
@@ -33,7 +42,9 @@ for (const isTold of [true, false]) {
       await carol.start();
       await talk(alice, bob, carol);
       for (const actor of [alice, carol]) {
-        const [text] = (await textsOf(actor, "log_set_back")).filter((each) => each.includes("goes on without it"));
+        const [text] = (await textsOf(actor, "log_set_back")).filter((each) =>
+          each.includes("goes on without it")
+        );
         assert(text?.includes(bob.client.agentId), text);
       }
       await sendBogus(bob);
@@ -86,7 +97,9 @@ Deno.test("a founding that its founder gave up by going on is never entered, wha
     alice.session.tampering.call = (operation, body, forward) => {
       if (operation !== "FoundGeneration") return forward();
       founding = body as RequestBody<"FoundGeneration">; // cast: by its operation
-      return Promise.reject(createError("transport_error", "The relay keeps the founding for later"));
+      return Promise.reject(
+        createError("transport_error", "The relay keeps the founding for later"),
+      );
     };
     alice.clockOffsetMs += 61_000;
     await (await alice.channel()).recover().catch(() => {});
@@ -104,7 +117,10 @@ Deno.test("a founding that its founder gave up by going on is never entered, wha
     alice.session.tampering.call = async (operation, body, forward) => {
       if (operation === "Subscribe") asked.resolve();
       if (operation !== "FindCommit" || epochOf(body) !== foundingEpoch(1)) return await forward();
-      return { epoch: foundingEpoch(1) + 1, commit: { sequence: 900, commitHash, sender: alice.client.agentId } };
+      return {
+        epoch: foundingEpoch(1) + 1,
+        commit: { sequence: 900, commitHash, sender: alice.client.agentId },
+      };
     };
     await reconnect(alice);
     await asked.promise;
@@ -182,6 +198,9 @@ Deno.test("messages before the commit are read when it stands at a later place o
     await allStopped(carol);
     await alice.start();
     await until("alice is stopped", async () => await stateOf(alice) === "stopped");
-    assertEquals((await read(await alice.channel(), 2)).map((text) => text.split(" ")[0]), ["bob", "carol"]);
+    assertEquals((await read(await alice.channel(), 2)).map((text) => text.split(" ")[0]), [
+      "bob",
+      "carol",
+    ]);
   });
 });

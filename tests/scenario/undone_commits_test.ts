@@ -1,9 +1,16 @@
 /**
- * A commit that some members can follow and the owner cannot: what they do in the meantime is undone when the owner begins the
- * channel anew, also where the relay remembers it.
+ * A commit that some members can follow and the owner cannot: what they do in the meantime is
+ * undone when the owner begins the channel anew, also where the relay remembers it.
  */
 import { assert, assertEquals } from "@std/assert";
-import { fourMembers, issuesOf, membersOf, sendGarbled, stateOf, talk } from "../support/scenario/recovery.ts";
+import {
+  fourMembers,
+  issuesOf,
+  membersOf,
+  sendGarbled,
+  stateOf,
+  talk,
+} from "../support/scenario/recovery.ts";
 import { type Actor, Stage, until } from "../support/scenario/stage.ts";
 
 interface Divided {
@@ -14,14 +21,19 @@ interface Divided {
   readonly recover: () => Promise<void>;
 }
 
-/** Bob's commit stops alice, the owner, and nobody else. Of those that are `deaf` nobody is told that she asks to come back. */
+/**
+ * Bob's commit stops alice, the owner, and nobody else. Of those that are `deaf` nobody is told
+ * that she asks to come back.
+ */
 async function divide(stage: Stage, { deaf }: { readonly deaf: boolean }): Promise<Divided> {
   const [alice, bob, carol, dave] = await fourMembers(stage);
   for (const { session } of deaf ? [carol, dave] : []) {
-    session.tampering.notice = (notice) => notice.operation === "DeliverRejoinRequest" ? [] : [notice];
+    session.tampering.notice = (notice) =>
+      notice.operation === "DeliverRejoinRequest" ? [] : [notice];
   }
   // Her Welcome is lost on its way to her.
-  alice.session.tampering.notice = (notice) => notice.operation === "DeliverWelcome" ? [] : [notice];
+  alice.session.tampering.notice = (notice) =>
+    notice.operation === "DeliverWelcome" ? [] : [notice];
   const { epoch } = await alice.inside();
   await sendGarbled(bob, [0]);
   bob.session.disconnect();
@@ -100,5 +112,7 @@ Deno.test("a member that has left is not missed in the group that lets an owner 
     await session.connect();
   }
   await talk(alice, dave);
-  for (const kind of ["recovered", "refused_welcome"]) assertEquals(await issuesOf(alice, kind), []);
+  for (const kind of ["recovered", "refused_welcome"]) {
+    assertEquals(await issuesOf(alice, kind), []);
+  }
 });

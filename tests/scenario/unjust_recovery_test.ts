@@ -1,12 +1,25 @@
-/** An owner begins the channel anew against a commit that others have followed: all of them are told, with what they know. */
+/**
+ * An owner begins the channel anew against a commit that others have followed: all of them are
+ * told, with what they know.
+ */
 import { assert, assertEquals } from "@std/assert";
 import type { NoticeBody } from "../../proto/mod.ts";
 import { foundingAgainst } from "../support/scenario/bad_commits.ts";
-import { allStopped, deafen, fourMembers, issuesOf, sendGarbled, talk } from "../support/scenario/recovery.ts";
+import {
+  allStopped,
+  deafen,
+  fourMembers,
+  issuesOf,
+  sendGarbled,
+  talk,
+} from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, read, Stage, until } from "../support/scenario/stage.ts";
 
 async function unjustText(actor: Actor): Promise<string> {
-  await until(`${actor.label} is told`, async () => (await issuesOf(actor, "unjust_recovery")).length > 0);
+  await until(
+    `${actor.label} is told`,
+    async () => (await issuesOf(actor, "unjust_recovery")).length > 0,
+  );
   const texts = await issuesOf(actor, "unjust_recovery");
   assertEquals(texts.length, 1, actor.label);
   return texts[0] ?? "";
@@ -57,7 +70,10 @@ Deno.test("an owner for whom alone a commit was spoiled is not judged: both expl
   await (await alice.channel()).recover();
   for (const actor of [carol, dave]) {
     const text = await unjustText(actor);
-    assert(text.includes(`Either ${bob.client.agentId} spoiled`) && !text.includes("could follow it"), text);
+    assert(
+      text.includes(`Either ${bob.client.agentId} spoiled`) && !text.includes("could follow it"),
+      text,
+    );
   }
   assertEquals(await issuesOf(alice, "unjust_recovery"), []);
   await talk(alice, carol, dave);
@@ -87,7 +103,11 @@ Deno.test("a founding that was kept back until its founder was let in: it itself
   held.resolve();
   for (const actor of [carol, dave]) {
     const text = await unjustText(actor);
-    assert(text.includes(`${alice.client.agentId} itself signed since`) && !text.includes("could follow it"), text);
+    assert(
+      text.includes(`${alice.client.agentId} itself signed since`) &&
+        !text.includes("could follow it"),
+      text,
+    );
   }
   await allAgree(alice, carol, dave);
 });

@@ -1,4 +1,5 @@
-// Messages that nobody reads: requests and replies behind them go on, and everything is still there when somebody reads.
+// Messages that nobody reads: requests and replies behind them go on, and everything is still there
+// when somebody reads.
 import { assertEquals } from "@std/assert";
 import type { Channel } from "../../sdk/mod.ts";
 import { name, Stage, until } from "../support/scenario/stage.ts";
@@ -36,8 +37,14 @@ Deno.test("behind messages that nobody reads, requests are served and replies ar
   assertEquals((await serving.request("?", { to: alice.client.agentId })).text(), "from alice");
   await asking.send("between");
   const carol = await stage.actor("carol");
-  await carol.client.joinChannel(name, await asking.addMember(await carol.client.generateKeyPackage()));
-  assertEquals((await (await carol.channel()).request("?", { to: bob.client.agentId })).text(), "run 2");
+  await carol.client.joinChannel(
+    name,
+    await asking.addMember(await carol.client.generateKeyPackage()),
+  );
+  assertEquals(
+    (await (await carol.channel()).request("?", { to: bob.client.agentId })).text(),
+    "run 2",
+  );
   await asking.send("last");
   assertEquals(await readTexts(serving, fill.messages + 2), ["between", "last"]);
   assertEquals(await serving.receive({ timeoutMs: 20 }), undefined);

@@ -1,6 +1,7 @@
 /**
- * A commit of ours whose fate is not known: it was on its way when the process died, or the relay refuses one after the other. Its
- * author stays in the channel, and is never the one whom nobody can follow.
+ * A commit of ours whose fate is not known: it was on its way when the process died, or the relay
+ * refuses one after the other. Its author stays in the channel, and is never the one whom nobody
+ * can follow.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { RequestBody } from "../../proto/mod.ts";
@@ -35,7 +36,10 @@ async function crashIn(
 }
 
 /** Notes the commits that an agent sends. `refuse`: what the relay says instead of taking one. */
-function watch(sent: SendCommit[], refuse: (count: number) => StaticError | undefined = () => undefined): Tampering {
+function watch(
+  sent: SendCommit[],
+  refuse: (count: number) => StaticError | undefined = () => undefined,
+): Tampering {
   return {
     call: (operation, body, forward) => {
       if (operation !== "SendCommit") return forward();
@@ -98,7 +102,11 @@ Deno.test("an agent that removed the last other member stays in the channel when
       return reply;
     },
   });
-  const { epoch } = await crashIn(alice, () => channel.removeMember(bob.client.agentId), takeAfterAnswer);
+  const { epoch } = await crashIn(
+    alice,
+    () => channel.removeMember(bob.client.agentId),
+    takeAfterAnswer,
+  );
   await until("alice has followed it", () => isOk(alice, epoch + 1));
   assert(isTaken);
   assertEquals((await alice.inside()).group.members().length, 1);
@@ -114,7 +122,10 @@ Deno.test("a busy relay does not make an agent give up a commit that leaves nobo
   const { alice, bob } = await stage.pair();
   const sent: SendCommit[] = [];
   // The first copy is lost on its way; of the second one the relay does not say what became of it.
-  const answers = [createError("transport_error", "Lost"), createError("overloaded", "The log does not answer")];
+  const answers = [
+    createError("transport_error", "Lost"),
+    createError("overloaded", "The log does not answer"),
+  ];
   alice.session.tampering = watch(sent, (count) => answers[count - 1]);
   const channel = await alice.channel();
   const { agentId } = bob.client;
@@ -138,14 +149,20 @@ Deno.test("an agent learns on the same connection that a busy relay took its las
   let sends = 0;
   alice.session.tampering.call = async (operation, _body, forward) => {
     const reply = await forward();
-    if (operation === "SendCommit" && sends++ < 2) throw createError("overloaded", "The log does not answer");
+    if (operation === "SendCommit" && sends++ < 2) {
+      throw createError("overloaded", "The log does not answer");
+    }
     return reply;
   };
   // Five seconds or so take none.
   alice.after = (ms, run) => stage.runtime.after(isOfOpen(ms) ? 0 : ms, run);
   const channel = await alice.channel();
   const { epoch } = channel.health();
-  await assertRejects(() => channel.removeMember(bob.client.agentId), StaticError, "does not answer");
+  await assertRejects(
+    () => channel.removeMember(bob.client.agentId),
+    StaticError,
+    "does not answer",
+  );
   await until("alice has learnt of it", () => isOk(alice, epoch + 1));
   assertEquals([sends, await issuesOf(alice)], [3, []]);
 });
@@ -194,7 +211,9 @@ Deno.test("what is said in the next epoch settles an open commit first, and nobo
   const { alice, bob } = await stage.pair();
   let finds = 0;
   alice.session.tampering.call = async (operation, _body, forward) => {
-    if (operation === "FindCommit" && finds++ === 0) throw createError("overloaded", "Try again later");
+    if (operation === "FindCommit" && finds++ === 0) {
+      throw createError("overloaded", "Try again later");
+    }
     const reply = await forward();
     if (operation === "SendCommit") throw createError("transport_error", "Lost");
     return reply;
@@ -243,7 +262,9 @@ Deno.test("an agent leaves while its last removal is open, and the channel is cl
   alice.session.tampering.call = (operation, _body, forward) => {
     calls.push(operation);
     const isFirst = calls.filter((call) => call === "SendCommit").length === 1;
-    if (operation === "SendCommit" && isFirst) return Promise.reject(createError("overloaded", "Try again later"));
+    if (operation === "SendCommit" && isFirst) {
+      return Promise.reject(createError("overloaded", "Try again later"));
+    }
     return forward();
   };
   const channel = await alice.channel();
@@ -258,7 +279,8 @@ Deno.test("an agent leaves while its last removal is open, and the channel is cl
   const next = await alice.channel();
   await assertRejects(() => next.removeMember(carol.client.agentId), StaticError);
   const { agentId } = carol.client;
-  await assertRejects(() => next.leave(), StaticError, "Try again later"); // its successor would be made by a commit
+  // its successor would be made by a commit
+  await assertRejects(() => next.leave(), StaticError, "Try again later");
   alice.session.tampering = {};
   await next.removeMember(agentId);
   await next.leave();
@@ -273,7 +295,10 @@ Deno.test("where others could let an agent in again, a busy relay makes it give 
   const late = await crashIn(alice, (inside) => inside.commit(), () => watch(sent, busy));
   await until("it was refused", () => sent.length === 1);
   await (await alice.channel()).removeMember(bob.client.agentId);
-  assertEquals(sent.map(({ epoch, removed }) => [epoch, removed.length]), [[late.epoch, 0], [late.epoch, 1]]);
+  assertEquals(sent.map(({ epoch, removed }) => [epoch, removed.length]), [[late.epoch, 0], [
+    late.epoch,
+    1,
+  ]]);
 });
 
 Deno.test("an agent leaves although a busy relay does not take the commit that it sends again", async () => {
@@ -284,7 +309,10 @@ Deno.test("an agent leaves although a busy relay does not take the commit that i
   await crashIn(bob, (inside) => inside.commit(), () => watch(sent, busy));
   await until("it was refused", () => sent.length === 1);
   await (await bob.channel()).leave();
-  await until("alice has removed bob", async () => (await alice.inside()).group.members().length === 1);
+  await until(
+    "alice has removed bob",
+    async () => (await alice.inside()).group.members().length === 1,
+  );
   assertEquals(sent.length, 1);
 });
 
@@ -403,7 +431,9 @@ Deno.test("an addition that is open when the agent connects again is not made la
       void alice.session.connect();
       throw createError("transport_error", "Lost");
     }
-    if (operation === "FindCommit" && finds++ === 0) throw createError("overloaded", "Try again later");
+    if (operation === "FindCommit" && finds++ === 0) {
+      throw createError("overloaded", "Try again later");
+    }
     return await forward();
   };
   const channel = await alice.channel();
@@ -418,7 +448,10 @@ Deno.test("a log that is behind a member makes it use three keys for a change, a
   const { alice, bob } = await stage.pair();
   const sent: SendCommit[] = [];
   const { epoch } = await alice.inside();
-  alice.session.tampering = watch(sent, () => createError("epoch_conflict", "Too late", { epoch: epoch - 1 }));
+  alice.session.tampering = watch(
+    sent,
+    () => createError("epoch_conflict", "Too late", { epoch: epoch - 1 }),
+  );
   const error = await assertRejects(() => commit(alice), StaticError);
   assertEquals([error.code, error.retryable, sent.length], ["overloaded", true, 3]);
   assert(error.message.includes(`log is in epoch ${epoch - 1}`), error.message);

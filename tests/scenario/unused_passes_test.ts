@@ -31,7 +31,11 @@ async function withLink(stage: Stage): Promise<Inviter> {
   await alice.restart();
   await until("it has looked for passes", () => daily.size === 1);
   const [revoked, api]: [string[], { isAway: boolean }] = [[], { isAway: false }];
-  const apiKey = encodeApiKey({ environment: "live", lookup: "a".repeat(8), secret: "a".repeat(32) });
+  const apiKey = encodeApiKey({
+    environment: "live",
+    lookup: "a".repeat(8),
+    secret: "a".repeat(32),
+  });
   const service = {
     apiUrl: "https://api.example",
     authorities: [],

@@ -1,4 +1,5 @@
-// waitForMember(): nobody that comes is missed, and a request to the member that it returns works at once.
+// waitForMember(): nobody that comes is missed, and a request to the member that it returns works
+// at once.
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Channel, InvalidArgumentError, StaticError } from "../../sdk/mod.ts";
 import { type Actor, name, Stage, until } from "../support/scenario/stage.ts";
@@ -26,7 +27,8 @@ Deno.test("waitForMember() returns each newcomer once: before the call, during i
   const carol = await joined(stage, "carol", token);
   const found = await waiting;
   assertEquals([found.agentId, found.identity], [carol.client.agentId, "carol"]);
-  // Another object of the same channel: the members that came are known to the channel, not to the object.
+  // Another object of the same channel: the members that came are known to the channel, not to the
+  // object.
   const [dave, again] = [await joined(stage, "dave", token), await alice.channel()];
   assertEquals((await again.waitForMember()).agentId, dave.client.agentId);
   assertEquals(await again.waitForMember(undefined, { timeoutMs: 20 }), undefined);
@@ -92,7 +94,11 @@ Deno.test("waitForMember() ends with its signal, and with the channel", async ()
   const given = channel.waitForMember(undefined, { signal: stop.signal });
   stop.abort(new Error("enough"));
   await assertRejects(() => given, Error, "enough");
-  await assertRejects(() => channel.waitForMember("A".repeat(22), { signal: stop.signal }), Error, "enough");
+  await assertRejects(
+    () => channel.waitForMember("A".repeat(22), { signal: stop.signal }),
+    Error,
+    "enough",
+  );
   const waiting = assertRejects(() => channel.waitForMember(), StaticError);
   await alice.client.closeChannel(name);
   await waiting;

@@ -1,6 +1,10 @@
 /** An agent that lives through the crash of its relay, and tells. The same in every runtime. */
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { openRelaySession, type Platform, type RelayOptions } from "../../sdk/session/testing/mod.ts";
+import {
+  openRelaySession,
+  type Platform,
+  type RelayOptions,
+} from "../../sdk/session/testing/mod.ts";
 
 export interface CrashAgent {
   readonly options: RelayOptions;

@@ -1,4 +1,7 @@
-/** The agent of the crash test in Node: its options are the argument, its story the output, and a line of input the stop. */
+/**
+ * The agent of the crash test in Node: its options are the argument, its story the output, and a
+ * line of input the stop.
+ */
 import process from "node:process";
 import { platform } from "../../sdk/platform/node.ts";
 import { liveThroughCrash } from "./crash_agent.ts";

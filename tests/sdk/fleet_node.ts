@@ -1,4 +1,7 @@
-/** A fleet in Node: its options are the argument, in JSON; the codes of those that did not get in are its output. */
+/**
+ * A fleet in Node: its options are the argument, in JSON; the codes of those that did not get in
+ * are its output.
+ */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import process from "node:process";
 import { platform } from "../../sdk/platform/node.ts";
@@ -22,7 +25,9 @@ async function connect(agent: number): Promise<string | undefined> {
     untilMs,
   };
   try {
-    await firstConnection(await whileBusy(() => openRelaySession(options, self, platform), { untilMs }, platform));
+    await firstConnection(
+      await whileBusy(() => openRelaySession(options, self, platform), { untilMs }, platform),
+    );
     return undefined;
   } catch (error) {
     return error instanceof StaticError ? `${error.code}: ${error.message}` : String(error);

@@ -1,4 +1,5 @@
-// Fleets that start at once from one address, at a relay that has few places for agents that have not authenticated yet.
+// Fleets that start at once from one address, at a relay that has few places for agents that have
+// not authenticated yet.
 import { assertEquals, assertGreater } from "@std/assert";
 import { type ConnectOptions, StaticClient } from "../../sdk/mod.ts";
 import { createProject } from "../../tools/bundle.ts";
@@ -14,7 +15,9 @@ const places = 8;
 const newSockets = inCampaign ? 8 : 2;
 
 /** An API, and a relay with limits of its own. */
-async function startService(limits: Readonly<Record<string, string>>): Promise<Service & AsyncDisposable> {
+async function startService(
+  limits: Readonly<Record<string, string>>,
+): Promise<Service & AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
   const backend = await anyBackend.open();
   opened.defer(() => backend.close());
@@ -56,15 +59,22 @@ interface Fleet {
 }
 
 /** Returns why those that did not get in were refused. */
-async function connect({ options, folder }: Service, { name, agents, ...more }: Fleet): Promise<string[]> {
-  const fleet = await Promise.allSettled(Array.from({ length: agents }, (_, agent) =>
-    StaticClient.connect({
-      ...options,
-      ...more,
-      dataDir: `${folder}/${name}-${agent}`,
-      identity: `agent-${agent}`,
-    })));
-  await Promise.all(fleet.map((each) => each.status === "fulfilled" ? each.value.close() : undefined));
+async function connect(
+  { options, folder }: Service,
+  { name, agents, ...more }: Fleet,
+): Promise<string[]> {
+  const fleet = await Promise.allSettled(
+    Array.from({ length: agents }, (_, agent) =>
+      StaticClient.connect({
+        ...options,
+        ...more,
+        dataDir: `${folder}/${name}-${agent}`,
+        identity: `agent-${agent}`,
+      })),
+  );
+  await Promise.all(
+    fleet.map((each) => each.status === "fulfilled" ? each.value.close() : undefined),
+  );
   return fleet.flatMap((each) => each.status === "fulfilled" ? [] : [String(each.reason)]);
 }
 
@@ -79,7 +89,8 @@ Deno.test("all agents of a fleet that starts at once are in, at a relay with a f
 
   await t.step("by both ports", async () => {
     assertEquals(await connect(service, { name: "both", agents, endpoint: both }), []);
-    const [, refused = "0"] = /^static_relay_quic_refused_total (\d+)$/m.exec(await relay.metrics()) ?? [];
+    const [, refused = "0"] =
+      /^static_relay_quic_refused_total (\d+)$/m.exec(await relay.metrics()) ?? [];
     assertGreater(Number(refused), 0, "nobody was refused, so this shows nothing");
   });
 
@@ -89,20 +100,26 @@ Deno.test("all agents of a fleet that starts at once are in, at a relay with a f
 
   await t.step("through a proxy that passes few requests at once to the API", async () => {
     let [underWay, refused] = [0, 0];
-    await using proxy = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
-      if (underWay >= places) {
-        refused++;
-        return new Response("busy", { status: refused % 2 === 0 ? 429 : 503, headers: { "retry-after": "1" } });
-      }
-      underWay++;
-      try {
-        const { pathname } = new URL(request.url);
-        const { method, headers } = request;
-        return await fetch(api.url + pathname, { method, headers, body: await request.bytes() });
-      } finally {
-        underWay--;
-      }
-    });
+    await using proxy = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      async (request) => {
+        if (underWay >= places) {
+          refused++;
+          return new Response("busy", {
+            status: refused % 2 === 0 ? 429 : 503,
+            headers: { "retry-after": "1" },
+          });
+        }
+        underWay++;
+        try {
+          const { pathname } = new URL(request.url);
+          const { method, headers } = request;
+          return await fetch(api.url + pathname, { method, headers, body: await request.bytes() });
+        } finally {
+          underWay--;
+        }
+      },
+    );
     const apiUrl = `http://127.0.0.1:${proxy.addr.port}`;
     assertEquals(await connect(service, { name: "proxy", agents, endpoint: both, apiUrl }), []);
     assertGreater(refused, 0, "nobody was refused, so this shows nothing");
@@ -122,11 +139,14 @@ Deno.test("all agents of a fleet that starts at once are in, at a relay with a f
 });
 
 Deno.test("all agents of a fleet over TCP are in, at a relay that closes connections of an address that opens many", async () => {
-  await using service = await startService({ STATIC_RELAY_NEW_SOCKETS_PER_ADDRESS: String(newSockets) });
+  await using service = await startService({
+    STATIC_RELAY_NEW_SOCKETS_PER_ADDRESS: String(newSockets),
+  });
   const { relay } = service;
   const fleet = { name: "tcp", agents: 5 * newSockets, endpoint: relay.grpcUrl };
   assertEquals(await connect(service, fleet), []);
-  const [, refused = "0"] = /^static_relay_sockets_refused_total (\d+)$/m.exec(await relay.metrics()) ?? [];
+  const [, refused = "0"] =
+    /^static_relay_sockets_refused_total (\d+)$/m.exec(await relay.metrics()) ?? [];
   assertGreater(Number(refused), 0, "nobody was refused, so this shows nothing");
   tried(`fleets of ${agents} and ${5 * newSockets} agents`);
 });

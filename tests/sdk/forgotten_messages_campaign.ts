@@ -1,7 +1,8 @@
 /**
- * Copies of the directories of two agents that run under load, in Deno and in Node, on a real relay: bursts, quiet minutes, changes
- * of keys, and a kill -9 now and then. At random times a thief takes a copy with everything in it, and opens no message that was read and
- * acknowledged more than a minute before.
+ * Copies of the directories of two agents that run under load, in Deno and in Node, on a real
+ * relay: bursts, quiet minutes, changes of keys, and a kill -9 now and then. At random times a
+ * thief takes a copy with everything in it, and opens no message that was read and acknowledged
+ * more than a minute before.
  */
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import type { ChannelId } from "../../proto/mod.ts";
@@ -25,7 +26,10 @@ const promiseMs = 60_000;
 const copiesEach = 100;
 const betweenCopiesMs = 3_000;
 const betweenKillsMs = 90_000;
-/** Messages that are tried of those that must not open, beside the newest one, and of those that may. */
+/**
+ * Messages that are tried of those that must not open, beside the newest one, and of those that
+ * may.
+ */
 const samples = 20;
 
 interface Copy {
@@ -71,7 +75,11 @@ class Reader {
       stderr: "inherit",
     }).spawn();
     this.#told = this.#hear(this.#child.stdout);
-    await eventually({ what: `${this.identity} has opened` }, () => Promise.resolve(this.#isOpen), (isOpen) => isOpen);
+    await eventually(
+      { what: `${this.identity} has opened` },
+      () => Promise.resolve(this.#isOpen),
+      (isOpen) => isOpen,
+    );
   }
 
   async kill(): Promise<void> {
@@ -112,10 +120,14 @@ class Reader {
   }
 
   async #hear(output: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
-    for await (const text of output.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream())) {
+    for await (
+      const text of output.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream())
+    ) {
       const line: ReaderLine = JSON.parse(text);
       if (line.what === "opened") this.#isOpen = true;
-      if (line.what === "delivered") this.#delivered.set(line.sequence, Uint8Array.fromBase64(line.ciphertext));
+      if (line.what === "delivered") {
+        this.#delivered.set(line.sequence, Uint8Array.fromBase64(line.ciphertext));
+      }
       if (line.what === "acknowledged") this.#note(line.sequence);
     }
   }
@@ -124,7 +136,9 @@ class Reader {
     const unread = this.#delivered.keys().filter((sequence) =>
       sequence <= acknowledged && !this.#readAtMs.has(sequence)
     );
-    for (const sequence of [...unread].sort((a, b) => a - b)) this.#readAtMs.set(sequence, Date.now());
+    for (const sequence of [...unread].sort((a, b) => a - b)) {
+      this.#readAtMs.set(sequence, Date.now());
+    }
   }
 }
 
@@ -150,7 +164,10 @@ function pass(ms: number): Promise<void> {
 
 async function stealFrom(reader: Reader, folder: string, random: Random): Promise<void> {
   await pass(promiseMs);
-  for (let killAtMs = Date.now() + random.below(betweenKillsMs); reader.copies.length < copiesEach;) {
+  for (
+    let killAtMs = Date.now() + random.below(betweenKillsMs);
+    reader.copies.length < copiesEach;
+  ) {
     await pass(random.below(2 * betweenCopiesMs));
     await reader.copyTo(`${folder}/${reader.identity}-copy-${reader.copies.length}`);
     if (Date.now() < killAtMs) continue;
@@ -174,11 +191,21 @@ testWhen(
     const sql = stack.backend.sql();
     await sql`UPDATE accounts SET plan = 'enterprise' WHERE id = ${id}`;
     await sql.end();
-    const reach = { apiUrl: stack.api.url, apiKey, tls: { caFile: stack.caFile }, cover: { mode: "off" } } as const;
-    const optionsOf = (identity: string, endpoint: string): ConnectOptions & { readonly dataDir: string } => {
+    const reach = {
+      apiUrl: stack.api.url,
+      apiKey,
+      tls: { caFile: stack.caFile },
+      cover: { mode: "off" },
+    } as const;
+    const optionsOf = (
+      identity: string,
+      endpoint: string,
+    ): ConnectOptions & { readonly dataDir: string } => {
       return { ...reach, endpoint, identity, dataDir: `${folder}/${identity}` };
     };
-    const alice = await ChannelManager.over(await connectAgent(optionsOf("alice", stack.quicUrl), platform));
+    const alice = await ChannelManager.over(
+      await connectAgent(optionsOf("alice", stack.quicUrl), platform),
+    );
     opened.defer(() => alice.close());
     const channel = await alice.create(name);
     const invite = await alice.invite(name, { uses: 2 });
@@ -218,7 +245,10 @@ testWhen(
       const opening = thefts.filter(({ opensNewer }) => opensNewer).length;
       const oldestMs = Math.max(...thefts.map((theft) => theft.oldestMs));
       const depth = Math.max(...thefts.map((theft) => theft.depth));
-      const what = `${reader.identity}: ${thefts.length} copies, of ${sent + answered} messages in ${reader.count}, ` +
+      const what =
+        `${reader.identity}: ${thefts.length} copies, of ${
+          sent + answered
+        } messages in ${reader.count}, ` +
         `${late} open one that was read a minute before; ${opening} open later ones, the oldest of them read ` +
         `${(oldestMs / 1000).toFixed(1)} s and ${depth} before`;
       tried(what);

@@ -1,4 +1,5 @@
-// A running agent on a real relay, and a thief that copies its directory: what was read cannot be read again from the disk.
+// A running agent on a real relay, and a thief that copies its directory: what was read cannot be
+// read again from the disk.
 import { assertEquals } from "@std/assert";
 import { ChannelManager, StaticClient } from "../../sdk/mod.ts";
 import { platform } from "../../sdk/platform/deno.ts";
@@ -16,7 +17,9 @@ const count = 40;
 /** Places of the period file that hold one. */
 async function secretsOf(directory: string): Promise<string[]> {
   const period = await Deno.readFile(`${directory}/period`);
-  return [period.subarray(0, 4096), period.subarray(4096)].filter((place) => place.some((byte) => byte !== 0))
+  return [period.subarray(0, 4096), period.subarray(4096)].filter((place) =>
+    place.some((byte) => byte !== 0)
+  )
     .map((place) => place.toHex());
 }
 
@@ -26,7 +29,13 @@ Deno.test("a copy of a running agent's directory opens every message that it has
   const folder = await Deno.makeTempDir({ prefix: "static-forgetting-" });
   opened.defer(() => Deno.remove(folder, { recursive: true }));
   const { api, account: { apiKey }, caFile, quicUrl } = stack;
-  const reach = { endpoint: quicUrl, apiUrl: api.url, apiKey, tls: { caFile }, cover: { mode: "off" } as const };
+  const reach = {
+    endpoint: quicUrl,
+    apiUrl: api.url,
+    apiKey,
+    tls: { caFile },
+    cover: { mode: "off" } as const,
+  };
   let endPeriod: (() => void) | undefined;
   const member = async (identity: string): Promise<{ agent: Agent; manager: ChannelManager }> => {
     const agent = await connectAgent({ ...reach, dataDir: `${folder}/${identity}`, identity }, {
@@ -66,14 +75,26 @@ Deno.test("a copy of a running agent's directory opens every message that it has
   }, (position) => position >= last);
   const steal = async (copy: string): Promise<number> => {
     await copyRunning(`${folder}/bob`, `${folder}/${copy}`);
-    return (await openWith(`${folder}/${copy}`, { channelId: channel.id, identity: "bob", messages })).size;
+    return (await openWith(`${folder}/${copy}`, {
+      channelId: channel.id,
+      identity: "bob",
+      messages,
+    })).size;
   };
-  assertEquals([messages.length, await steal("early")], [count, count], "a control: the thief can read");
+  assertEquals(
+    [messages.length, await steal("early")],
+    [count, count],
+    "a control: the thief can read",
+  );
   const before = await secretsOf(`${folder}/bob`);
   endPeriod?.();
-  await eventually({ what: "the period has ended" }, () => secretsOf(`${folder}/bob`), (secrets) => {
-    return secrets.length === 1 && secrets[0] !== before[0];
-  });
+  await eventually(
+    { what: "the period has ended" },
+    () => secretsOf(`${folder}/bob`),
+    (secrets) => {
+      return secrets.length === 1 && secrets[0] !== before[0];
+    },
+  );
   assertEquals(await steal("late"), 0);
   await alice.manager.send(name, "next");
   assertEquals(await read(channel, 1), ["next"], "the agent goes on");

@@ -1,6 +1,7 @@
 /**
- * A member that reads a channel under load, answers now and then, and tells what was delivered and how far it has acknowledged,
- * a line each. Its orders are the argument, in JSON. Runs in Deno and, as a bundle, in Node.
+ * A member that reads a channel under load, answers now and then, and tells what was delivered and
+ * how far it has acknowledged, a line each. Its orders are the argument, in JSON. Runs in Deno and,
+ * as a bundle, in Node.
  */
 import { Buffer } from "node:buffer";
 import process from "node:process";

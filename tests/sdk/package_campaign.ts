@@ -1,5 +1,5 @@
-// The npm package as a stranger gets it: packed, unpacked beside its dependencies, type-checked, bundled, and its README run.
-// A release runs it.
+// The npm package as a stranger gets it: packed, unpacked beside its dependencies, type-checked,
+// bundled, and its README run. A release runs it.
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { gzip } from "node:zlib";
 import { promisify } from "node:util";
@@ -10,7 +10,9 @@ import { installPackage, packageTools } from "../support/runtime/npm_package.ts"
 import { compilers, compileWith, typescripts } from "../support/runtime/typescript.ts";
 import { startStack } from "../support/stack.ts";
 
-/** Lines that are marked as an error must be one: types that had become `any` would let them pass. */
+/**
+ * Lines that are marked as an error must be one: types that had become `any` would let them pass.
+ */
 const consumerScript = `
 import { type Channel, StaticClient, StaticError } from "static-sdk";
 
@@ -77,15 +79,21 @@ export async function use(agent: A2ARequestHandler): Promise<void> {
 }
 `;
 /**
- * Compressed, with the WASM modules, messages with content, recovery, links, owners with a policy, members that lapse, and the
- * letters that look alike (8 KiB).
+ * Compressed, with the WASM modules, messages with content, recovery, links, owners with a policy,
+ * members that lapse, and the letters that look alike (8 KiB).
  */
 const maxBrowserBytes = 235 * 1024;
 
-/** Returns a file and those that it loads at once; what is imported when it is needed is not among them. */
+/**
+ * Returns a file and those that it loads at once; what is imported when it is needed is not among
+ * them.
+ */
 async function loadedBy(folder: string, file: string): Promise<string[]> {
   const code = await Deno.readTextFile(`${folder}/${file}`);
-  const others = Array.from(code.matchAll(/(?:from|import)"\.\/([^"]+)"/g), ([, other = ""]) => other);
+  const others = Array.from(
+    code.matchAll(/(?:from|import)"\.\/([^"]+)"/g),
+    ([, other = ""]) => other,
+  );
   return [code, ...(await Promise.all(others.map((other) => loadedBy(folder, other)))).flat()];
 }
 
@@ -98,27 +106,52 @@ function examples(readme: string): { readonly script: string; readonly output: s
 testWhen(packageTools, "the npm package works as its README says", async (t) => {
   await using opened = await installPackage([...typescripts, "@types/node"]);
   const { folder } = opened;
-  const manifest = JSON.parse(await Deno.readTextFile(`${folder}/node_modules/static-sdk/package.json`));
+  const manifest = JSON.parse(
+    await Deno.readTextFile(`${folder}/node_modules/static-sdk/package.json`),
+  );
 
-  await t.step("it is ES modules without side effects, and no dependency of it is built on the user's machine", () => {
-    assertEquals([manifest.type, manifest.sideEffects, manifest.scripts], ["module", false, undefined]);
-    assertEquals(Object.keys(manifest.imports["#platform"]), ["deno", "browser", "default"]);
-    // One of them is native and comes built; none of them is protobuf, which only gRPC servers need.
-    const noble = ["@noble/ciphers", "@noble/curves", "@noble/hashes"];
-    assertEquals(Object.keys(manifest.dependencies), [...noble, "cborg", "classic-level", "hash-wasm", "ts-mls"]);
-    assertEquals(manifest.peerDependenciesMeta, { "@a2a-js/sdk": { optional: true } });
-  });
+  await t.step(
+    "it is ES modules without side effects, and no dependency of it is built on the user's machine",
+    () => {
+      assertEquals([manifest.type, manifest.sideEffects, manifest.scripts], [
+        "module",
+        false,
+        undefined,
+      ]);
+      assertEquals(Object.keys(manifest.imports["#platform"]), ["deno", "browser", "default"]);
+      // One of them is native and comes built; none of them is protobuf, which only gRPC servers
+      // need.
+      const noble = ["@noble/ciphers", "@noble/curves", "@noble/hashes"];
+      assertEquals(Object.keys(manifest.dependencies), [
+        ...noble,
+        "cborg",
+        "classic-level",
+        "hash-wasm",
+        "ts-mls",
+      ]);
+      assertEquals(manifest.peerDependenciesMeta, { "@a2a-js/sdk": { optional: true } });
+    },
+  );
 
-  await t.step("A2A over channels has an entry of its own, whose types refer to the public ones", async () => {
-    const script = 'import * as a2a from "static-sdk/a2a"; console.log(a2a.a2aBinding, typeof a2a.serveA2A)';
-    const run = ["--no-warnings", "--input-type=module", "-e", script];
-    assertEquals(await runCommand("node", run, { cwd: folder }), "static://bindings/a2a/v1 function\n");
-    const sources = { folder: `${folder}/a2a`, files: ["a2a.mts"] };
-    await Deno.mkdir(sources.folder);
-    await Deno.writeTextFile(`${sources.folder}/a2a.mts`, a2aScript);
-    // A2A's own types name those of Node.
-    for (const compiler of compilers) await compileWith(compiler, { ...sources, types: ["node"] });
-  });
+  await t.step(
+    "A2A over channels has an entry of its own, whose types refer to the public ones",
+    async () => {
+      const script =
+        'import * as a2a from "static-sdk/a2a"; console.log(a2a.a2aBinding, typeof a2a.serveA2A)';
+      const run = ["--no-warnings", "--input-type=module", "-e", script];
+      assertEquals(
+        await runCommand("node", run, { cwd: folder }),
+        "static://bindings/a2a/v1 function\n",
+      );
+      const sources = { folder: `${folder}/a2a`, files: ["a2a.mts"] };
+      await Deno.mkdir(sources.folder);
+      await Deno.writeTextFile(`${sources.folder}/a2a.mts`, a2aScript);
+      // A2A's own types name those of Node.
+      for (const compiler of compilers) {
+        await compileWith(compiler, { ...sources, types: ["node"] });
+      }
+    },
+  );
 
   await t.step("what a browser loads is small and knows neither Node nor Deno", async () => {
     const entry = { text: 'export * from "static-sdk";', folder };
@@ -146,7 +179,9 @@ testWhen(packageTools, "the npm package works as its README says", async (t) => 
     async () => {
       const script = 'console.log(import.meta.resolve("static-sdk/browser_worker.js"))';
       const run = ["--no-warnings", "--input-type=module", "-e", script];
-      const worker = await Deno.readTextFile(new URL((await runCommand("node", run, { cwd: folder })).trim()));
+      const worker = await Deno.readTextFile(
+        new URL((await runCommand("node", run, { cwd: folder })).trim()),
+      );
       assertEquals(/\b(import|export)\b|["'](node:[^"']*)|\bDeno\b/.exec(worker)?.[0], undefined);
       // The same that the SDK starts without it.
       const ours = `file://${folder}/node_modules/static-sdk/sdk/gen/browser_worker.js`;
@@ -155,18 +190,27 @@ testWhen(packageTools, "the npm package works as its README says", async (t) => 
     },
   );
 
-  await t.step("its types are one file without our insides, for every TypeScript from 5.0 on", async () => {
-    const types = await Deno.readTextFile(`${folder}/node_modules/static-sdk/sdk/mod.d.ts`);
-    assertEquals(/@internal|ChannelRunner|ts-mls|Uint8Array<|^import/m.exec(types)?.[0], undefined);
-    const sources = { folder: `${folder}/typed`, files: ["typed.mts"] };
-    await Deno.mkdir(sources.folder);
-    await Deno.writeTextFile(`${sources.folder}/typed.mts`, typedScript);
-    for (const compiler of compilers) await compileWith(compiler, sources);
-  });
+  await t.step(
+    "its types are one file without our insides, for every TypeScript from 5.0 on",
+    async () => {
+      const types = await Deno.readTextFile(`${folder}/node_modules/static-sdk/sdk/mod.d.ts`);
+      assertEquals(
+        /@internal|ChannelRunner|ts-mls|Uint8Array<|^import/m.exec(types)?.[0],
+        undefined,
+      );
+      const sources = { folder: `${folder}/typed`, files: ["typed.mts"] };
+      await Deno.mkdir(sources.folder);
+      await Deno.writeTextFile(`${sources.folder}/typed.mts`, typedScript);
+      for (const compiler of compilers) await compileWith(compiler, sources);
+    },
+  );
 
   await t.step("it can be required", async () => {
     const script = 'console.log(typeof require("static-sdk").StaticClient.connect)';
-    assertEquals(await runCommand("node", ["--no-warnings", "-e", script], { cwd: folder }), "function\n");
+    assertEquals(
+      await runCommand("node", ["--no-warnings", "-e", script], { cwd: folder }),
+      "function\n",
+    );
   });
 
   await t.step("its types reach the user, and Deno takes its own platform", async () => {

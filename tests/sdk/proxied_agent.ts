@@ -1,6 +1,13 @@
-/** An agent that uses its relay over TCP, and HTTPS as it would for the API, behind whatever proxy its environment names. */
+/**
+ * An agent that uses its relay over TCP, and HTTPS as it would for the API, behind whatever proxy
+ * its environment names.
+ */
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { openRelaySession, type Platform, type RelayOptions } from "../../sdk/session/testing/mod.ts";
+import {
+  openRelaySession,
+  type Platform,
+  type RelayOptions,
+} from "../../sdk/session/testing/mod.ts";
 
 export interface ProxiedAgent {
   readonly options: RelayOptions;
@@ -9,8 +16,13 @@ export interface ProxiedAgent {
   readonly url: string;
 }
 
-/** Returns the transport of its session, and the status over HTTPS; or why there is none of them. */
-export async function goThroughProxy(platform: Platform, { options, caCert, url }: ProxiedAgent): Promise<string> {
+/**
+ * Returns the transport of its session, and the status over HTTPS; or why there is none of them.
+ */
+export async function goThroughProxy(
+  platform: Platform,
+  { options, caCert, url }: ProxiedAgent,
+): Promise<string> {
   const seed = new Uint8Array(32).fill(7);
   const http = platform.openHttp({ caCerts: [caCert], certificateHashes: [] });
   try {
@@ -23,7 +35,9 @@ export async function goThroughProxy(platform: Platform, { options, caCert, url 
       await session.close();
       throw error;
     });
-    const transport = session.state.kind === "online" ? session.state.connection.transport : session.state.kind;
+    const transport = session.state.kind === "online"
+      ? session.state.connection.transport
+      : session.state.kind;
     await session.close();
     const answer = await http.request(url, { method: "GET" });
     await answer.body?.cancel();

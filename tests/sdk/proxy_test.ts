@@ -1,4 +1,7 @@
-/** Proxies of the environment mean the same in Deno and in Node, with a real relay, a real API and a real proxy. */
+/**
+ * Proxies of the environment mean the same in Deno and in Node, with a real relay, a real API and a
+ * real proxy.
+ */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { createProject } from "../../tools/bundle.ts";
 import { inCampaign } from "../support/campaign.ts";
@@ -18,10 +21,20 @@ interface Runtime {
 const inDeno: Runtime = {
   transport: "grpc",
   command: Deno.execPath(),
-  args: ["run", "-A", "--no-check", "--quiet", new URL("proxied_deno.ts", import.meta.url).pathname],
+  args: [
+    "run",
+    "-A",
+    "--no-check",
+    "--quiet",
+    new URL("proxied_deno.ts", import.meta.url).pathname,
+  ],
 };
 
-async function run({ command, args }: Runtime, stack: SharedStack, variables: Record<string, string>): Promise<string> {
+async function run(
+  { command, args }: Runtime,
+  stack: SharedStack,
+  variables: Record<string, string>,
+): Promise<string> {
   const { account: { apiKey }, api, caFile, grpcUrl } = stack;
   const agent: ProxiedAgent = {
     options: { endpoint: grpcUrl, transport: "grpc", tls: { caFile }, apiKey, apiUrl: api.url },
@@ -32,7 +45,9 @@ async function run({ command, args }: Runtime, stack: SharedStack, variables: Re
     args: [...args, JSON.stringify(agent)],
     env: { ...variables, DENO_NO_UPDATE_CHECK: "1" },
   }).output();
-  const [said = "", errors = ""] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes).trim());
+  const [said = "", errors = ""] = [stdout, stderr].map((bytes) =>
+    new TextDecoder().decode(bytes).trim()
+  );
   return said === "" ? errors : said;
 }
 
@@ -54,7 +69,10 @@ async function check(runtime: Runtime): Promise<void> {
     assertEquals(await run(runtime, stack, { ...named, [name]: "example.com, localhost" }), done);
     assertEquals(asked(), []);
   }
-  assertStringIncludes(await run(runtime, stack, { HTTPS_PROXY: "http://127.0.0.1:9" }), "Cannot reach the relay");
+  assertStringIncludes(
+    await run(runtime, stack, { HTTPS_PROXY: "http://127.0.0.1:9" }),
+    "Cannot reach the relay",
+  );
 }
 
 Deno.test("in Deno, TCP to the relay and HTTPS go through the proxy of the environment, and plain HTTP never", async () => {

@@ -1,4 +1,5 @@
-// The SDK's API reference: it can be made, it is complete, and every class that does something shows how it is used.
+// The SDK's API reference: it can be made, it is complete, and every class that does something
+// shows how it is used.
 import { assert, assertEquals } from "@std/assert";
 import { runCommand } from "../support/mod.ts";
 
@@ -13,7 +14,12 @@ interface Documented {
 
 interface Reference {
   readonly nodes: Readonly<
-    Record<string, { readonly symbols: readonly { readonly name: string; readonly declarations: Documented[] }[] }>
+    Record<
+      string,
+      {
+        readonly symbols: readonly { readonly name: string; readonly declarations: Documented[] }[];
+      }
+    >
   >;
 }
 
@@ -35,9 +41,13 @@ Deno.test("every public symbol has a doc comment and refers to public types only
 });
 
 Deno.test("every public class that does something has an example", async () => {
-  const { nodes }: Reference = JSON.parse(await runCommand(Deno.execPath(), ["doc", "--json", "sdk/mod.ts"], { cwd }));
+  const { nodes }: Reference = JSON.parse(
+    await runCommand(Deno.execPath(), ["doc", "--json", "sdk/mod.ts"], { cwd }),
+  );
   const symbols = Object.values(nodes).flatMap(({ symbols }) => symbols);
   const acting = ["StaticClient", "Channel", "ChannelManager"];
-  const missing = symbols.filter(({ name, declarations }) => acting.includes(name) && declarations.some(lacksExample));
+  const missing = symbols.filter(({ name, declarations }) =>
+    acting.includes(name) && declarations.some(lacksExample)
+  );
   assertEquals(missing.map(({ name }) => name), []);
 });

@@ -1,4 +1,5 @@
-// The relay is killed with calls under way and started again on the same ports: sessions come back by themselves.
+// The relay is killed with calls under way and started again on the same ports: sessions come back
+// by themselves.
 import { assertEquals } from "@std/assert";
 import { platform } from "../../sdk/platform/deno.ts";
 import { createProject } from "../../tools/bundle.ts";
@@ -14,7 +15,9 @@ class Story {
 
   readonly tell = (line: string): void => {
     this.lines.push(line);
-    for (const { line: wanted, resolve } of this.#waiting) if (this.lines.includes(wanted)) resolve();
+    for (const { line: wanted, resolve } of this.#waiting) {
+      if (this.lines.includes(wanted)) resolve();
+    }
   };
 
   until(line: string): Promise<void> {
@@ -72,7 +75,10 @@ testWhen(
   },
 );
 
-async function tellLines(output: ReadableStream<Uint8Array<ArrayBuffer>>, tell: (line: string) => void): Promise<void> {
+async function tellLines(
+  output: ReadableStream<Uint8Array<ArrayBuffer>>,
+  tell: (line: string) => void,
+): Promise<void> {
   let rest = "";
   for await (const text of output.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + text).split("\n");

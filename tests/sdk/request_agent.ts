@@ -1,6 +1,7 @@
 /**
- * One side of a request, in a process of its own that can be killed at any point: it writes down each step before the next one
- * happens. Lines on its input are keys of requests that it is to make.
+ * One side of a request, in a process of its own that can be killed at any point: it writes down
+ * each step before the next one happens. Lines on its input are keys of requests that it is to
+ * make.
  */
 import { type ConnectOptions, StaticClient, StaticError } from "../../sdk/mod.ts";
 import { TextLineStream } from "../support/lines.ts";
@@ -46,7 +47,13 @@ async function main({ options, channel: name, to, workMs }: Role): Promise<void>
   if (to === undefined) {
     channel.serve(async (request) => {
       const key = request.text();
-      write({ step: "running", key, by: client.agentId, attempt: request.attempt, atMs: Date.now() });
+      write({
+        step: "running",
+        key,
+        by: client.agentId,
+        attempt: request.attempt,
+        atMs: Date.now(),
+      });
       await new Promise((resolve) => setTimeout(resolve, workMs)); // wait: work that takes its time
       write({ step: "returning", key });
       return `${client.agentId} has done ${key}`;
@@ -64,10 +71,16 @@ async function main({ options, channel: name, to, workMs }: Role): Promise<void>
       }
       write({ step: "answered", key });
     } catch (error) {
-      write({ step: "failed", key, code: error instanceof StaticError ? error.code : String(error) });
+      write({
+        step: "failed",
+        key,
+        code: error instanceof StaticError ? error.code : String(error),
+      });
     }
   };
-  const lines = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+  const lines = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).pipeThrough(
+    new TextLineStream(),
+  );
   for await (const key of lines) void ask(key);
 }
 

@@ -1,6 +1,7 @@
-// kill -9 of requester, handler and relay during a request to two members: nothing is lost, and no handler runs after its reply
-// was accepted. All four are real processes; times are those of one machine's clock. Each dies once, over gRPC. A campaign has
-// every step of a request, over QUIC and over gRPC.
+// kill -9 of requester, handler and relay during a request to two members: nothing is lost, and no
+// handler runs after its reply was accepted. All four are real processes; times are those of one
+// machine's clock. Each dies once, over gRPC. A campaign has every step of a request, over QUIC and
+// over gRPC.
 import { assert, assertEquals } from "@std/assert";
 import { type ConnectOptions, StaticClient } from "../../sdk/mod.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
@@ -31,7 +32,9 @@ class Life {
   }
 
   async #read(): Promise<void> {
-    const lines = this.#child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+    const lines = this.#child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(
+      new TextLineStream(),
+    );
     for await (const line of lines) {
       this.steps.push(JSON.parse(line));
       this.#wake.resolve();
@@ -94,9 +97,10 @@ const mixed: Transports = { alice: "quic", bob: "grpc", carol: "quic" };
 const quic: Transports = { alice: "quic", bob: "quic", carol: "quic" };
 const grpc: Transports = { alice: "grpc", bob: "grpc", carol: "grpc" };
 /** Over QUIC it takes 12 seconds to notice that a relay was killed: that is for the long run. */
-const phases: readonly { readonly transports: Transports; readonly cases: readonly Case[] }[] = inCampaign
-  ? [mixed, quic, grpc].map((transports) => ({ transports, cases: everyCase }))
-  : [{ transports: grpc, cases }];
+const phases: readonly { readonly transports: Transports; readonly cases: readonly Case[] }[] =
+  inCampaign
+    ? [mixed, quic, grpc].map((transports) => ({ transports, cases: everyCase }))
+    : [{ transports: grpc, cases }];
 
 interface Roles {
   readonly requester: Role;
@@ -104,7 +108,10 @@ interface Roles {
 }
 
 /** A channel with three members, who take part over any transport. */
-async function createRoles(stack: Stack, folder: string): Promise<(transports: Transports) => Roles> {
+async function createRoles(
+  stack: Stack,
+  folder: string,
+): Promise<(transports: Transports) => Roles> {
   const optionsOf = (identity: keyof Transports, transport: "quic" | "grpc"): ConnectOptions => ({
     endpoint: transport === "quic" ? stack.quicUrl : stack.grpcUrl,
     transport,
@@ -156,7 +163,9 @@ class Cast {
   }
 
   async ready(): Promise<void> {
-    await Promise.all([this.requester, this.handler, this.#other].map((life) => life.until("ready")));
+    await Promise.all(
+      [this.requester, this.handler, this.#other].map((life) => life.until("ready")),
+    );
   }
 
   async restart(victim: Victim): Promise<void> {
@@ -166,7 +175,9 @@ class Cast {
     }
     await this[victim].kill();
     this.#past.push(...this[victim].steps);
-    this[victim] = new Life(victim === "requester" ? this.#roles.requester : this.#roles.handlers[0]);
+    this[victim] = new Life(
+      victim === "requester" ? this.#roles.requester : this.#roles.handlers[0],
+    );
   }
 
   async end(): Promise<void> {
@@ -179,7 +190,8 @@ async function survive(cast: Cast, key: string, { victim, at, laterMs }: Case): 
   await cast.ready();
   await cast.requester.ask(key);
   await (at === "asked" || at === "reply" ? cast.requester : cast.handler).until(at, key);
-  await new Promise((resolve) => setTimeout(resolve, laterMs)); // wait: a moment of the request, to hit another step
+  // wait: a moment of the request, to hit another step
+  await new Promise((resolve) => setTimeout(resolve, laterMs));
   await cast.restart(victim);
   // Whether the life before had the replies or not, asking again gets them.
   if (victim === "requester") {
@@ -207,9 +219,13 @@ Deno.test("kill -9 of requester, handler and relay during a request to two membe
       for (const each of cases) {
         const { victim, at, laterMs } = each;
         const key = `order-${requests++}`;
-        await t.step(`over ${over}: ${victim}, ${laterMs} ms after "${at}"`, () => survive(cast, key, each));
+        await t.step(
+          `over ${over}: ${victim}, ${laterMs} ms after "${at}"`,
+          () => survive(cast, key, each),
+        );
       }
-      // A process after the reply would have run its handlers by now: it has served a later request.
+      // A process after the reply would have run its handlers by now: it has served a later
+      // request.
       const last = `order-${requests++}`;
       await cast.ready();
       await cast.requester.ask(last);
@@ -219,10 +235,13 @@ Deno.test("kill -9 of requester, handler and relay during a request to two membe
     }
     steps.push(...cast.steps);
   }
-  await t.step("every request was run at least once by each, and by none after its reply was accepted", () => {
-    judge(steps, requests);
-    tried(`${requests} requests with a kill`);
-  });
+  await t.step(
+    "every request was run at least once by each, and by none after its reply was accepted",
+    () => {
+      judge(steps, requests);
+      tried(`${requests} requests with a kill`);
+    },
+  );
   await Deno.remove(folder, { recursive: true });
 });
 
@@ -232,7 +251,10 @@ function judge(steps: readonly Step[], requests: number): void {
     const runs = running.filter(({ key, by }) => key === reply.key && by === reply.from);
     assert(runs.length > 0, `${reply.key} by ${reply.from}`);
     for (const { atMs, attempt } of runs) {
-      assert(atMs <= reply.acceptedMs, `${reply.key} was run (attempt ${attempt}) after its reply was accepted`);
+      assert(
+        atMs <= reply.acceptedMs,
+        `${reply.key} was run (attempt ${attempt}) after its reply was accepted`,
+      );
     }
   }
   const attempts = running.map(({ key, by, attempt }) => `${key}/${by}/${attempt}`);

@@ -3,7 +3,9 @@ import { platform } from "../../sdk/platform/browser.ts";
 import { runTests, type RuntimeResult } from "../support/runtime/suite.ts";
 import { type CountedTarget, createSessionTests } from "./session_suite.ts";
 
-const { sessionTargets } = globalThis as unknown as { readonly sessionTargets: readonly CountedTarget[] };
+const { sessionTargets } = globalThis as unknown as {
+  readonly sessionTargets: readonly CountedTarget[];
+};
 const results: RuntimeResult[] = [];
 for (const target of sessionTargets) {
   if (target.expected === "cells") Reflect.deleteProperty(globalThis, "WebTransport");

@@ -5,6 +5,8 @@ import { runTests } from "../support/runtime/suite.ts";
 import { type CountedTarget, createSessionTests } from "./session_suite.ts";
 
 const targets: readonly CountedTarget[] = JSON.parse(process.argv[2] ?? "");
-const tests = targets.flatMap((target) => createSessionTests(platform, target).slice(0, target.count));
+const tests = targets.flatMap((target) =>
+  createSessionTests(platform, target).slice(0, target.count)
+);
 // A test that failed may have left a session behind, which would go on trying.
 process.stdout.write(JSON.stringify(await runTests(tests)), () => process.exit());

@@ -1,6 +1,12 @@
 /** A session with a real relay, in any runtime and over any transport. */
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { CellReader, decodeClientEnvelope, decodeRelayEnvelope, limits, parseBinaryId } from "../../proto/mod.ts";
+import {
+  CellReader,
+  decodeClientEnvelope,
+  decodeRelayEnvelope,
+  limits,
+  parseBinaryId,
+} from "../../proto/mod.ts";
 import {
   openRelaySession,
   type Platform,
@@ -10,7 +16,10 @@ import {
 } from "../../sdk/session/testing/mod.ts";
 import { check, failsWith, type RuntimeTest } from "../support/runtime/suite.ts";
 
-/** Where the relay is and how it is to be reached; plain values, so that a page or a process can be given them. */
+/**
+ * Where the relay is and how it is to be reached; plain values, so that a page or a process can be
+ * given them.
+ */
 export interface SessionTarget
   extends Required<Pick<RelayOptions, "endpoint" | "transport">>, Pick<RelayOptions, "tls"> {
   readonly apiKey: string;
@@ -19,7 +28,10 @@ export interface SessionTarget
   readonly expected: string;
   /** A port of this machine on which nobody listens. */
   readonly deadEndpoint: string;
-  /** Trust under which the relay is a stranger; undefined where a runtime was told to trust everybody. */
+  /**
+   * Trust under which the relay is a stranger; undefined where a runtime was told to trust
+   * everybody.
+   */
   readonly wrongTls: RelayOptions["tls"] | undefined;
 }
 
@@ -31,13 +43,26 @@ export interface CountedTarget extends SessionTarget {
 
 const offKey = `sk_live_${"0".repeat(46)}`;
 
-/** How many of the tests are about a transport. They come first. The others are about sessions, whatever carries them. */
+/**
+ * How many of the tests are about a transport. They come first. The others are about sessions,
+ * whatever carries them.
+ */
 export const testsOfTransport = 5;
 
-export function createSessionTests(platform: Platform, target: SessionTarget): readonly RuntimeTest[] {
+export function createSessionTests(
+  platform: Platform,
+  target: SessionTarget,
+): readonly RuntimeTest[] {
   const { endpoint, transport, apiKey, apiUrl } = target;
   const tls = target.tls === undefined ? {} : { tls: target.tls };
-  const usual: RelayOptions = { endpoint, transport, ...tls, apiKey, apiUrl, cover: { mode: "off" } };
+  const usual: RelayOptions = {
+    endpoint,
+    transport,
+    ...tls,
+    apiKey,
+    apiUrl,
+    cover: { mode: "off" },
+  };
   const open = async (
     options: Partial<RelayOptions> = {},
     { agent = 1, on = platform }: { agent?: number; on?: Platform } = {},
@@ -49,7 +74,10 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
       sign: (message) => ed25519.sign(message, seed),
     }, on);
   };
-  /** A machine that has much to do may take longer for a way than a session waits for it: then the session took the next one. */
+  /**
+   * A machine that has much to do may take longer for a way than a session waits for it: then the
+   * session took the next one.
+   */
   const openByExpectedWay = async (): Promise<RelaySession> => {
     for (let triesLeft = 20;; triesLeft--) {
       const session = await open();
@@ -63,7 +91,8 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
   };
   return [
     {
-      name: "it opens, says which transport it chose, and answers calls one by one and many at once",
+      name:
+        "it opens, says which transport it chose, and answers calls one by one and many at once",
       run: async () => {
         const session = await openByExpectedWay();
         for (let i = 0; i < 50; i++) await session.call("Ping", {});
@@ -72,11 +101,17 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
       },
     },
     {
-      name: "an envelope of a mebibyte goes up beside small ones, and the relay's errors come back typed",
+      name:
+        "an envelope of a mebibyte goes up beside small ones, and the relay's errors come back typed",
       run: async () => {
         const session = await open();
         const channelId = parseBinaryId<never>("AAAAAAAAAAAAAAAAAAAAAA");
-        const body = { channelId, epoch: 0, messageId: channelId, ciphertext: new Uint8Array(1_000_000) };
+        const body = {
+          channelId,
+          epoch: 0,
+          messageId: channelId,
+          ciphertext: new Uint8Array(1_000_000),
+        };
         const large = failsWith("not_found", () => session.call("SendMessage", body));
         await failsWith("not_found", () => session.call("ListMembers", { channelId }));
         await large;
@@ -84,13 +119,16 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
       },
     },
     {
-      name: "with constant cover cells leave from a thread of their own, a tap hears of each, and nothing else changes",
+      name:
+        "with constant cover cells leave from a thread of their own, a tap hears of each, and nothing else changes",
       run: async () => {
         const started: string[] = [];
         const tap = createPingTap();
         const connectors = platform.connectors.map((connector) => ({
           ...connector,
-          connectInThread: async (...args: Parameters<NonNullable<typeof connector.connectInThread>>) => {
+          connectInThread: async (
+            ...args: Parameters<NonNullable<typeof connector.connectInThread>>
+          ) => {
             tap.restart();
             const stream = await connector.connectInThread?.(...args);
             check(stream !== undefined && "attach" in stream, "a thread was started");
@@ -106,10 +144,18 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
         const { sent, received } = tap.pings;
         check(sent >= 100 && received >= 100, `the tap saw ${sent} pings and ${received} replies`);
         const channelId = parseBinaryId<never>("AAAAAAAAAAAAAAAAAAAAAA");
-        const body = { channelId, epoch: 0, messageId: channelId, ciphertext: new Uint8Array(100_000) };
+        const body = {
+          channelId,
+          epoch: 0,
+          messageId: channelId,
+          ciphertext: new Uint8Array(100_000),
+        };
         await failsWith("not_found", () => session.call("SendMessage", body));
         // More than one when a busy machine lost the first connection.
-        check(started.length > 0 && started.every((name) => name === target.expected), `threads: ${started}`);
+        check(
+          started.length > 0 && started.every((name) => name === target.expected),
+          `threads: ${started}`,
+        );
         await session.close();
         await failsWith("transport_error", () => session.call("Ping", {}));
       },
@@ -117,7 +163,10 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
     {
       name: "an API or a relay that is not there gives connection_error within the timeout",
       run: async () => {
-        await failsWith("connection_error", () => open({ apiUrl: target.deadEndpoint.replace(/^\w+/, "http") }));
+        await failsWith(
+          "connection_error",
+          () => open({ apiUrl: target.deadEndpoint.replace(/^\w+/, "http") }),
+        );
         const session = await open({ endpoint: target.deadEndpoint });
         await failsWith("connection_error", () => session.call("Ping", {}, { timeoutMs: 1_500 }));
         await session.close();
@@ -130,7 +179,10 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
         const session = await open({ tls: target.wrongTls });
         const call = session.call("Ping", {}, { timeoutMs: 2_500 });
         const error = await call.then(() => undefined, (error: unknown) => error);
-        check(error instanceof StaticError && error.code === "connection_error", `it ended with ${String(error)}`);
+        check(
+          error instanceof StaticError && error.code === "connection_error",
+          `it ended with ${String(error)}`,
+        );
         check(/certificate|handshake/i.test(error.message), error.message);
         await session.close();
       },
@@ -144,7 +196,10 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
           await session.call("Ping", {});
           const { state } = session;
           check(state.kind === "online", `the session is ${state.kind}`);
-          check(Math.abs(state.connection.clockOffsetMs + aheadMs) < 5_000, "the relay's clock is known");
+          check(
+            Math.abs(state.connection.clockOffsetMs + aheadMs) < 5_000,
+            "the relay's clock is known",
+          );
           await session.close();
         }
       },
@@ -167,7 +222,12 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
       run: async () => {
         await failsWith("auth_key_invalid", () => open({ apiKey: `${apiKey.slice(0, -1)}?` }));
         await failsWith("auth_key_invalid", () => open({ apiKey: offKey }));
-        const session = await openRelaySession({ endpoint, transport, ...tls, token: "not.a.token" }, {
+        const session = await openRelaySession({
+          endpoint,
+          transport,
+          ...tls,
+          token: "not.a.token",
+        }, {
           identity: Uint8Array.of(3),
           publicKey: ed25519.getPublicKey(new Uint8Array(32)),
           sign: (message) => ed25519.sign(message, new Uint8Array(32)),

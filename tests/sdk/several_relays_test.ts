@@ -1,5 +1,5 @@
-// Agents of a service with two relays. Each relay has a log of its own here, so only connections are looked at: the relays on
-// one log are tested with the replicated engine.
+// Agents of a service with two relays. Each relay has a log of its own here, so only connections
+// are looked at: the relays on one log are tested with the replicated engine.
 import { assert, assertEquals } from "@std/assert";
 import { StaticClient } from "../../sdk/mod.ts";
 import { anyBackend, relaySecret, startTestApi, type TestApi } from "../support/api/harness.ts";
@@ -51,7 +51,9 @@ Deno.test("agents find two relays by the API, go to the other one when theirs is
   await using opened = new AsyncDisposableStack();
   const backend = await anyBackend.open();
   opened.defer(() => backend.close());
-  const folders = await Promise.all([1, 2].map(() => Deno.makeTempDir({ prefix: "static-relay-" })));
+  const folders = await Promise.all(
+    [1, 2].map(() => Deno.makeTempDir({ prefix: "static-relay-" })),
+  );
   opened.defer(async () => {
     for (const folder of folders) await Deno.remove(folder, { recursive: true });
   });
@@ -83,17 +85,24 @@ Deno.test("agents find two relays by the API, go to the other one when theirs is
   for (let number = 0; number < agents; number++) opened.use(await connect(number));
   const counts = (): Promise<number[]> => Promise.all(relays.map((relay) => relay.agents()));
   const settled = (wanted: readonly number[], withinMs: number): Promise<number[]> =>
-    eventually({ withinMs, what: `sessions ${wanted}` }, counts, (seen) => seen.join() === wanted.join());
+    eventually(
+      { withinMs, what: `sessions ${wanted}` },
+      counts,
+      (seen) => seen.join() === wanted.join(),
+    );
 
   await t.step("each has one session", async () => {
     await eventually({ what: "sessions" }, counts, ([a = 0, b = 0]) => a + b === agents);
   });
 
-  await t.step("SIGTERM sends the agents of a relay to the other one before it has ended", async () => {
-    first.process.signal("SIGTERM");
-    await settled([0, agents], 20_000);
-    assertEquals(await first.process.finished(), 0);
-  });
+  await t.step(
+    "SIGTERM sends the agents of a relay to the other one before it has ended",
+    async () => {
+      first.process.signal("SIGTERM");
+      await settled([0, agents], 20_000);
+      assertEquals(await first.process.finished(), 0);
+    },
+  );
 
   await t.step("kill -9 of a relay: its agents go to the one that is back", async () => {
     await first.start(api);

@@ -1,4 +1,5 @@
-// Stolen state in real time: a relay, an API, three agents, and a thief with a copy of one directory. A day passes in seconds.
+// Stolen state in real time: a relay, an API, three agents, and a thief with a copy of one
+// directory. A day passes in seconds.
 import { assert, assertEquals } from "@std/assert";
 import { readPrivateMessageHeader } from "../../proto/mod.ts";
 import { ChannelManager, StaticClient } from "../../sdk/mod.ts";
@@ -44,7 +45,9 @@ class Wire {
   #pass(bytes: Uint8Array): void {
     this.#tail = this.#tail.then(async () => {
       const thief = this.#thief;
-      if (thief !== undefined && readPrivateMessageHeader(bytes).epoch >= thief.epoch) await thief.read(bytes);
+      if (thief !== undefined && readPrivateMessageHeader(bytes).epoch >= thief.epoch) {
+        await thief.read(bytes);
+      }
     });
   }
 }
@@ -58,7 +61,13 @@ Deno.test("a thief of a directory reads a real channel until its victim heals by
   const hurried = { periodMs: () => dayMs, restMs: () => dayMs / 24, turnMs: 1, retryMs: 50 };
   const member = async (identity: string, pace = createPace()): Promise<Member> => {
     const { api, account: { apiKey }, caFile, quicUrl } = stack;
-    const reach = { endpoint: quicUrl, apiUrl: api.url, apiKey, tls: { caFile }, cover: { mode: "off" } as const };
+    const reach = {
+      endpoint: quicUrl,
+      apiUrl: api.url,
+      apiKey,
+      tls: { caFile },
+      cover: { mode: "off" } as const,
+    };
     const options = { ...reach, dataDir: `${folder}/${identity}`, identity };
     const agent = await connectAgent(options, platform, { pace });
     const manager = await ChannelManager.over(agent);
@@ -86,17 +95,28 @@ Deno.test("a thief of a directory reads a real channel until its victim heals by
   let thief: Thief | undefined;
   let torn: unknown;
   const deadlineMs = Date.now() + 180_000;
-  // A copy that is made while the keys change is worth nothing: the thief comes again. On a slow machine days become longer.
+  // A copy that is made while the keys change is worth nothing: the thief comes again. On a slow
+  // machine days become longer.
   for (let tries = 0; thief?.heard.length !== 1; tries++) {
     assert(Date.now() < deadlineMs, `the thief came ${tries} times in vain: ${torn}`);
-    thief = await wire.tap(() => steal(`${folder}/copy${tries}`)).catch((error) => void (torn = error));
+    thief = await wire.tap(() => steal(`${folder}/copy${tries}`)).catch((error) =>
+      void (torn = error)
+    );
     await say(`before ${tries}`);
     if (tries > 0) dayMs *= 2;
   }
   const since = Date.now();
-  await until("bob has changed its keys by itself, and the thief is out", () => thief.isOut, 120_000 + 2 * dayMs);
-  console.log(`The thief was out ${Date.now() - since} ms after it read; a day had ${dayMs / 1000} s`);
+  await until(
+    "bob has changed its keys by itself, and the thief is out",
+    () => thief.isOut,
+    120_000 + 2 * dayMs,
+  );
+  console.log(
+    `The thief was out ${Date.now() - since} ms after it read; a day had ${dayMs / 1000} s`,
+  );
   await say("after");
   assertEquals(thief.heard.length, 1, thief.heard.join());
-  for (const { client } of [alice, bob, carol]) assertEquals((await client.channel(name)).health().state, "ok");
+  for (const { client } of [alice, bob, carol]) {
+    assertEquals((await client.channel(name)).health().state, "ok");
+  }
 });

@@ -1,5 +1,5 @@
-// The relay's view of content: the cells that really leave and arrive, for bytes, JSON, requests and replies of one
-// length.
+// The relay's view of content: the cells that really leave and arrive, for bytes, JSON, requests
+// and replies of one length.
 import { assert, assertEquals } from "@std/assert";
 import { CellReader, decodeClientEnvelope, decodeRelayEnvelope, limits } from "../../proto/mod.ts";
 import { type CellTap, type ConnectOptions, StaticClient } from "../../sdk/mod.ts";
@@ -12,7 +12,10 @@ type Direction = Parameters<CellTap>[2];
 class Way {
   /** Of each message, how many cells it took and how long its ciphertext is. */
   readonly messages: { readonly cells: number; readonly ciphertextBytes: number }[] = [];
-  readonly #reader = new CellReader({ cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
+  readonly #reader = new CellReader({
+    cellBytes: limits.cellBytes,
+    maxEnvelopeBytes: limits.envelopeBytes,
+  });
   readonly #ciphertextOf: (envelope: Uint8Array) => number | undefined;
   /** The cell that is arriving. */
   readonly #cell = new Uint8Array(limits.cellBytes);
@@ -40,7 +43,9 @@ class Way {
     this.#reader.read(this.#cell, (envelope, lane) => {
       if (lane !== "data") return;
       const ciphertextBytes = this.#ciphertextOf(envelope);
-      if (ciphertextBytes !== undefined) this.messages.push({ cells: this.#cells, ciphertextBytes });
+      if (ciphertextBytes !== undefined) {
+        this.messages.push({ cells: this.#cells, ciphertextBytes });
+      }
       this.#cells = 0;
     });
   }
@@ -58,7 +63,10 @@ function deliveredCiphertext(bytes: Uint8Array): number | undefined {
     : undefined;
 }
 
-/** Within a cell, at its end, where a request's own fields would not fit beside so many bytes, and over several cells. */
+/**
+ * Within a cell, at its end, where a request's own fields would not fit beside so many bytes, and
+ * over several cells.
+ */
 const lengths = [2, 1000, 3500, 3600, 3650, 3700, 3750, 3800, 3850, 4000, 20_000, 100_000];
 
 interface Watched {
@@ -105,7 +113,9 @@ async function compareAll(alice: Watched, bob: Watched, name: string): Promise<v
   const asking = await alice.client.createChannel(name);
   const welcome = await asking.addMember(await bob.client.generateKeyPackage());
   const serving = await bob.client.joinChannel(name, welcome);
-  serving.serve((request) => request.contentType === undefined ? request.bytes : { json: request.json() });
+  serving.serve((request) =>
+    request.contentType === undefined ? request.bytes : { json: request.json() }
+  );
   const to = bob.client.agentId;
   const ways = [alice.sent, alice.received, bob.sent, bob.received];
   for (const length of lengths) {
@@ -117,7 +127,9 @@ async function compareAll(alice: Watched, bob: Watched, name: string): Promise<v
     }
     assertEquals(ways.map(({ messages }) => messages.length), [4, 2, 2, 4]);
     const seen = ways.flatMap(({ messages }) => messages);
-    const kinds = new Set(seen.map(({ cells, ciphertextBytes }) => `${cells} cells, ${ciphertextBytes} bytes`));
+    const kinds = new Set(
+      seen.map(({ cells, ciphertextBytes }) => `${cells} cells, ${ciphertextBytes} bytes`),
+    );
     assertEquals(kinds.size, 1, `${length} bytes: ${[...kinds].join("; ")}`);
   }
   assert((alice.sent.messages[0]?.cells ?? 0) > 20, "the longest takes many cells");

@@ -1,6 +1,7 @@
 /**
- * An agent in one channel, as plain data: the real state of its connection, and around it letters for the parts that are not
- * machines yet (group, stop, founding, rejoin, commits, outbox). Fields are grouped as they live: on disk, or in memory alone.
+ * An agent in one channel, as plain data: the real state of its connection, and around it letters
+ * for the parts that are not machines yet (group, stop, founding, rejoin, commits, outbox). Fields
+ * are grouped as they live: on disk, or in memory alone.
  */
 import { foundingEpoch, generationOf } from "../../proto/mod.ts";
 import {
@@ -54,7 +55,10 @@ export interface Disk {
   own: OwnCommit | undefined;
   anchor: Anchor;
   log: string | undefined;
-  /** Commits that were followed or made, by their epoch; undefined in a world whose log is not set back. */
+  /**
+   * Commits that were followed or made, by their epoch; undefined in a world whose log is not set
+   * back.
+   */
   kept: Readonly<Record<number, KeptCommit>> | undefined;
   /** The latest Welcome whose keys were used, and are gone. */
   welcomed: number;
@@ -81,7 +85,11 @@ export type Task =
     at: "new" | "is_founded" | "sent" | "check";
     isWaiting: boolean;
   }
-  | { readonly kind: "rejoined"; readonly welcome: Extract<Note, { type: "welcome" }>; isWaiting: boolean };
+  | {
+    readonly kind: "rejoined";
+    readonly welcome: Extract<Note, { type: "welcome" }>;
+    isWaiting: boolean;
+  };
 
 /** The part that waits for an answer. */
 export type Asker =
@@ -178,7 +186,10 @@ export function restore(name: string, disk: Disk): Agent {
   return { name, disk, link: newLink(logOf(disk)), ...memoryOf(disk) };
 }
 
-/** As the agent is without everything that is in memory alone: `restore` must make the same of its disk. */
+/**
+ * As the agent is without everything that is in memory alone: `restore` must make the same of its
+ * disk.
+ */
 export function forget(agent: Agent): Agent {
   const { name, disk } = agent;
   const { log, ...memory } = agent.link;

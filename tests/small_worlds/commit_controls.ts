@@ -55,13 +55,18 @@ const assumed: Step = (state, event, facts) => {
   state.given = none;
   return {
     write: { type: "entered", candidate, sequence: 0 },
-    effects: [{ type: "finding", finding: { is: "entered", candidate, sequence: 0, isOfBefore: true } }],
+    effects: [{
+      type: "finding",
+      finding: { is: "entered", candidate, sequence: 0, isOfBefore: true },
+    }],
   };
 };
 
 /** Another commit is made while one is open. */
 const besideAnOpenOne: Step = (state, event, facts) => {
-  if (event.type === "change" && candidateOf(state.commit) !== undefined && state.commit.at === "open") {
+  if (
+    event.type === "change" && candidateOf(state.commit) !== undefined && state.commit.at === "open"
+  ) {
     state.commit = { at: "none" };
   }
   return step(state, event, facts);

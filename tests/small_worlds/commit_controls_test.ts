@@ -1,6 +1,6 @@
 /**
- * Guards of our own commits, each taken out: the world finds the fault that it is for. One of a relay that takes two commits is left
- * to the test of its row: the relay of this world is honest.
+ * Guards of our own commits, each taken out: the world finds the fault that it is for. One of a
+ * relay that takes two commits is left to the test of its row: the relay of this world is honest.
  */
 import { inCampaign } from "../support/campaign.ts";
 import { commitControls } from "./commit_controls.ts";
@@ -9,7 +9,11 @@ import { checkFound, isStuck } from "./explore.ts";
 
 const lostOnce = { changes: 2, lost: 1, late: 1 };
 
-function finds(control: keyof typeof commitControls, why: string, left: Partial<Budgets> = lostOnce): void {
+function finds(
+  control: keyof typeof commitControls,
+  why: string,
+  left: Partial<Budgets> = lostOnce,
+): void {
   Deno.test(`the world finds ${why} without a guard: ${control} (${Object.keys(left).join(", ")})`, () => {
     checkFound(crossingCommits(left, commitControls[control]), why);
   });

@@ -1,5 +1,14 @@
-/** The real step of the link with one guard taken out, as it was missing once: the worlds must find each of them. */
-import { type Link, type LinkState, type Permit, permitOf, stepLink } from "../../sdk/channel/testing/connection.ts";
+/**
+ * The real step of the link with one guard taken out, as it was missing once: the worlds must find
+ * each of them.
+ */
+import {
+  type Link,
+  type LinkState,
+  type Permit,
+  permitOf,
+  stepLink,
+} from "../../sdk/channel/testing/connection.ts";
 import type { Step } from "./host_of_letters.ts";
 import type { Note } from "./relay_of_letters.ts";
 
@@ -35,7 +44,9 @@ export function lateTimer(...[state, event, facts]: Parameters<Step>): ReturnTyp
   const step = stepLink(state, event, facts);
   if (isJudged && state.link.at === "doubted" && stream?.begun === false) {
     state.link = { at: "listening", stream, timer: ++state.numbers };
-  } else if (event.type === "time" && stream !== undefined && state.link.at === "pausing") read(state, stream);
+  } else if (event.type === "time" && stream !== undefined && state.link.at === "pausing") {
+    read(state, stream);
+  }
   return step;
 }
 
@@ -44,32 +55,50 @@ export function busyQuestion(...[state, event, facts]: Parameters<Step>): Return
   const stream = streamOf(state);
   const { subscribe } = state.link.at === "settling" ? state.link.answers : {};
   const step = stepLink(state, event, facts);
-  if (event.type !== "refused" || stream === undefined || subscribe === undefined || state.link.at !== "pausing") {
+  if (
+    event.type !== "refused" || stream === undefined || subscribe === undefined ||
+    state.link.at !== "pausing"
+  ) {
     return step;
   }
   const permit = read(state, stream);
-  const begins = { after: subscribe.after, head: subscribe.head, isLost: false, log: subscribe.log };
+  const begins = {
+    after: subscribe.after,
+    head: subscribe.head,
+    isLost: false,
+    log: subscribe.log,
+  };
   return { ...step, effects: [{ type: "cleared", permit, begins }] };
 }
 
 /** The timer of an acknowledgement outlives its connection. */
-export function acknowledgedAfterLost(...[state, event, facts]: Parameters<Step>): ReturnType<Step> {
+export function acknowledgedAfterLost(
+  ...[state, event, facts]: Parameters<Step>
+): ReturnType<Step> {
   const { timer } = state.window;
   const step = stepLink(state, event, facts);
   const isLost = timer !== undefined && state.window.timer === undefined && event.type !== "time";
   if (isLost && permitOf(state) === undefined) state.window.timer = timer;
   if (event.type !== "time" || event.timer !== timer || permitOf(state) !== undefined) return step;
   const { durable: consumed } = facts;
-  return { ...step, effects: [...step.effects, { type: "acknowledge", consumed, received: consumed }] };
+  return {
+    ...step,
+    effects: [...step.effects, { type: "acknowledge", consumed, received: consumed }],
+  };
 }
 
 /** A stopped agent acknowledges its place like any other. */
-export function acknowledgedBehindStop(...[state, event, facts]: Parameters<Step>): ReturnType<Step> {
+export function acknowledgedBehindStop(
+  ...[state, event, facts]: Parameters<Step>
+): ReturnType<Step> {
   const step = stepLink(state, event, facts);
   const { place, durable: consumed } = facts;
   const isBehind = place.at === "stopped" && consumed >= place.sequence;
   if (event.type !== "durable" || !isBehind || permitOf(state) === undefined) return step;
-  return { ...step, effects: [...step.effects, { type: "acknowledge", consumed, received: consumed }] };
+  return {
+    ...step,
+    effects: [...step.effects, { type: "acknowledge", consumed, received: consumed }],
+  };
 }
 
 /** A connection that begins says that everything in front of the stop is here. */

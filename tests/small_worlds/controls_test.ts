@@ -1,6 +1,7 @@
 /**
- * Each fault that the connection ever had, brought back by taking its guard out: the worlds find it, with a story. A connection that breaks
- * in a question, with a beginning in the queue, cannot be written: `sdk/channel/connection/permit_test.ts`.
+ * Each fault that the connection ever had, brought back by taking its guard out: the worlds find
+ * it, with a story. A connection that breaks in a question, with a beginning in the queue, cannot
+ * be written: `sdk/channel/connection/permit_test.ts`.
  */
 import { assertEquals } from "@std/assert";
 import {
@@ -27,7 +28,11 @@ const [send, isRestored] = [1, false];
 const withoutPermit = { permitToEnter: false };
 const atOnce = { comparedFirst: false };
 
-finds("a subscription revived by its beginning", "S2", restoredOwner({ send }, { step: revivedSubscription }));
+finds(
+  "a subscription revived by its beginning",
+  "S2",
+  restoredOwner({ send }, { step: revivedSubscription }),
+);
 finds(
   "recover() enters the founding without a permit",
   "S2",

@@ -1,6 +1,7 @@
 /**
- * Two members whose commits cross, with the real machine of their own commits. Answers are lost, requests are taken late, the
- * relay is busy, connections break, processes are killed. The relay is honest, and does not deliver a commit to its author.
+ * Two members whose commits cross, with the real machine of their own commits. Answers are lost,
+ * requests are taken late, the relay is busy, connections break, processes are killed. The relay is
+ * honest, and does not deliver a commit to its author.
  */
 import { timersOf } from "../../sdk/channel/testing/commits.ts";
 import type { Move, World } from "./explore.ts";
@@ -40,7 +41,17 @@ export interface Budgets {
   late: number;
 }
 
-const nothing: Budgets = { changes: 0, adds: 0, leaves: 0, lost: 0, broken: 0, kill: 0, busy: 0, fails: 0, late: 0 };
+const nothing: Budgets = {
+  changes: 0,
+  adds: 0,
+  leaves: 0,
+  lost: 0,
+  broken: 0,
+  kill: 0,
+  busy: 0,
+  fails: 0,
+  late: 0,
+};
 
 export interface CrossingState extends MembersState {
   statements: MembersState["statements"];
@@ -54,7 +65,10 @@ const noStatements: CrossingState["statements"] = Object.freeze([]);
 /** Of an epoch: no world has so many plans, and each is tried three times. */
 const maxUsed = 12;
 
-export function crossingCommits(left: Partial<Budgets>, rules: Partial<Rules> = {}): World<CrossingState> {
+export function crossingCommits(
+  left: Partial<Budgets>,
+  rules: Partial<Rules> = {},
+): World<CrossingState> {
   const relay = newRelay("a");
   append(relay, { kind: "commit", sender: "a", epoch: 0, hash: "start", added: ["b"] });
   relay.owners = Object.freeze([...names]);
@@ -88,7 +102,10 @@ export function crossingCommits(left: Partial<Budgets>, rules: Partial<Rules> = 
   };
 }
 
-/** In the epoch of the log, nothing waits to be read, and everything that its program asked for has returned. */
+/**
+ * In the epoch of the log, nothing waits to be read, and everything that its program asked for has
+ * returned.
+ */
 function isCalm({ isOutside, link, commits, group, pending }: Member, relay: Relay): boolean {
   return !isOutside && pending === undefined && link === "reading" && group.epoch === relay.epoch &&
     commits.commit.at === "none" &&
@@ -97,16 +114,29 @@ function isCalm({ isOutside, link, commits, group, pending }: Member, relay: Rel
 
 function view({ relay, members, operations: _, left: __, ...rest }: CrossingState): unknown {
   const [a, b] = members.map(viewOfMember);
-  return { ...rest, log: relay.entries.map(({ hash }) => hash).join(" "), asking: relay.asking.length, a, b };
+  return {
+    ...rest,
+    log: relay.entries.map(({ hash }) => hash).join(" "),
+    asking: relay.asking.length,
+    a,
+    b,
+  };
 }
 
 const viewOfMember = once((member: Member) => ({ ...member }));
 
-/** Both members are owners, and differ in nothing but their names, which hashes and keys begin with or hold as a word. */
-const exchanged = new Renaming((text) => text.replace(/\b[ab](?=\d|\b)/g, (name) => name === "a" ? "b" : "a"));
+/**
+ * Both members are owners, and differ in nothing but their names, which hashes and keys begin with
+ * or hold as a word.
+ */
+const exchanged = new Renaming((text) =>
+  text.replace(/\b[ab](?=\d|\b)/g, (name) => name === "a" ? "b" : "a")
+);
 
 function brokenPromise({ members, relay, calls }: CrossingState, rules: Rules): string | undefined {
-  if (members.every(({ isOutside }) => isOutside)) return "L1: nobody is inside who could let the others in";
+  if (members.every(({ isOutside }) => isOutside)) {
+    return "L1: nobody is inside who could let the others in";
+  }
   for (const member of members) {
     if (!member.isOutside && !isOfLog(relay, member.group)) {
       return "S5: a member is in an epoch that the log does not have";
@@ -115,13 +145,19 @@ function brokenPromise({ members, relay, calls }: CrossingState, rules: Rules): 
     if (rules.diskBeforeDeed && !isAsOnDisk(member)) {
       return "S7: a process that starts is not as one that has forgotten";
     }
-    if (!endsByTime(member, { relay, calls }, rules)) return "L2: a change waits for nothing that time ends";
+    if (!endsByTime(member, { relay, calls }, rules)) {
+      return "L2: a change waits for nothing that time ends";
+    }
   }
   return undefined;
 }
 
 /** With a network that is dead from now on, each change ends by time alone. */
-function endsByTime(member: Member, { relay, calls }: Pick<CrossingState, "relay" | "calls">, rules: Rules): boolean {
+function endsByTime(
+  member: Member,
+  { relay, calls }: Pick<CrossingState, "relay" | "calls">,
+  rules: Rules,
+): boolean {
   if (member.commits.plans.length === 0) return true;
   const copy = copyOf(member);
   const world = {
@@ -148,7 +184,9 @@ function breakLink(state: CrossingState, member: Member, rules: Rules): void {
 function passAway(state: CrossingState, calls: readonly Call[]): void {
   for (const { request, reply } of calls) {
     if (request.op !== "SendCommit" || reply !== undefined || state.left.late === 0) continue;
-    if (!state.late.some(({ hash }) => hash === request.hash)) state.late = [...state.late, request];
+    if (!state.late.some(({ hash }) => hash === request.hash)) {
+      state.late = [...state.late, request];
+    }
   }
 }
 
@@ -196,7 +234,10 @@ class Moves {
     return this.#moves;
   }
 
-  /** Of two copies that the relay works at, it takes the first one, and the second one finds the log in a later epoch. */
+  /**
+   * Of two copies that the relay works at, it takes the first one, and the second one finds the log
+   * in a later epoch.
+   */
   #besideAnother(hash: string, at: number): void {
     const { calls, late, relay } = this.#state;
     const copy = calls.findIndex(({ request, reply }) =>
@@ -299,23 +340,44 @@ class Moves {
   #reads(member: Member, at: number): void {
     const { relay, members, statements } = this.#state;
     if (member.link !== "reading" || member.isOutside || member.pending !== undefined) return;
-    const next = relay.entries.findIndex(({ sender }, index) => index >= member.read && sender !== member.name);
+    const next = relay.entries.findIndex(({ sender }, index) =>
+      index >= member.read && sender !== member.name
+    );
     const entry = relay.entries[next];
     const statement = statements[member.heard];
     if (statement !== undefined && (entry === undefined || statement.behind <= next)) {
-      return this.#acts(member, at, `reads that the one of ${statement.addedBy} leaves`, "notice", (acting) => {
-        acting.readStatement(statement);
-      });
+      return this.#acts(
+        member,
+        at,
+        `reads that the one of ${statement.addedBy} leaves`,
+        "notice",
+        (acting) => {
+          acting.readStatement(statement);
+        },
+      );
     }
     if (entry !== undefined) {
-      return this.#acts(member, at, `reads ${entry.hash}`, "notice", (acting) => acting.readEntry(next + 1, entry));
+      return this.#acts(
+        member,
+        at,
+        `reads ${entry.hash}`,
+        "notice",
+        (acting) => acting.readEntry(next + 1, entry),
+      );
     }
     const [other] = members.filter(({ name }) => name !== member.name);
     const { commit } = member.commits;
     // Nothing else would come of it while our answer is on its way.
-    const isLater = member.group.epoch < relay.epoch && commit.at !== "sent" && commit.at !== "asking";
+    const isLater = member.group.epoch < relay.epoch && commit.at !== "sent" &&
+      commit.at !== "asking";
     if (!isLater || other === undefined || !isCalm(other, relay)) return;
-    this.#acts(member, at, "reads a message of a later epoch", "notice", (acting) => acting.readLaterMessage());
+    this.#acts(
+      member,
+      at,
+      "reads a message of a later epoch",
+      "notice",
+      (acting) => acting.readLaterMessage(),
+    );
   }
 
   /** One that is in the epoch of the log, and has nothing else to do. */
@@ -328,7 +390,13 @@ class Moves {
       const { name } = member;
       const { epoch } = state.relay;
       const hash = `${other.name}${epoch}~`;
-      callRelay(state.relay, other.name, { op: "SendCommit", epoch, hash, added: [name], removed: [name] });
+      callRelay(state.relay, other.name, {
+        op: "SendCommit",
+        epoch,
+        hash,
+        added: [name],
+        removed: [name],
+      });
       const entering = state.members[at];
       const letting = state.members.find((each) => each.name === other.name);
       if (entering === undefined || letting === undefined) return;
@@ -341,12 +409,16 @@ class Moves {
 
   #answers(call: Call, at: number): void {
     const { by, request, reply } = call;
-    const what = request.op === "SendCommit" ? `${by}'s commit ${request.hash}` : `${by}'s ${request.op}`;
+    const what = request.op === "SendCommit"
+      ? `${by}'s commit ${request.hash}`
+      : `${by}'s ${request.op}`;
     const memberAt = names.findIndex((name) => name === by);
     const answered = (state: CrossingState, said: Reply): void => {
       const [mine] = state.calls.splice(at, 1);
       const member = state.members[memberAt];
-      if (mine !== undefined && member !== undefined) new Acting(state, member, this.#rules).answer(mine, said);
+      if (mine !== undefined && member !== undefined) {
+        new Acting(state, member, this.#rules).answer(mine, said);
+      }
     };
     if (reply === undefined) {
       this.#add(`the relay takes ${what}`, "answer", (state) => {
@@ -354,9 +426,14 @@ class Moves {
         if (mine !== undefined) mine.reply = take(state.relay, mine);
       }, { at: memberAt });
     } else {
-      this.#add(`the answer to ${what}: ${textOf(reply)}`, "answer", (state) => answered(state, reply), {
-        at: memberAt,
-      });
+      this.#add(
+        `the answer to ${what}: ${textOf(reply)}`,
+        "answer",
+        (state) => answered(state, reply),
+        {
+          at: memberAt,
+        },
+      );
     }
     this.#add(`lost: ${what}`, "fault", (state) => {
       const mine = state.calls[at];
@@ -371,10 +448,15 @@ class Moves {
       }, { budget: "fails", at: memberAt });
     }
     if (reply === undefined && request.op === "SendCommit") {
-      this.#add(`the relay is busy: ${what}`, "fault", (state) => answered(state, { refused: "overloaded" }), {
-        budget: "busy",
-        at: memberAt,
-      });
+      this.#add(
+        `the relay is busy: ${what}`,
+        "fault",
+        (state) => answered(state, { refused: "overloaded" }),
+        {
+          budget: "busy",
+          at: memberAt,
+        },
+      );
     }
   }
 }

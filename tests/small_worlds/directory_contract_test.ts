@@ -1,4 +1,7 @@
-/** The directory of letters and the relay's core answer the same 200 calls of an agent about its channels alike. */
+/**
+ * The directory of letters and the relay's core answer the same 200 calls of an agent about its
+ * channels alike.
+ */
 import { assertEquals } from "@std/assert";
 import { type ChannelId, type ChannelName, leaveStatement } from "../../proto/mod.ts";
 import { Actor } from "../../relay/core/testing/actors.ts";
@@ -28,7 +31,10 @@ function random(seed: number): (below: number) => number {
   };
 }
 
-/** Alice's calls; bob, of another account, is a second owner of all channels, and lets alice in and out. */
+/**
+ * Alice's calls; bob, of another account, is a second owner of all channels, and lets alice in and
+ * out.
+ */
 class Core {
   readonly #alice: Actor;
   readonly #bob: Actor;
@@ -58,10 +64,16 @@ class Core {
     switch (of) {
       case "ListMembers":
         // Bob was added before anything else.
-        return { of, isNew: (await client.call(of, { channelId: this.#id(request.channelId) })).epoch === 1 };
+        return {
+          of,
+          isNew: (await client.call(of, { channelId: this.#id(request.channelId) })).epoch === 1,
+        };
       case "CreateChannel": {
         const nonce = new Uint8Array(16).fill(Number(request.nonce));
-        const { channelId, duplicate } = await client.call(of, { name: request.name as ChannelName, nonce }); // cast: a name
+        const { channelId, duplicate } = await client.call(of, {
+          name: request.name as ChannelName,
+          nonce,
+        }); // cast: a name
         return { of, channelId: this.#letterOf(channelId), isRepeated: duplicate };
       }
       case "ListChannels": {
@@ -110,7 +122,8 @@ class Core {
   }
 
   async addOther(letter: string, name: string, nonce: number): Promise<void> {
-    this.#ids.set(letter, await this.#bob.createChannel(nonce, name as ChannelName)); // cast: a name
+    // cast: a name
+    this.#ids.set(letter, await this.#bob.createChannel(nonce, name as ChannelName));
     this.#epochs.set(letter, 0);
   }
 
@@ -148,35 +161,52 @@ worldTest("the directory of letters answers 200 calls as the relay's core does",
   const below = random(48);
   const letters = (): string[] => Object.keys(directory.channels);
   const answers = new Map<string, number>();
-  for (const [at, name] of names.entries()) await core.addOther(addChannel(directory, name, false), name, at + 1);
+  for (const [at, name] of names.entries()) {
+    await core.addOther(addChannel(directory, name, false), name, at + 1);
+  }
   for (let at = 0; at < calls; at++) {
     const name = names[below(names.length)] ?? "";
     // Most calls are about the latest ones: many others are closed.
-    const channelId =
-      (below(3) === 0 ? letters()[below(2)] : letters().at(-1 - below(Math.min(6, letters().length)))) ?? "";
+    const channelId = (below(3) === 0
+      ? letters()[below(2)]
+      : letters().at(-1 - below(Math.min(6, letters().length)))) ?? "";
     const { isClosed = true } = directory.channels[channelId] ?? {};
     const isIn = isMember(directory, channelId);
     const all: readonly Request[] = [
       { of: "CreateChannel", name, nonce: String(10 + below(1 + at / 4)) },
       { of: "ListMembers", channelId },
       { of: "ListChannels", name },
-      { of: "LeaveChannel", channelId, seat: (directory.channels[channelId]?.seat ?? 1) - (below(4) === 0 ? 1 : 0) },
+      {
+        of: "LeaveChannel",
+        channelId,
+        seat: (directory.channels[channelId]?.seat ?? 1) - (below(4) === 0 ? 1 : 0),
+      },
       { of: "CloseChannel", channelId },
     ];
     const request = all[below(all.length)] ?? all[0];
-    if (request === undefined) continue;
+    if (request === undefined) {
+      continue;
+    }
     const expected = await core.call(request);
     const found: Reply = callDirectory(directory, request);
     const isMade = "of" in found && found.of === "CreateChannel" && !found.isRepeated;
-    const said = isMade ? { ...found, channelId: await core.made(found.channelId, expected, directory.seats) } : found;
-    const told = isMade ? { of: "CreateChannel", channelId: found.channelId, isRepeated: false } : expected;
+    const said = isMade
+      ? { ...found, channelId: await core.made(found.channelId, expected, directory.seats) }
+      : found;
+    const told = isMade
+      ? { of: "CreateChannel", channelId: found.channelId, isRepeated: false }
+      : expected;
     assertEquals(said, told, JSON.stringify(request));
     const kind = `${request.of} ${"refused" in found ? found.refused : "done"}`;
     answers.set(kind, (answers.get(kind) ?? 0) + 1);
-    if (isClosed || directory.channels[channelId]?.isClosed === true) continue;
+    if (isClosed || directory.channels[channelId]?.isClosed === true) {
+      continue;
+    }
     const isStillIn = isMember(directory, channelId);
     const chance = below(6);
-    if (chance === 0) await core.letIn(channelId, addAgent(directory, channelId), isStillIn);
+    if (chance === 0) {
+      await core.letIn(channelId, addAgent(directory, channelId), isStillIn);
+    }
     if (chance === 1 && isIn && isStillIn) {
       await core.letOut(channelId);
       removeAgent(directory, channelId);

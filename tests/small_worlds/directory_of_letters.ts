@@ -1,6 +1,7 @@
 /**
- * The relay's channels by their names, as plain data: who made them, whether they are closed, and whether the agent is in. It judges as
- * the relay's core does; `directory_contract_test.ts` compares them.
+ * The relay's channels by their names, as plain data: who made them, whether they are closed, and
+ * whether the agent is in. It judges as the relay's core does; `directory_contract_test.ts`
+ * compares them.
  */
 
 export interface Channel {
@@ -99,9 +100,14 @@ export function callDirectory(directory: Directory, request: Request): Reply {
 }
 
 /** The nonce outlives its channel. */
-function create(directory: Directory, { name, nonce }: Extract<Request, { of: "CreateChannel" }>): Reply {
+function create(
+  directory: Directory,
+  { name, nonce }: Extract<Request, { of: "CreateChannel" }>,
+): Reply {
   const made = directory.nonces[nonce];
-  if (made !== undefined && directory.channels[made]?.name !== name) return { refused: "invalid_request" };
+  if (made !== undefined && directory.channels[made]?.name !== name) {
+    return { refused: "invalid_request" };
+  }
   if (made !== undefined) return { of: "CreateChannel", channelId: made, isRepeated: true };
   if (findOwn(directory, name) !== undefined) return { refused: "name_taken" };
   const channelId = addChannel(directory, name, true);
@@ -121,7 +127,9 @@ function findOwn({ channels }: Directory, name: string): string | undefined {
 function close(directory: Directory, channelId: string): Reply {
   const channel = directory.channels[channelId];
   if (channel === undefined) return { refused: "not_found" };
-  if (!channel.isOwn) return { refused: isMember(directory, channelId) ? "not_allowed" : "not_found" };
+  if (!channel.isOwn) {
+    return { refused: isMember(directory, channelId) ? "not_allowed" : "not_found" };
+  }
   closeChannel(directory, channelId);
   return { of: "CloseChannel" };
 }

@@ -1,7 +1,8 @@
 /**
- * Members that do their duties beside each other: some leave, some ask to come back, and a request may be such that no commit can grant it.
- * The duties are the real machine; the relay, plans and commits are letters. All may act at any time, as if turns were no help: what one has
- * done the others must not do again, and nobody may commit, or tell a leaf, for ever.
+ * Members that do their duties beside each other: some leave, some ask to come back, and a request
+ * may be such that no commit can grant it. The duties are the real machine; the relay, plans and
+ * commits are letters. All may act at any time, as if turns were no help: what one has done the
+ * others must not do again, and nobody may commit, or tell a leaf, for ever.
  */
 import type { AgentId, JoinRequestId } from "../../proto/mod.ts";
 import {
@@ -71,7 +72,10 @@ export interface DutiesState {
 
 const none: DutyBudgets = { lost: 0, fails: 0, rest: 0, again: 0 };
 
-/** A request is named by its agent, and by its leaf: `erin 0`, of the leaf with which it was there at first. */
+/**
+ * A request is named by its agent, and by its leaf: `erin 0`, of the leaf with which it was there
+ * at first.
+ */
 function asking(word: string): Asking {
   const [name = ""] = word.split(" ");
   // cast: nobody reads more than their names
@@ -119,13 +123,17 @@ function numberOf({ work }: DutyState): number | undefined {
 }
 
 /** All have read everything, nobody that left is in the group, and all who could be let in were. */
-function isDone({ leave = [], ask = {}, left: budgets }: DutySetting, { members, log, left }: DutiesState): boolean {
+function isDone(
+  { leave = [], ask = {}, left: budgets }: DutySetting,
+  { members, log, left }: DutiesState,
+): boolean {
   const has = (kind: "gone" | "back", name: string): boolean =>
     log.some((entry) => entry.is === "commit" && entry[kind].includes(name));
   // Until it asks again, nobody can let it in.
   const isSilent = left.again === (budgets?.again ?? 0);
   const isLetIn = Object.entries(ask).every(([name, kind]) =>
-    kind === "hopeless" || has("back", name) || (kind === "outdated" && isSilent) || leave.includes(name)
+    kind === "hopeless" || has("back", name) || (kind === "outdated" && isSilent) ||
+    leave.includes(name)
   );
   const areIdle = Object.values(members).every(({ duties, read, words, calls }) =>
     duties.work.at === "idle" && read === log.length && words.length + calls.length === 0
@@ -154,7 +162,12 @@ class Keeper {
     const { read, words, calls, duties } = this.#member;
     const { work } = duties;
     const moves: Move<DutiesState>[] = [];
-    const add = (what: string, kind: Kind, act: (keeper: Keeper) => void, budget?: keyof DutyBudgets): void => {
+    const add = (
+      what: string,
+      kind: Kind,
+      act: (keeper: Keeper) => void,
+      budget?: keyof DutyBudgets,
+    ): void => {
       if (budget !== undefined && this.#state.left[budget] === 0) return;
       moves.push({
         name: `${this.#name}: ${what}`,
@@ -168,16 +181,22 @@ class Keeper {
     };
     if (read < this.#state.log.length) add("reads on", "notice", (keeper) => keeper.#read());
     if (words.length > 0) add("hears of a request", "notice", (keeper) => keeper.#hear());
-    for (const timer of timersOf(duties)) add("time", "time", (keeper) => keeper.#push({ type: "time", timer }));
-    if (work.at === "resting") add("starts", "program", (keeper) => keeper.#push({ type: "start" }));
-    else add("rests", "fault", (keeper) => keeper.#push({ type: "rest" }), "rest");
+    for (const timer of timersOf(duties)) {
+      add("time", "time", (keeper) => keeper.#push({ type: "time", timer }));
+    }
+    if (work.at === "resting") {
+      add("starts", "program", (keeper) => keeper.#push({ type: "start" }));
+    } else add("rests", "fault", (keeper) => keeper.#push({ type: "rest" }), "rest");
     for (const [at, call] of calls.entries()) {
       // A commit of an epoch that is over is made anew when the group has moved.
       const waits = call.op === "change" && read < this.#state.log.length;
       if (!waits) add(`the answer to ${call.op}`, "answer", (keeper) => keeper.#answered(at));
-      if (call.op === "change") add("the commit fails", "fault", (keeper) => keeper.#failed(at), "fails");
-      else add(`${call.op} is lost`, "fault", (keeper) => keeper.#failed(at), "lost");
-      if (call.op === "tell") add("the asker hears and asks again", "answer", (keeper) => keeper.#heard(at), "again");
+      if (call.op === "change") {
+        add("the commit fails", "fault", (keeper) => keeper.#failed(at), "fails");
+      } else add(`${call.op} is lost`, "fault", (keeper) => keeper.#failed(at), "lost");
+      if (call.op === "tell") {
+        add("the asker hears and asks again", "answer", (keeper) => keeper.#heard(at), "again");
+      }
     }
     return moves;
   }
@@ -206,8 +225,10 @@ class Keeper {
   get #facts(): DutyFacts {
     const { read } = this.#member;
     const seen = this.#state.log.slice(0, read);
-    const isGone = (name: string): boolean => seen.some((entry) => entry.is === "commit" && entry.gone.includes(name));
-    const isBack = (name: string): boolean => seen.some((entry) => entry.is === "commit" && entry.back.includes(name));
+    const isGone = (name: string): boolean =>
+      seen.some((entry) => entry.is === "commit" && entry.gone.includes(name));
+    const isBack = (name: string): boolean =>
+      seen.some((entry) => entry.is === "commit" && entry.back.includes(name));
     const leavers = seen.flatMap((entry) =>
       entry.is === "leave" && !isGone(entry.name) ? [asking(entry.name).agentId] : []
     );
@@ -224,7 +245,11 @@ class Keeper {
       isWithoutLeavers: false,
       wantsOwnLeaf: false,
       hasAbsentLeavers: false,
-      members: () => this.#setting.keepers.map((name, leafIndex) => ({ agentId: asking(name).agentId, leafIndex })),
+      members: () =>
+        this.#setting.keepers.map((name, leafIndex) => ({
+          agentId: asking(name).agentId,
+          leafIndex,
+        })),
       joinedAfter: () => false,
       jitter: (ms) => ms,
     };
@@ -238,7 +263,8 @@ class Keeper {
   }
 
   #moved({ gone, back }: Extract<Entry, { is: "commit" }>): void {
-    const agents = (names: readonly string[]): AgentId[] => names.map((name) => asking(name).agentId);
+    const agents = (names: readonly string[]): AgentId[] =>
+      names.map((name) => asking(name).agentId);
     this.#push({ type: "moved", added: agents(back), removed: agents([...gone, ...back]) });
   }
 
@@ -277,7 +303,9 @@ class Keeper {
   #heard(at: number): void {
     const { number, of } = this.#take(at);
     const [name] = of.split(" ");
-    for (const member of Object.values(this.#state.members)) member.words = [...member.words, `${name} 0`];
+    for (const member of Object.values(this.#state.members)) {
+      member.words = [...member.words, `${name} 0`];
+    }
     this.#push({ type: "told", call: number, failed: undefined });
   }
 
@@ -297,7 +325,11 @@ class Keeper {
     if (gone.length + back.length === 0) return done();
     const isAboutContent = back.some((name) => ask[name] === "hopeless");
     if (isRefusing || isAboutContent) {
-      return this.#push({ type: "changed", change, why: { isAboutContent, text: "the relay says so" } });
+      return this.#push({
+        type: "changed",
+        change,
+        why: { isAboutContent, text: "the relay says so" },
+      });
     }
     const entry = { is: "commit", gone, back } as const;
     state.log = [...state.log, entry];

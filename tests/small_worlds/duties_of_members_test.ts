@@ -1,4 +1,7 @@
-/** Members' duties, every order of events: each is done once, by the first one, and nobody commits or tells for ever. */
+/**
+ * Members' duties, every order of events: each is done once, by the first one, and nobody commits
+ * or tells for ever.
+ */
 import { inCampaign, tried } from "../support/campaign.ts";
 import { dutiesOfMembers, type DutySetting } from "./duties_of_members.ts";
 import { checkAll, checkFound, goesRound, isStuck } from "./explore.ts";
@@ -24,16 +27,38 @@ world("three members see the same leaver", {
   leave: ["dora"],
   left: { fails: times },
 });
-world("members that leave and one that asks to come back", { keepers, leave: ["dora"], ask: { erin: "present" } });
-world("an asker that signed about an outdated leaf", { keepers, ask: { erin: "outdated" }, left: { again: 1 } });
-world("an asker that never hears which leaf it has", { keepers, ask: { erin: "outdated" }, left: { lost: 1 } });
+world("members that leave and one that asks to come back", {
+  keepers,
+  leave: ["dora"],
+  ask: { erin: "present" },
+});
+world("an asker that signed about an outdated leaf", {
+  keepers,
+  ask: { erin: "outdated" },
+  left: { again: 1 },
+});
+world("an asker that never hears which leaf it has", {
+  keepers,
+  ask: { erin: "outdated" },
+  left: { lost: 1 },
+});
 world("a request that no commit can grant keeps nobody out", {
   keepers,
   leave: ["dora"],
   ask: { mallory: "hopeless", erin: "present" },
 });
-world("an asker that leaves", { keepers, leave: ["erin"], ask: { erin: "present" }, left: { rest: times } });
-world("a relay that takes no commit", { keepers, leave: ["dora"], ask: { erin: "present" }, isRefusing: true });
+world("an asker that leaves", {
+  keepers,
+  leave: ["erin"],
+  ask: { erin: "present" },
+  left: { rest: times },
+});
+world("a relay that takes no commit", {
+  keepers,
+  leave: ["dora"],
+  ask: { erin: "present" },
+  isRefusing: true,
+});
 
 function finds(what: string, why: string, setting: DutySetting): void {
   Deno.test(`the world finds ${what}`, () => checkFound(dutiesOfMembers(setting), why));
@@ -45,7 +70,12 @@ const withoutPause: typeof stepDuties = (state, event, facts) => {
   const next = stepDuties(state, { type: "time", timer: state.work.timer }, facts);
   return { effects: [...effects, ...next.effects] };
 };
-finds("a member that does not pause", goesRound, { keepers, leave: ["dora"], isRefusing: true, step: withoutPause });
+finds("a member that does not pause", goesRound, {
+  keepers,
+  leave: ["dora"],
+  isRefusing: true,
+  step: withoutPause,
+});
 
 const tellsAgain: typeof stepDuties = (state, event, facts) => {
   state.told = [];
@@ -59,7 +89,11 @@ finds("a member that tells a leaf again and again", goesRound, {
 
 const allOrNothing: typeof stepDuties = (state, event, facts) => {
   const isRefused = event.type === "changed" && event.why !== undefined;
-  return stepDuties(state, isRefused ? { ...event, why: { isAboutContent: false, text: "" } } : event, facts);
+  return stepDuties(
+    state,
+    isRefused ? { ...event, why: { isAboutContent: false, text: "" } } : event,
+    facts,
+  );
 };
 finds("a request that keeps others out", isStuck, {
   keepers: ["ann"],
@@ -85,10 +119,15 @@ const trustsOthers: typeof stepDuties = (state, event, facts) => {
   state.work = { at: "idle" };
   return { effects: [] };
 };
-finds("members that trust that another one has done it", isStuck, { keepers, leave: ["dora"], step: trustsOthers });
+finds("members that trust that another one has done it", isStuck, {
+  keepers,
+  leave: ["dora"],
+  step: trustsOthers,
+});
 
 const commitsBlindly: typeof stepDuties = (state, event, facts) => {
-  const isTime = event.type === "time" && state.work.at === "turn" && state.work.timer === event.timer;
+  const isTime = event.type === "time" && state.work.at === "turn" &&
+    state.work.timer === event.timer;
   if (!isTime) return stepDuties(state, event, facts);
   const change = ++state.numbers;
   state.work = { at: "working", change };

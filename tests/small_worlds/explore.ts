@@ -1,10 +1,14 @@
 /**
- * Tries every order of events of a small world, breadth first: a state is visited once, and a fault comes with its shortest story.
- * Of a visited state its hash is kept, the state that led to it and the name of the event; the whole only until it is its turn.
+ * Tries every order of events of a small world, breadth first: a state is visited once, and a fault
+ * comes with its shortest story. Of a visited state its hash is kept, the state that led to it and
+ * the name of the event; the whole only until it is its turn.
  */
 import { copyOf, hashOf, type Renaming } from "./plain_state.ts";
 
-/** `time`, `program` and `fault` have a pace or a budget of their own; answers and notices come as fast as a relay sends them. */
+/**
+ * `time`, `program` and `fault` have a pace or a budget of their own; answers and notices come as
+ * fast as a relay sends them.
+ */
 export type Kind = "answer" | "notice" | "time" | "program" | "fault";
 
 export interface Move<S> {
@@ -22,20 +26,28 @@ export interface World<S> {
   readonly start: S;
   /** Everything that may happen next. */
   readonly moves: (state: S) => readonly Move<S>[];
-  /** The part of a state by which it differs from others. A state that was viewed is changed no more: views of its parts may be kept. */
+  /**
+   * The part of a state by which it differs from others. A state that was viewed is changed no
+   * more: views of its parts may be kept.
+   */
   readonly view?: (state: S) => unknown;
   /**
-   * How often each thing may still happen that needs a budget, at most 7 each and 21 of them; not in `view`. Whatever follows on a state
-   * follows on one that differs in having more left, so a state is not visited beside one that has no less. Then nobody is stuck if a good
-   * state is reached without what needs a budget.
+   * How often each thing may still happen that needs a budget, at most 7 each and 21 of them; not
+   * in `view`. Whatever follows on a state follows on one that differs in having more left, so a
+   * state is not visited beside one that has no less. Then nobody is stuck if a good state is
+   * reached without what needs a budget.
    */
   readonly left?: (state: S) => readonly number[];
   /**
-   * Moves of one who meets nobody before it has made one of them: whatever the others do meanwhile leads to the same states in any order, and
-   * leaves it the same moves. They are tried alone, if one of them that needs no budget leads to a new state: so nothing is put off for ever.
+   * Moves of one who meets nobody before it has made one of them: whatever the others do meanwhile
+   * leads to the same states in any order, and leaves it the same moves. They are tried alone, if
+   * one of them that needs no budget leads to a new state: so nothing is put off for ever.
    */
   readonly alone?: (state: S, moves: readonly Move<S>[]) => readonly Move<S>[] | undefined;
-  /** Other names for everybody, under which a state is the same to all promises: one of those states is visited. */
+  /**
+   * Other names for everybody, under which a state is the same to all promises: one of those states
+   * is visited.
+   */
   readonly renamings?: readonly Renaming[];
   /** The promise that a state breaks, if it does: nothing follows on such a state. */
   readonly broken: (state: S) => string | undefined;
@@ -59,7 +71,9 @@ export interface Explored {
   /** States from which no good one can be reached, and the shortest story to one of them. */
   readonly stuck: number;
   readonly stuckStory: Story | undefined;
-  /** A circle of answers and notices alone: the channel and the relay talk without a pause for ever. */
+  /**
+   * A circle of answers and notices alone: the channel and the relay talk without a pause for ever.
+   */
   readonly hotLoop: Story | undefined;
 }
 
@@ -69,9 +83,15 @@ export function explore<S>(world: World<S>, maxStates = 5_000_000): Explored {
   return search.result();
 }
 
-export const [isStuck, goesRound] = ["no way to a good state", "answers and notices follow each other without end"];
+export const [isStuck, goesRound] = [
+  "no way to a good state",
+  "answers and notices follow each other without end",
+];
 
-/** Throws unless a story is found whose reason begins so: the first one is enough. Those that are stuck, or go round, are seen at the end. */
+/**
+ * Throws unless a story is found whose reason begins so: the first one is enough. Those that are
+ * stuck, or go round, are seen at the end.
+ */
 export function checkFound<S>(world: World<S>, why: string, maxStates = 100_000): void {
   const search = new Search(world);
   search.run(maxStates, why);
@@ -97,7 +117,9 @@ export function checkAll<S>(name: string, world: World<S>, maxStates?: number): 
 
 /** For the words of a failed test. */
 export function told({ why, events }: Story): string {
-  return `${why}, after ${events.length} events:\n${events.map((event) => `  ${event}`).join("\n")}`;
+  return `${why}, after ${events.length} events:\n${
+    events.map((event) => `  ${event}`).join("\n")
+  }`;
 }
 
 class Search<S> {
@@ -160,7 +182,11 @@ class Search<S> {
     for (const move of others) this.#try(move, state, id);
   }
 
-  #try({ name, kind, act, isBudgeted = false, copy = copyOf }: Move<S>, before: S, from: number): void {
+  #try(
+    { name, kind, act, isBudgeted = false, copy = copyOf }: Move<S>,
+    before: S,
+    from: number,
+  ): void {
     const state = copy(before);
     act(state);
     const to = this.#add(state, from, name);
@@ -197,7 +223,9 @@ class Search<S> {
 
   #story(why: string, id: number): Story {
     const events: string[] = [];
-    for (let at = id; at > 0; at = this.#parents.at(at)) events.unshift(this.#names[this.#events.at(at)] ?? "");
+    for (let at = id; at > 0; at = this.#parents.at(at)) {
+      events.unshift(this.#names[this.#events.at(at)] ?? "");
+    }
     return { why, events };
   }
 
@@ -251,7 +279,10 @@ class Search<S> {
     return listsOf(to, from, size);
   }
 
-  /** States are taken away that no fast event leads to: those that are left are on a circle, or behind one. */
+  /**
+   * States are taken away that no fast event leads to: those that are left are on a circle, or
+   * behind one.
+   */
   #hotLoop(): Story | undefined {
     const { size } = this.#ids;
     const [from, to, names] = [new Numbers(), new Numbers(), new Numbers()];
@@ -338,7 +369,10 @@ class Numbers {
   }
 }
 
-/** Numbers of states by their hashes, in a table with free places; states that differ in what is left of budgets are in a chain. */
+/**
+ * Numbers of states by their hashes, in a table with free places; states that differ in what is
+ * left of budgets are in a chain.
+ */
 class StateIds {
   #mask = 2 ** 16 - 1;
   #high = new Uint32Array(this.#mask + 1);
@@ -346,7 +380,10 @@ class StateIds {
   /** One more than the number of the latest; 0 for a free place. */
   #ids = new Int32Array(this.#mask + 1);
   #places = 0;
-  /** Of each state: what is left, four bits each, and one more than the number of the one before it in its chain. */
+  /**
+   * Of each state: what is left, four bits each, and one more than the number of the one before it
+   * in its chain.
+   */
   readonly #first = new Numbers();
   readonly #second = new Numbers();
   readonly #third = new Numbers();
@@ -361,7 +398,8 @@ class StateIds {
     const place = this.#place(high, low);
     const latest = this.#ids[place] ?? 0;
     for (let known = latest; known > 0; known = this.#before.at(known - 1)) {
-      const hasMore = isNoLess(this.#first.at(known - 1), first) && isNoLess(this.#second.at(known - 1), second) &&
+      const hasMore = isNoLess(this.#first.at(known - 1), first) &&
+        isNoLess(this.#second.at(known - 1), second) &&
         isNoLess(this.#third.at(known - 1), third);
       if (hasMore) return { id: known - 1, isNew: false };
     }

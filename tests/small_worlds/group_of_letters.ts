@@ -1,7 +1,7 @@
 /**
- * A group without keys: an epoch is its number and the commit or founding that led to it, a leaf is a name, a key is the epoch, the
- * leaf and a counter. A world notes each key with what it sealed, over all copies of all stores: one that seals two contents is
- * seen at once.
+ * A group without keys: an epoch is its number and the commit or founding that led to it, a leaf is
+ * a name, a key is the epoch, the leaf and a counter. A world notes each key with what it sealed,
+ * over all copies of all stores: one that seals two contents is seen at once.
  */
 import { foundingEpoch } from "../../proto/mod.ts";
 

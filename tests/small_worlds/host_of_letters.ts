@@ -1,7 +1,8 @@
 /**
- * Carries out what the real `stepLink` says, as `LinkRunner` and `ChannelRunner` do, with letters: the queue of entries, the calls
- * to the relay and what follows on their answers. The parts around it (stop, founding, rejoin, commits, outbox) keep the rules of
- * their classes. Each promise is checked where it could be broken.
+ * Carries out what the real `stepLink` says, as `LinkRunner` and `ChannelRunner` do, with letters:
+ * the queue of entries, the calls to the relay and what follows on their answers. The parts around
+ * it (stop, founding, rejoin, commits, outbox) keep the rules of their classes. Each promise is
+ * checked where it could be broken.
  */
 import { generationOf } from "../../proto/mod.ts";
 import {
@@ -143,7 +144,9 @@ export class Host {
     if (this.#isStepping) return;
     this.#isStepping = true;
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-      if (++this.#steps > maxSteps) return this.#broken("L3: a circle of steps without time, an answer or a notice");
+      if (++this.#steps > maxSteps) {
+        return this.#broken("L3: a circle of steps without time, an answer or a notice");
+      }
       const { write, effects } = this.#step(this.#agent.link, next, factsOf(this.#agent));
       if (write !== undefined) this.#agent.disk.anchor = write;
       for (const effect of effects) this.#perform(effect);
@@ -201,14 +204,21 @@ export class Host {
     }
   }
 
-  /** Entries are read in the order of the log, each once of a subscription, and none of a connection that is over. */
+  /**
+   * Entries are read in the order of the log, each once of a subscription, and none of a connection
+   * that is over.
+   */
   #checkRead({ notice: { content } }: Extract<Effect, { type: "read" }>): void {
     if (content.type !== "entry") return;
     const { lastRead } = this.#world;
     const { entry: { sequence }, tag } = content;
     const { link } = this.#agent.link;
-    if (content.connection !== this.#agent.connection) this.#broken("an entry of a connection that is over is read");
-    if (!("stream" in link) || link.stream?.tag !== tag) this.#broken("an entry of an earlier subscription is read");
+    if (content.connection !== this.#agent.connection) {
+      this.#broken("an entry of a connection that is over is read");
+    }
+    if (!("stream" in link) || link.stream?.tag !== tag) {
+      this.#broken("an entry of an earlier subscription is read");
+    }
     if (!this.#world.isOrderLost && lastRead?.tag === tag && lastRead.sequence >= sequence) {
       this.#broken("an entry is read twice, or before another");
     }
@@ -229,9 +239,15 @@ export class Host {
         if (disk.candidate === undefined || isUnderWay) {
           return this.push({ type: "answered", call, answer: { question } });
         }
-        return this.#call({ by: "question", call, question }, { op: "FindCommit", epoch: disk.candidate.epoch });
+        return this.#call({ by: "question", call, question }, {
+          op: "FindCommit",
+          epoch: disk.candidate.epoch,
+        });
       default:
-        return this.#call({ by: "question", call, question }, { op: "FindCommit", epoch: about.epoch ?? 0 });
+        return this.#call({ by: "question", call, question }, {
+          op: "FindCommit",
+          epoch: about.epoch ?? 0,
+        });
     }
   }
 
@@ -243,7 +259,13 @@ export class Host {
       return this.push({ type: "answered", call, answer: { question: "put_back", reply: so } });
     }
     const changes = { added: added ?? [], removed: removed ?? [] };
-    this.#call({ by: "put_back", call, epoch, so }, { op: "SendCommit", epoch, hash, author, ...changes });
+    this.#call({ by: "put_back", call, epoch, so }, {
+      op: "SendCommit",
+      epoch,
+      hash,
+      author,
+      ...changes,
+    });
   }
 
   #answerPutBack(
@@ -267,19 +289,29 @@ export class Host {
     if (request.op === "SendCommit") {
       // cast: the request was a SendCommit
       const { sequence, duplicate } = reply as Replies["SendCommit"];
-      return this.#putBack(call, epoch + 1, { commits: commits + 1, own: own + (duplicate ? 0 : 1), sequence });
+      return this.#putBack(call, epoch + 1, {
+        commits: commits + 1,
+        own: own + (duplicate ? 0 : 1),
+        sequence,
+      });
     }
     // cast: the request was a FindCommit
     const { commit } = reply as Replies["FindCommit"];
     if (commit !== undefined && commit.hash === this.#agent.disk.kept?.[epoch]?.hash) {
-      return this.#putBack(call, epoch + 1, { commits: commits + 1, own, sequence: commit.sequence });
+      return this.#putBack(call, epoch + 1, {
+        commits: commits + 1,
+        own,
+        sequence: commit.sequence,
+      });
     }
     this.push({ type: "answered", call, answer: { question: "put_back", reply: so } });
   }
 
   #keep(epoch: number, commit: KeptCommit): void {
     const { disk } = this.#agent;
-    if (disk.kept !== undefined) disk.kept = Object.freeze({ ...disk.kept, [epoch]: Object.freeze(commit) });
+    if (disk.kept !== undefined) {
+      disk.kept = Object.freeze({ ...disk.kept, [epoch]: Object.freeze(commit) });
+    }
   }
 
   /** The relay is told what the program is done with, on a connection that was compared only. */
@@ -287,9 +319,14 @@ export class Host {
     const { relay } = this.#world;
     const { name, connection } = this.#agent;
     if (connection === 0) return;
-    if (consumed > (relay.cursors[name]?.consumed ?? 0)) this.#checkCompared("acknowledged as consumed", false);
+    if (consumed > (relay.cursors[name]?.consumed ?? 0)) {
+      this.#checkCompared("acknowledged as consumed", false);
+    }
     const { stop } = this.#agent.disk;
-    if (stop !== undefined && consumed >= stop.sequence && consumed > (relay.cursors[name]?.consumed ?? 0)) {
+    if (
+      stop !== undefined && consumed >= stop.sequence &&
+      consumed > (relay.cursors[name]?.consumed ?? 0)
+    ) {
       this.#broken("S2: something behind the stop is acknowledged as consumed");
     }
     callRelay(relay, name, { op: "Acknowledge", consumed });
@@ -299,7 +336,9 @@ export class Host {
     const { compared } = this.#world;
     const agent = this.#agent;
     const isOfMember = !isByMember || compared?.member === memberOf(agent);
-    if (compared?.connection === agent.connection && permit(agent) !== undefined && isOfMember) return;
+    if (compared?.connection === agent.connection && permit(agent) !== undefined && isOfMember) {
+      return;
+    }
     this.#broken(`S2: something is ${what} on a connection that was not compared`);
   }
 
@@ -397,13 +436,15 @@ export class Host {
     const [task] = this.#agent.tasks;
     const { link } = this.#agent.link;
     if (task?.kind !== "turn" || !task.isWaiting) return;
-    const isOpen = (link.at === "settling" || link.at === "fetching") && link.stream?.tag === task.tag;
+    const isOpen = (link.at === "settling" || link.at === "fetching") &&
+      link.stream?.tag === task.tag;
     if (!isOpen) this.#finish();
   }
 
   #subscribe(call: number, tag: number): void {
     const { received: after, link: { log } } = this.#agent;
-    const known = after !== undefined && log !== undefined && { log: new TextDecoder().decode(log) };
+    const known = after !== undefined && log !== undefined &&
+      { log: new TextDecoder().decode(log) };
     this.#call({ by: "subscribe", call, tag }, {
       op: "Subscribe",
       tag,
@@ -453,15 +494,26 @@ export class Host {
   }
 
   #answerSubscribe(call: number, reply: Reply | Refused): void {
-    if ("refused" in reply) return this.push({ type: "refused", call, code: reply.refused, text: reply.refused });
+    if ("refused" in reply) {
+      return this.push({ type: "refused", call, code: reply.refused, text: reply.refused });
+    }
     if (!this.#isHeld(call)) return;
     // cast: the request was a Subscribe
     const given = reply as Replies["Subscribe"];
-    this.push({ type: "answered", call, answer: { question: "subscribe", reply: subscribedOf(given) } });
+    this.push({
+      type: "answered",
+      call,
+      answer: { question: "subscribe", reply: subscribedOf(given) },
+    });
   }
 
-  #answerQuestion({ call, question }: Extract<Asker, { by: "question" }>, reply: Reply | Refused): void {
-    if ("refused" in reply) return this.push({ type: "refused", call, code: reply.refused, text: reply.refused });
+  #answerQuestion(
+    { call, question }: Extract<Asker, { by: "question" }>,
+    reply: Reply | Refused,
+  ): void {
+    if ("refused" in reply) {
+      return this.push({ type: "refused", call, code: reply.refused, text: reply.refused });
+    }
     // cast: the request was a FindCommit
     const found = reply as Replies["FindCommit"];
     if (question === "open_commit") {
@@ -481,7 +533,12 @@ export class Host {
       case "stop":
         this.#finish();
         if ("refused" in reply) {
-          return this.push({ type: "refused", call: task.call, code: reply.refused, text: reply.refused });
+          return this.push({
+            type: "refused",
+            call: task.call,
+            code: reply.refused,
+            text: reply.refused,
+          });
         }
         // cast: the request was a FindCommit
         this.#judgeStop(reply as Replies["FindCommit"]);
@@ -494,7 +551,9 @@ export class Host {
       case "read":
         if (task.at === "own_founding") {
           this.#finishRead(task);
-          return "refused" in reply || task.permit === undefined ? undefined : this.#settled(reply, task.permit);
+          return "refused" in reply || task.permit === undefined
+            ? undefined
+            : this.#settled(reply, task.permit);
         }
         // cast: the request was a FindCommit
         if (!("refused" in reply)) this.#settleCommit(reply as Replies["FindCommit"]);
@@ -534,8 +593,9 @@ export class Host {
   #settled(reply: Reply, given: Permit): void {
     // cast: the request was a FindCommit
     const { commit } = reply as Replies["FindCommit"];
-    if (commit !== undefined && commit.hash === this.#agent.disk.founding) this.#enter(commit.sequence, given);
-    else this.#askWhenRead();
+    if (commit !== undefined && commit.hash === this.#agent.disk.founding) {
+      this.#enter(commit.sequence, given);
+    } else this.#askWhenRead();
   }
 
   /** Our group is in the new generation. */
@@ -544,7 +604,9 @@ export class Host {
     const { disk } = agent;
     const { founding } = disk;
     if (founding === undefined) return;
-    if (given === undefined) this.#broken("S2: a generation is entered on a connection that was not compared");
+    if (given === undefined) {
+      this.#broken("S2: a generation is entered on a connection that was not compared");
+    }
     const epoch = nextFounding(agent);
     disk.group = afterFounding(generationOf(epoch), founding, foundersLeaf(agent.name, founding));
     disk.own = Object.freeze({ sequence, epoch, hash: bytesOf(founding) });
@@ -579,7 +641,9 @@ export class Host {
 
   #askWhenRead(): void {
     const { disk: { stop }, unread } = this.#agent;
-    if (stop !== undefined && isAllHere(this.#agent) && unread.length === 0) this.#startRejoin("stopped", undefined);
+    if (stop !== undefined && isAllHere(this.#agent) && unread.length === 0) {
+      this.#startRejoin("stopped", undefined);
+    }
   }
 
   // Entries
@@ -589,7 +653,9 @@ export class Host {
     if (note.type === "entry") return this.#readEntry(task, note.entry);
     this.#finishRead(task);
     if (note.type === "rejoin") {
-      if (this.#agent.disk.stop === undefined && this.#agent.isByWord) this.push({ type: "asked_back" });
+      if (this.#agent.disk.stop === undefined && this.#agent.isByWord) {
+        this.push({ type: "asked_back" });
+      }
     } else if (note.type === "leaf") this.#toldLeaf(note.leaf);
     else if (note.type === "end") this.#endedBy(note.reason);
   }
@@ -620,7 +686,10 @@ export class Host {
       return this.push({ type: "fetch", afterMs: 0 });
     }
     if (entry.kind === "founding") return this.#finishRead(task);
-    if (entry.epoch > agent.disk.group.epoch && (agent.disk.candidate !== undefined || agent.isUnderWay)) {
+    if (
+      entry.epoch > agent.disk.group.epoch &&
+      (agent.disk.candidate !== undefined || agent.isUnderWay)
+    ) {
       return this.#awaitOwnCommit(task);
     }
     this.#readCommitted(task);
@@ -629,7 +698,9 @@ export class Host {
   /** A commit of ours may have been taken though nobody has told us yet. */
   #awaitOwnCommit(task: Extract<Task, { kind: "read" }>): void {
     const { candidate } = this.#agent.disk;
-    if (this.#agent.isUnderWay || candidate === undefined) return void (task.at = "waits_for_commit");
+    if (this.#agent.isUnderWay || candidate === undefined) {
+      return void (task.at = "waits_for_commit");
+    }
     task.at = "own_commit";
     this.#call({ by: "task" }, { op: "FindCommit", epoch: candidate.epoch });
   }
@@ -694,7 +765,11 @@ export class Host {
   // The way back
 
   #comeBackBy({ by, reason, sent }: Doubt): void {
-    this.#comeBack(reason, by !== "lapse", by === "store" && !this.#agent.isProven ? sent?.sequence : undefined);
+    this.#comeBack(
+      reason,
+      by !== "lapse",
+      by === "store" && !this.#agent.isProven ? sent?.sequence : undefined,
+    );
     this.#hurry();
   }
 
@@ -752,7 +827,9 @@ export class Host {
     const agent = this.#agent;
     const { rejoin, disk } = agent;
     if (rejoin?.at !== "proof") return;
-    if ("refused" in reply && reply.refused === "transport_error") return void (rejoin.at = "proof_later");
+    if ("refused" in reply && reply.refused === "transport_error") {
+      return void (rejoin.at = "proof_later");
+    }
     // cast: the request was a ReadOwn
     const entry = "refused" in reply ? undefined : (reply as Replies["ReadOwn"]).entry;
     const { group: { epoch }, usedKeys } = disk;
@@ -768,7 +845,8 @@ export class Host {
     if (!("refused" in reply)) return void (rejoin.at = "waiting");
     if (reply.refused === "not_found") return this.#end("not_found");
     const generation = reply.epoch === undefined ? rejoin.generation : generationOf(reply.epoch);
-    const isOther = generation !== rejoin.generation && generation >= generationOf(disk.group.epoch);
+    const isOther = generation !== rejoin.generation &&
+      generation >= generationOf(disk.group.epoch);
     if (isOther) [rejoin.generation, rejoin.leaf] = [generation, undefined];
     rejoin.at = "pausing";
     if (isOther) this.#askRejoin();
@@ -796,7 +874,8 @@ export class Host {
   welcomed(welcome: Extract<Note, { type: "welcome" }>): void {
     const agent = this.#agent;
     if (welcome.joined <= agent.disk.welcomed) return;
-    const isExpected = agent.rejoin !== undefined && agent.rejoin.at !== "proof" && agent.rejoin.at !== "proof_later";
+    const isExpected = agent.rejoin !== undefined && agent.rejoin.at !== "proof" &&
+      agent.rejoin.at !== "proof_later";
     if (isExpected) agent.tasks.push({ kind: "rejoined", welcome, isWaiting: false });
     else agent.welcome = welcome;
     this.run();
@@ -849,7 +928,10 @@ export class Host {
 
   #awaitArrival(operation: number): void {
     if (isAllHere(this.#agent)) return this.#queueFounding(operation, true);
-    this.#call({ by: "recover", operation }, { op: "FindCommit", epoch: this.#agent.disk.group.epoch });
+    this.#call({ by: "recover", operation }, {
+      op: "FindCommit",
+      epoch: this.#agent.disk.group.epoch,
+    });
   }
 
   #answerRecover(operation: number, refusal: Refused | undefined): void {
@@ -876,7 +958,9 @@ export class Host {
     this.#agent.tasks.push({ kind: "found", operation, mayWait, at: "new", isWaiting: false });
   }
 
-  /** All that stands in front of the stop is said to be here, on a connection that can deliver it. */
+  /**
+   * All that stands in front of the stop is said to be here, on a connection that can deliver it.
+   */
   #checkPassedOver(): void {
     const { relay, isHonest } = this.#world;
     const { disk: { stop }, received = 0, name } = this.#agent;
@@ -931,7 +1015,11 @@ export class Host {
     });
   }
 
-  #answerFound(task: Extract<Task, { kind: "found" }>, request: Request, reply: Reply | Refused): void {
+  #answerFound(
+    task: Extract<Task, { kind: "found" }>,
+    request: Request,
+    reply: Reply | Refused,
+  ): void {
     const agent = this.#agent;
     const { operation } = task;
     const isTransport = "refused" in reply && reply.refused === "transport_error";
@@ -967,8 +1055,11 @@ export class Host {
 
   #endFollowing(): void {
     const { operations, disk: { group } } = this.#agent;
-    const isThere = ({ at, until }: Operation): boolean => at === "following" && group.epoch >= until;
-    if (operations.some(isThere)) this.#agent.operations = operations.filter((each) => !isThere(each));
+    const isThere = ({ at, until }: Operation): boolean =>
+      at === "following" && group.epoch >= until;
+    if (operations.some(isThere)) {
+      this.#agent.operations = operations.filter((each) => !isThere(each));
+    }
   }
 
   /** It has waited for long enough. */
@@ -985,10 +1076,19 @@ export class Host {
     disk.usedKeys++;
     const { counter, usedKeys: keyNumber, group } = disk;
     const id = `message ${++this.#world.messages}`;
-    this.#call({ by: "message", group }, { op: "SendMessage", epoch: group.epoch, id, counter, keyNumber });
+    this.#call({ by: "message", group }, {
+      op: "SendMessage",
+      epoch: group.epoch,
+      id,
+      counter,
+      keyNumber,
+    });
   }
 
-  /** The program wants to change the channel. Without a permit, or beside an open commit, it is told so: `crossing_commits.ts` has those that wait. */
+  /**
+   * The program wants to change the channel. Without a permit, or beside an open commit, it is told
+   * so: `crossing_commits.ts` has those that wait.
+   */
   change(): void {
     const agent = this.#agent;
     const { disk, isUnderWay, name } = agent;
@@ -997,7 +1097,10 @@ export class Host {
     this.#checkCompared("committed");
     const operation = ++this.#world.operations;
     agent.operations.push({ operation, what: "commit", at: "sent", waits: 0, until: 0 });
-    disk.candidate = { epoch: disk.group.epoch, hash: `commit ${operation} of ${name} in ${disk.group.epoch}` };
+    disk.candidate = {
+      epoch: disk.group.epoch,
+      hash: `commit ${operation} of ${name} in ${disk.group.epoch}`,
+    };
     this.#sendCommitAgain();
   }
 
@@ -1007,13 +1110,16 @@ export class Host {
     if (candidate === undefined || agent.isUnderWay) return;
     agent.isUnderWay = true;
     const { epoch, hash } = candidate;
-    if (epoch === group.epoch) this.#call({ by: "commit", isFate: false }, { op: "SendCommit", epoch, hash });
-    else this.#call({ by: "commit", isFate: true }, { op: "FindCommit", epoch });
+    if (epoch === group.epoch) {
+      this.#call({ by: "commit", isFate: false }, { op: "SendCommit", epoch, hash });
+    } else this.#call({ by: "commit", isFate: true }, { op: "FindCommit", epoch });
   }
 
   /** It was left open, and some time has passed. */
   commitAgain(): void {
-    if (permit(this.#agent) !== undefined && placeOf(this.#agent).at === "in_step") this.#sendCommitAgain();
+    if (permit(this.#agent) !== undefined && placeOf(this.#agent).at === "in_step") {
+      this.#sendCommitAgain();
+    }
   }
 
   #answerCommit(isFate: boolean, reply: Reply | Refused): void {
@@ -1030,8 +1136,14 @@ export class Host {
       this.#settleCommit(reply as Replies["FindCommit"]);
       return this.#endCommit();
     }
-    // An earlier copy may have been taken, of this process or of one before it: the log says what became of it.
-    if (!isFate) return this.#call({ by: "commit", isFate: true }, { op: "FindCommit", epoch: candidate.epoch });
+    // An earlier copy may have been taken, of this process or of one before it: the log says what
+    // became of it.
+    if (!isFate) {
+      return this.#call({ by: "commit", isFate: true }, {
+        op: "FindCommit",
+        epoch: candidate.epoch,
+      });
+    }
     this.#endCommit();
   }
 
@@ -1070,7 +1182,10 @@ export class Host {
     const { disk } = this.#agent;
     const { candidate } = disk;
     if (candidate === undefined) return;
-    disk.anchor = withDiscarded(disk.anchor, { epoch: candidate.epoch, hash: bytesOf(candidate.hash) });
+    disk.anchor = withDiscarded(disk.anchor, {
+      epoch: candidate.epoch,
+      hash: bytesOf(candidate.hash),
+    });
     disk.candidate = undefined;
   }
 }
@@ -1087,5 +1202,8 @@ function subscribedOf({ log, sent, ...reply }: Replies["Subscribe"]): Subscribed
 function foundOf({ epoch, commit }: Replies["FindCommit"]): Found {
   if (commit === undefined) return { epoch };
   // cast: a reply as the relay's, in letters; its sender and its time are not looked at
-  return { epoch, commit: { sequence: commit.sequence, commitHash: bytesOf(commit.hash) } } as Found;
+  return {
+    epoch,
+    commit: { sequence: commit.sequence, commitHash: bytesOf(commit.hash) },
+  } as Found;
 }

@@ -1,6 +1,6 @@
 /**
- * An agent, a relay that hands out its KeyPackages, and agents that claim them: letters around the real step. The process may die, the
- * relay may restart or lie, and the disk may be an older one.
+ * An agent, a relay that hands out its KeyPackages, and agents that claim them: letters around the
+ * real step. The process may die, the relay may restart or lie, and the disk may be an older one.
  */
 import {
   type KeyPackageEffect,
@@ -106,10 +106,12 @@ export function keyPackagesOfAgent(
 function isGood(
   { state, doing, isOnline, relay: { pool, lastResort }, disk, program, welcomes }: KeyPackageWorld,
 ): boolean {
-  const isQuiet = state.refill.at === "resting" && doing.length === 0 && program !== "asked" && welcomes.length === 0;
+  const isQuiet = state.refill.at === "resting" && doing.length === 0 && program !== "asked" &&
+    welcomes.length === 0;
   const last = disk.find(({ id }) => id === lastResort);
   const isHere = pool.every((id) => disk.some((each) => each.id === id));
-  return isQuiet && isOnline && isHere && 2 * pool.length >= room && last !== undefined && !last.isUsed;
+  return isQuiet && isOnline && isHere && 2 * pool.length >= room && last !== undefined &&
+    !last.isUsed;
 }
 
 class Agent {
@@ -123,7 +125,12 @@ class Agent {
 
   moves(): Move<KeyPackageWorld>[] {
     const moves: Move<KeyPackageWorld>[] = [];
-    const add = (name: string, kind: Kind, act: (agent: Agent) => void, budget?: keyof KeyPackageBudgets): void => {
+    const add = (
+      name: string,
+      kind: Kind,
+      act: (agent: Agent) => void,
+      budget?: keyof KeyPackageBudgets,
+    ): void => {
       if (budget !== undefined && this.#world.left[budget] === 0) return;
       moves.push({
         name,
@@ -138,7 +145,9 @@ class Agent {
       });
     };
     const { doing, isOnline, relay, welcomes, program } = this.#world;
-    for (const at of doing.keys()) add(`done: ${doing[at]?.type}`, "answer", (agent) => agent.#done(at));
+    for (const at of doing.keys()) {
+      add(`done: ${doing[at]?.type}`, "answer", (agent) => agent.#done(at));
+    }
     if (isOnline) {
       add("no connection", "fault", (agent) => agent.#break(false), "broken");
       add("no connection, behind an upload", "fault", (agent) => agent.#break(true), "broken");
@@ -206,9 +215,16 @@ class Agent {
 
   #write({ pool, lastResort, forget }: Extract<Doing, { type: "write" }>): void {
     const world = this.#world;
-    const common = { madeAtMs: world.nowDay * dayMs, isUsed: false, isOlder: false, isThere: false };
+    const common = {
+      madeAtMs: world.nowDay * dayMs,
+      isUsed: false,
+      isOlder: false,
+      isThere: false,
+    };
     const made: KnownKeyPackage[] = [];
-    for (let i = 0; i < pool; i++) made.push({ ...common, id: `p${++world.names}`, purpose: "pool" });
+    for (let i = 0; i < pool; i++) {
+      made.push({ ...common, id: `p${++world.names}`, purpose: "pool" });
+    }
     if (lastResort) made.push({ ...common, id: `l${++world.names}`, purpose: "last_resort" });
     world.disk = [...world.disk.filter(({ id }) => !forget.includes(id)), ...made];
     world.made = made.map(({ id }) => id);
@@ -225,13 +241,21 @@ class Agent {
   }
 
   #note(there: readonly string[]): void {
-    this.#world.disk = this.#world.disk.map((each) => ({ ...each, isThere: there.includes(each.id) }));
+    this.#world.disk = this.#world.disk.map((each) => ({
+      ...each,
+      isThere: there.includes(each.id),
+    }));
   }
 
   #connect(): void {
     const { relay: { pool, lastResort } } = this.#world;
     this.#world.isOnline = true;
-    const cause = { of: "connection", held: pool.length, hasLastResort: lastResort !== undefined, room } as const;
+    const cause = {
+      of: "connection",
+      held: pool.length,
+      hasLastResort: lastResort !== undefined,
+      room,
+    } as const;
     this.#found({ type: "asked", cause });
   }
 
@@ -293,7 +317,12 @@ class Agent {
   #remind(held: number, more: number): void {
     const { isOnline, relay: { lastResort } } = this.#world;
     if (!isOnline) return;
-    const cause = { of: "reminder", held, hasLastResort: lastResort !== undefined, room: more } as const;
+    const cause = {
+      of: "reminder",
+      held,
+      hasLastResort: lastResort !== undefined,
+      room: more,
+    } as const;
     this.#found({ type: "asked", cause });
   }
 
@@ -304,7 +333,9 @@ class Agent {
     world.welcomes = rest;
     const key = world.disk.find((each) => each.id === id);
     if (id === undefined) return;
-    if (key === undefined && !world.excused.includes(id)) this.#broken("keys: those of a Welcome are gone");
+    if (key === undefined && !world.excused.includes(id)) {
+      this.#broken("keys: those of a Welcome are gone");
+    }
     if (key === undefined) return;
     const others = world.disk.filter((each) => each !== key);
     world.disk = key.purpose === "last_resort" ? [...others, { ...key, isUsed: true }] : others;
@@ -346,7 +377,9 @@ class Agent {
 
   #check(): void {
     const { doing, relay: { pool }, hasLied } = this.#world;
-    if (doing.filter(({ type }) => type === "upload").length > 1) this.#broken("refills: two at once");
+    if (doing.filter(({ type }) => type === "upload").length > 1) {
+      this.#broken("refills: two at once");
+    }
     if (pool.length > room && !hasLied) this.#broken("refills: more than the relay takes");
     if (pool.length > 3 * room) this.#broken("refills: without end");
   }

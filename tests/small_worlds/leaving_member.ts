@@ -1,7 +1,8 @@
 /**
- * A member that leaves beside a commit of its own, a member that lets it in anew, a founding of before, kills and lost answers.
- * Leaving and the commits are the real machines; link, stop, founding, rejoin, erasing and the leave of a channel that is over are
- * letters. The relay is honest. Nothing may be written after the note of erasure, and no member may be left at the relay.
+ * A member that leaves beside a commit of its own, a member that lets it in anew, a founding of
+ * before, kills and lost answers. Leaving and the commits are the real machines; link, stop,
+ * founding, rejoin, erasing and the leave of a channel that is over are letters. The relay is
+ * honest. Nothing may be written after the note of erasure, and no member may be left at the relay.
  */
 import {
   type Candidate,
@@ -75,7 +76,15 @@ interface Relay {
   readonly isClosed: boolean;
 }
 
-type Op = "subscribe" | "commit" | "find" | "find_founding" | "found" | "close" | "leave" | "leave_by_name";
+type Op =
+  | "subscribe"
+  | "commit"
+  | "find"
+  | "find_founding"
+  | "found"
+  | "close"
+  | "leave"
+  | "leave_by_name";
 
 interface Call {
   readonly call: number;
@@ -108,7 +117,10 @@ export interface LeavingState {
   entering: { readonly by: "generation" | "membership"; readonly leaf: string } | undefined;
   calls: Call[];
   late: readonly Call[];
-  /** Messages in front of the stop that the program has not taken: no generation is entered over them. */
+  /**
+   * Messages in front of the stop that the program has not taken: no generation is entered over
+   * them.
+   */
   isUnread: boolean;
   /** Changes of the departure by their operations, and the program's calls. */
   own: Readonly<Record<string, number>>;
@@ -141,14 +153,22 @@ export interface LeavingSetting extends LeavingRules {
   readonly owns: "with_others" | "alone" | "beside_an_owner";
 }
 
-const allRules: LeavingRules = { settles: true, names: true, handsOn: true, isKept: true, counts: true };
+const allRules: LeavingRules = {
+  settles: true,
+  names: true,
+  handsOn: true,
+  isKept: true,
+  counts: true,
+};
 const none: readonly never[] = Object.freeze([]);
 const permit: NonNullable<CommitFacts<Plan>["work"]> = Object.freeze(JSON.parse('{"number":0}'));
 const lost: Refused = Object.freeze({ code: "connection_error" });
 
 export function leavingMember(
   left: Partial<LeavingBudgets>,
-  { isStopped = false, isUnread = false, owns = "beside_an_owner", ...rules }: Partial<LeavingSetting> = {},
+  { isStopped = false, isUnread = false, owns = "beside_an_owner", ...rules }: Partial<
+    LeavingSetting
+  > = {},
 ): World<LeavingState> {
   const disk: Disk = Object.freeze({
     isStopped,
@@ -165,7 +185,14 @@ export function leavingMember(
     keys: true,
   });
   const nothing = { leave: 0, change: 0, lost: 0, broken: 0, kill: 0, late: 0, anew: 0, fails: 0 };
-  const late: Call = { call: 0, op: "found", epoch: 1, about: "generation", joined: undefined, isLastTry: false };
+  const late: Call = {
+    call: 0,
+    op: "found",
+    epoch: 1,
+    about: "generation",
+    joined: undefined,
+    isLastTry: false,
+  };
   const start: LeavingState = {
     left: { ...nothing, ...left },
     relay: Object.freeze({
@@ -200,13 +227,25 @@ export function leavingMember(
 /** Here it matters how often it has said goodbye. */
 function view({ operations: _, left: __, ...state }: LeavingState): unknown {
   const { departure } = state.departure;
-  const own = Object.entries(state.own).map(([operation, change]) => ({ operation: Number(operation), change }));
+  const own = Object.entries(state.own).map(([operation, change]) => ({
+    operation: Number(operation),
+    change,
+  }));
   return { ...state, own, said: departure.at === "going" ? departure.tries : 0 };
 }
 
 function processOf(disk: Disk): Pick<
   LeavingState,
-  "disk" | "place" | "link" | "commits" | "departure" | "channel" | "entering" | "own" | "leaving" | "byName"
+  | "disk"
+  | "place"
+  | "link"
+  | "commits"
+  | "departure"
+  | "channel"
+  | "entering"
+  | "own"
+  | "leaving"
+  | "byName"
 > {
   const { note, keys, isStopped } = disk;
   return {
@@ -223,25 +262,37 @@ function processOf(disk: Disk): Pick<
   };
 }
 
-function isAtRest({ channel, place, link, disk, relay, commits, departure }: LeavingState): boolean {
+function isAtRest(
+  { channel, place, link, disk, relay, commits, departure }: LeavingState,
+): boolean {
   if (channel === "over" || channel === "erased") return true;
-  return channel === "open" && place !== "outside" && link === "reading" && disk.leaf === relay.leaf &&
-    commits.commit.at === "none" && commits.plans.length === 0 && departure.departure.at === "staying";
+  return channel === "open" && place !== "outside" && link === "reading" &&
+    disk.leaf === relay.leaf &&
+    commits.commit.at === "none" && commits.plans.length === 0 &&
+    departure.departure.at === "staying";
 }
 
-function brokenPromise({ disk, relay, commits, channel }: Omit<LeavingState, "fault">): string | undefined {
+function brokenPromise(
+  { disk, relay, commits, channel }: Omit<LeavingState, "fault">,
+): string | undefined {
   const isOut = relay.left !== undefined || relay.isClosed;
   if (channel === "erased" && !isOut) return "S3: the keys are erased, and the relay counts it in";
-  const isRestored = channel !== "open" || isSame(forgetCommits(commits), restoreCommits<Plan>(disk));
+  const isRestored = channel !== "open" ||
+    isSame(forgetCommits(commits), restoreCommits<Plan>(disk));
   return isRestored ? undefined : "S7: a process that starts is not as one that has forgotten";
 }
 
-/** Where no request was late. Members keep an agent in the group whose statement is about another leaf. */
+/**
+ * Where no request was late. Members keep an agent in the group whose statement is about another
+ * leaf.
+ */
 function brokenOnTime(
   { relay: { left, leaf, isLastTry, isClosed, log } }: Pick<LeavingState, "relay">,
   owns: LeavingSetting["owns"],
 ): string | undefined {
-  if (left !== undefined && left !== leaf && !isLastTry) return "S3: the statement is about another leaf";
+  if (left !== undefined && left !== leaf && !isLastTry) {
+    return "S3: the statement is about another leaf";
+  }
   const doOthersStay = owns === "alone" ? log.some(isAdding) : true;
   if (isClosed && doOthersStay) return "S3: a channel with another member is closed";
   const isHandedOn = owns === "beside_an_owner" || log.some(isHandingOn);
@@ -284,7 +335,12 @@ class Acting {
     world.disk = Object.freeze({ ...world.disk, ...change });
   }
 
-  call(call: number, op: Op, about: string, more: { readonly epoch?: number; readonly joined?: number } = {}): void {
+  call(
+    call: number,
+    op: Op,
+    about: string,
+    more: { readonly epoch?: number; readonly joined?: number } = {},
+  ): void {
     const { disk, departure: { departure } } = this.#world;
     const { epoch = disk.epoch, joined } = more;
     const isLastTry = departure.at === "going" && departure.tries >= 3;
@@ -336,7 +392,10 @@ class Acting {
       case "refused":
         return this.#write({ candidate: undefined });
       case "given":
-        return this.#write({ candidate: undefined, given: Object.freeze([...disk.given, write.candidate]) });
+        return this.#write({
+          candidate: undefined,
+          given: Object.freeze([...disk.given, write.candidate]),
+        });
     }
   }
 
@@ -355,7 +414,9 @@ class Acting {
     const world = this.#world;
     switch (effect.type) {
       case "send":
-        if (stageOf(world.departure) === "goodbye") world.fault ??= "S3: a commit is sent behind the goodbye";
+        if (stageOf(world.departure) === "goodbye") {
+          world.fault ??= "S3: a commit is sent behind the goodbye";
+        }
         return this.call(effect.call, "commit", letterOf(effect.candidate));
       case "find":
         return this.call(effect.call, "find", "", { epoch: effect.epoch });
@@ -365,7 +426,11 @@ class Acting {
         const { [effect.operation]: _, ...own } = world.own;
         world.own = own;
         const { result } = effect;
-        const why = result.is === "refused" ? result.why : result.is === "failed" ? lost : undefined;
+        const why = result.is === "refused"
+          ? result.why
+          : result.is === "failed"
+          ? lost
+          : undefined;
         return this.departs({ type: "changed", change, why });
       }
       case "fate_told":
@@ -404,7 +469,9 @@ class Acting {
         mayName: this.#rules.names,
       };
       const before = stageOf(world.departure);
-      for (const effect of stepDeparture(world.departure, event, facts).effects) this.#performDeparture(effect);
+      for (const effect of stepDeparture(world.departure, event, facts).effects) {
+        this.#performDeparture(effect);
+      }
       if (before !== stageOf(world.departure)) this.commits({ type: "look" });
     });
   }
@@ -416,7 +483,12 @@ class Acting {
       case "change": {
         const operation = ++world.operations;
         world.own = { ...world.own, [operation]: effect.change };
-        return this.commits({ type: "change", operation, plan: effect.plan.is, isOfDeparture: true });
+        return this.commits({
+          type: "change",
+          operation,
+          plan: effect.plan.is,
+          isOfDeparture: true,
+        });
       }
       case "settle_founding":
         if (world.link === "offline") return this.departs({ type: "founding", why: lost });
@@ -424,11 +496,18 @@ class Acting {
       case "say":
         // Behind what is being written: it gives another leaf, of which leaving begins anew.
         if (world.entering !== undefined) return;
-        return this.call(effect.call, "leave", disk.leaf, effect.isNamed ? { joined: disk.joined } : {});
+        return this.call(
+          effect.call,
+          "leave",
+          disk.leaf,
+          effect.isNamed ? { joined: disk.joined } : {},
+        );
       case "close":
         return this.call(effect.call, "close", "");
       case "settle":
-        return void (world.leaving = world.leaving.filter((operation) => operation !== effect.operation));
+        return void (world.leaving = world.leaving.filter((operation) =>
+          operation !== effect.operation
+        ));
       case "wake":
         return;
       case "ended":
@@ -442,7 +521,9 @@ class Acting {
     if (operations.length === 0) return;
     // By its name it goes from nobody who would be left without an owner.
     if (world.disk.hasOthers && !world.disk.hasHeir) {
-      return void (world.leaving = world.leaving.filter((operation) => !operations.includes(operation)));
+      return void (world.leaving = world.leaving.filter((operation) =>
+        !operations.includes(operation)
+      ));
     }
     world.byName = operations;
     this.call(-2, "leave_by_name", world.disk.leaf, { joined: world.disk.joined });
@@ -472,7 +553,10 @@ class Acting {
 
   connect(): void {
     const world = this.#world;
-    if (world.place !== "in_step" || (world.commits.commit.at === "none" && world.commits.given.length === 0)) {
+    if (
+      world.place !== "in_step" ||
+      (world.commits.commit.at === "none" && world.commits.given.length === 0)
+    ) {
       return this.#subscribe();
     }
     world.link = "fate";
@@ -510,7 +594,9 @@ class Acting {
         return this.commits({ type: "refused", call, why });
       }
       case "find":
-        if (refused !== undefined) return this.commits({ type: "refused", call, why: { code: refused } });
+        if (refused !== undefined) {
+          return this.commits({ type: "refused", call, why: { code: refused } });
+        }
         return this.commits({ type: "found", call, found: foundOf(reply) });
       case "find_founding":
         if (refused !== undefined) return this.departs({ type: "founding", why: lost });
@@ -556,7 +642,9 @@ class Acting {
   /** With each connection, and now and then. */
   asksFounding(): void {
     const { place, disk: { hasFounding }, calls } = this.#world;
-    if (place !== "stopped" || !hasFounding || calls.some(({ op }) => op === "find_founding")) return;
+    if (place !== "stopped" || !hasFounding || calls.some(({ op }) => op === "find_founding")) {
+      return;
+    }
     this.call(-1, "find_founding", "");
   }
 
@@ -597,7 +685,9 @@ class Acting {
 
   erase(): void {
     const world = this.#world;
-    if (!world.disk.note && world.disk.keys) return void (world.disk = Object.freeze({ ...world.disk, note: true }));
+    if (!world.disk.note && world.disk.keys) {
+      return void (world.disk = Object.freeze({ ...world.disk, note: true }));
+    }
     if (world.disk.keys) return void (world.disk = Object.freeze({ ...world.disk, keys: false }));
     world.disk = Object.freeze({ ...world.disk, note: false });
     world.channel = "erased";
@@ -608,10 +698,15 @@ class Acting {
 
 const moved = { candidate: undefined, given: none, used: 0 };
 
-function foundOf({ epoch = 0, hash }: Reply): Extract<CommitEvent<Plan>, { type: "found" }>["found"] {
+function foundOf(
+  { epoch = 0, hash }: Reply,
+): Extract<CommitEvent<Plan>, { type: "found" }>["found"] {
   if (hash === undefined) return { epoch };
   // cast: nobody looks at them
-  return { epoch, commit: { sequence: 0, commitHash: bytesOf(hash), sender: "" as never, timeMs: 0 } };
+  return {
+    epoch,
+    commit: { sequence: 0, commitHash: bytesOf(hash), sender: "" as never, timeMs: 0 },
+  };
 }
 
 const candidates = new Map<string, Candidate>();
@@ -622,7 +717,13 @@ function candidateOf(epoch: number, letter: string): Candidate {
   if (known !== undefined) return known;
   const hash = bytesOf(letter);
   letters.set(hash, letter);
-  const made = Object.freeze({ epoch, hash, adds: isAdding(letter), isLast: false, removesLeavers: false });
+  const made = Object.freeze({
+    epoch,
+    hash,
+    adds: isAdding(letter),
+    isLast: false,
+    removesLeavers: false,
+  });
   candidates.set(letter, made);
   return made;
 }
@@ -653,7 +754,9 @@ function take(state: LeavingState, { op, epoch, about, joined, isLastTry }: Call
       if (epoch !== log.length) return { refused: "epoch_conflict", epoch: log.length };
       return put({ log: Object.freeze([...log, about]), leaf: about });
     case "found":
-      if (!isActive || log.includes("generation") || log.length > epoch) return { refused: "epoch_conflict" };
+      if (!isActive || log.includes("generation") || log.length > epoch) {
+        return { refused: "epoch_conflict" };
+      }
       return put({ log: Object.freeze([...log, "generation"]), leaf: "generation" });
     case "close":
       return put({ isClosed: true });
@@ -681,14 +784,17 @@ function movesOf(state: LeavingState, rules: LeavingRules): readonly Move<Leavin
       act: (world) => {
         if (budget !== undefined) world.left[budget]--;
         act(new Acting(world, rules), world);
-        for (const plan of world.commits.plans) if (plan.attempts === 2) plan.attempts = 39; // its next loss is the last
+        // its next loss is the last
+        for (const plan of world.commits.plans) if (plan.attempts === 2) plan.attempts = 39;
         forgetCalls(world);
       },
     });
   };
   addAnswers(state, add);
   addTime(state, add);
-  if (state.channel === "erasing") add("the next part is erased", "answer", (acting) => acting.erase());
+  if (state.channel === "erasing") {
+    add("the next part is erased", "answer", (acting) => acting.erase());
+  }
   if (state.channel === "open") addProgram(state, add);
   if (state.left.kill > 0 && state.channel !== "erased") {
     add("kill -9, and a start", "fault", (_, world) => {
@@ -797,8 +903,12 @@ function addProgram(state: LeavingState, add: Add): void {
     });
   }
   const { entering } = state;
-  if (entering !== undefined) add("its group is written", "answer", (acting) => acting.entered(entering));
-  if (commits.commit.at === "preparing") add("a commit is prepared", "answer", (acting) => acting.prepared());
+  if (entering !== undefined) {
+    add("its group is written", "answer", (acting) => acting.entered(entering));
+  }
+  if (commits.commit.at === "preparing") {
+    add("a commit is prepared", "answer", (acting) => acting.prepared());
+  }
   if (relay.left === undefined && relay.joined === 0 && relay.log.at(-1) !== "anew") {
     add("a member lets it in anew", "program", (_, world) => {
       const log = Object.freeze([...world.relay.log, "anew"]);
@@ -809,8 +919,10 @@ function addProgram(state: LeavingState, add: Add): void {
   if (end !== undefined && link === "reading") {
     add(`the relay tells that it was ${end}`, "notice", (acting) => acting.told(end));
   }
-  // One that a late commit of ours has added speaks, or one that has followed what we have given up.
-  const isFollowed = isAdding(relay.log[disk.epoch] ?? "") || (disk.hasOthers && disk.given.length > 0);
+  // One that a late commit of ours has added speaks, or one that has followed what we have given
+  // up.
+  const isFollowed = isAdding(relay.log[disk.epoch] ?? "") ||
+    (disk.hasOthers && disk.given.length > 0);
   const ended = relay.log[disk.epoch];
   // One that lets it in anew, too, if a commit of ours stands before it.
   const isLater = disk.joined === relay.joined || ended !== "anew";
@@ -834,8 +946,12 @@ function addProgram(state: LeavingState, add: Add): void {
 function passAway(world: LeavingState, calls: readonly Call[]): void {
   if (world.left.late === 0) return;
   for (const { reply, ...call } of calls) {
-    if (reply !== undefined || (call.op !== "commit" && call.op !== "leave" && call.op !== "close")) continue;
-    if (!world.late.some(({ about }) => about === call.about)) world.late = [...world.late, { ...call, call: 0 }];
+    if (
+      reply !== undefined || (call.op !== "commit" && call.op !== "leave" && call.op !== "close")
+    ) continue;
+    if (!world.late.some(({ about }) => about === call.about)) {
+      world.late = [...world.late, { ...call, call: 0 }];
+    }
   }
 }
 

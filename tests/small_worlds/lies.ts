@@ -1,6 +1,6 @@
 /**
- * Lies of a relay about which the connection goes: one of each kind, in a reply, or among the notices on their way. Lies about
- * entries themselves are for the reader to judge.
+ * Lies of a relay about which the connection goes: one of each kind, in a reply, or among the
+ * notices on their way. Lies about entries themselves are for the reader to judge.
  */
 import type { Note, Refused, Replies, Reply, Request } from "./relay_of_letters.ts";
 
@@ -47,10 +47,22 @@ function aboutPlace(reply: Replies["Subscribe"]): readonly LieInReply[] {
     { lie: "the agent has joined anew", reply: { ...reply, joinedSequence: joinedSequence + 1 } },
     { lie: "the agent has read more", reply: { ...reply, acknowledged: acknowledged + head + 1 } },
     { lie: "the agent has sent nothing", reply: unsaid },
-    { lie: "the agent has sent more", reply: { ...reply, sent: { ...known, counter: known.counter + 1 } } },
-    { lie: "the agent has used more keys", reply: { ...reply, sent: { ...known, epoch, keyNumber: 9 } } },
-    { lie: "the agent has sent in a later epoch", reply: { ...reply, sent: { ...known, epoch: epoch + 1 } } },
-    { lie: "the agent has made another commit", reply: { ...reply, sent: { ...known, epoch, commitHash: "made up" } } },
+    {
+      lie: "the agent has sent more",
+      reply: { ...reply, sent: { ...known, counter: known.counter + 1 } },
+    },
+    {
+      lie: "the agent has used more keys",
+      reply: { ...reply, sent: { ...known, epoch, keyNumber: 9 } },
+    },
+    {
+      lie: "the agent has sent in a later epoch",
+      reply: { ...reply, sent: { ...known, epoch: epoch + 1 } },
+    },
+    {
+      lie: "the agent has made another commit",
+      reply: { ...reply, sent: { ...known, epoch, commitHash: "made up" } },
+    },
   ];
 }
 
@@ -62,7 +74,10 @@ function aboutCommit(reply: Replies["FindCommit"]): readonly LieInReply[] {
     { lie: "the log is in a later epoch", reply: { ...reply, epoch: epoch + 1 } },
     ...(commit === undefined ? [] : [
       { lie: "none is there", reply: { epoch } },
-      { lie: "it stands elsewhere", reply: { epoch, commit: { ...commit, sequence: commit.sequence + 1 } } },
+      {
+        lie: "it stands elsewhere",
+        reply: { epoch, commit: { ...commit, sequence: commit.sequence + 1 } },
+      },
     ]),
   ];
 }
@@ -76,7 +91,10 @@ export function liesOf(pipe: readonly Note[]): readonly LieInNotices[] {
     { lie: "the agent was removed", notes: [{ type: "end", reason: "removed" }, ...pipe] },
     { lie: "the channel was begun anew", notes: [{ type: "end", reason: "recovered" }, ...pipe] },
     { lie: "the agent has lapsed", notes: [{ type: "end", reason: "lapsed" }, ...pipe] },
-    { lie: "somebody asks to rejoin", notes: [{ type: "rejoin", agent: "nobody", generation: 0 }, ...pipe] },
+    {
+      lie: "somebody asks to rejoin",
+      notes: [{ type: "rejoin", agent: "nobody", generation: 0 }, ...pipe],
+    },
     { lie: "the agent has another leaf", notes: [{ type: "leaf", leaf: "made up" }, ...pipe] },
   ];
   if (first.type === "start") {
@@ -92,7 +110,11 @@ export function liesOf(pipe: readonly Note[]): readonly LieInNotices[] {
   return [
     ...made,
     { lie: `entry ${first.entry.sequence} is left out`, notes: rest, isWithheld: true },
-    { lie: `entry ${first.entry.sequence} comes twice`, notes: [first, ...pipe], isOrderLost: true },
+    {
+      lie: `entry ${first.entry.sequence} comes twice`,
+      notes: [first, ...pipe],
+      isOrderLost: true,
+    },
     ...(second?.type === "entry"
       ? [{ lie: "two entries change places", notes: [second, first, ...others], isOrderLost: true }]
       : []),

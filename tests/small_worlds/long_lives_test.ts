@@ -1,6 +1,7 @@
 /**
- * Stories by chance, far beyond the budgets of which every state is visited: nobody is stuck, and no promise breaks. Without lies about
- * commits: where they are told, commits are letters, and know less of such lies than the commits' own machine.
+ * Stories by chance, far beyond the budgets of which every state is visited: nobody is stuck, and
+ * no promise breaks. Without lies about commits: where they are told, commits are letters, and know
+ * less of such lies than the commits' own machine.
  */
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
@@ -30,7 +31,9 @@ function world<S>(name: string, create: (random: Random) => World<S>): void {
       try {
         moves += live(create(random), random, 1 + random.below(maxMoves));
       } catch (error) {
-        throw new Error(`STATIC_TEST_SEED=${random.seed}: ${error instanceof Error ? error.message : error}`);
+        throw new Error(
+          `STATIC_TEST_SEED=${random.seed}: ${error instanceof Error ? error.message : error}`,
+        );
       }
     }
     tried(`${lives} lives of ${moves} moves by chance, ${name}, from seed ${seeds.seed}`);
@@ -38,23 +41,50 @@ function world<S>(name: string, create: (random: Random) => World<S>): void {
 }
 
 /** A number up to that for each. */
-function upTo<K extends string>(random: Random, most: Readonly<Record<K, number>>): Record<K, number> {
-  const drawn = Object.entries<number>(most).map(([name, number]) => [name, random.below(number + 1)]);
+function upTo<K extends string>(
+  random: Random,
+  most: Readonly<Record<K, number>>,
+): Record<K, number> {
+  const drawn = Object.entries<number>(most).map((
+    [name, number],
+  ) => [name, random.below(number + 1)]);
   // cast: the same keys
   return Object.fromEntries(drawn) as Record<K, number>;
 }
 
 world("commits of two members cross", (random) =>
   crossingCommits(
-    upTo(random, { changes: 4, adds: 2, leaves: 2, lost: 3, broken: 3, kill: 3, busy: 3, fails: 3, late: 3 }),
+    upTo(random, {
+      changes: 4,
+      adds: 2,
+      leaves: 2,
+      lost: 3,
+      broken: 3,
+      kill: 3,
+      busy: 3,
+      fails: 3,
+      late: 3,
+    }),
   ));
 world(
   "a member leaves",
   (random) =>
-    leavingMember(upTo(random, { leave: 3, change: 3, lost: 4, broken: 4, kill: 4, late: 3, anew: 1, fails: 3 }), {
-      isStopped: random.chance(0.3),
-      owns: random.pick(["beside_an_owner", "with_others", "alone"]),
-    }),
+    leavingMember(
+      upTo(random, {
+        leave: 3,
+        change: 3,
+        lost: 4,
+        broken: 4,
+        kill: 4,
+        late: 3,
+        anew: 1,
+        fails: 3,
+      }),
+      {
+        isStopped: random.chance(0.3),
+        owns: random.pick(["beside_an_owner", "with_others", "alone"]),
+      },
+    ),
 );
 world(
   "an owner comes back from a backup",
@@ -65,7 +95,18 @@ world(
 );
 world("a member in step", (random) =>
   memberInStep(
-    upTo(random, { busy: 3, broken: 4, send: 3, change: 2, kill: 3, copy: 2, message: 3, commit: 3, ask: 2, fetch: 3 }),
+    upTo(random, {
+      busy: 3,
+      broken: 4,
+      send: 3,
+      change: 2,
+      kill: 3,
+      copy: 2,
+      message: 3,
+      commit: 3,
+      ask: 2,
+      fetch: 3,
+    }),
     { isTaken: random.chance(0.5) },
   ));
 world("a member reads a log", (random) =>
@@ -88,24 +129,43 @@ world("a member reads a log", (random) =>
 world(
   "a log is set back",
   (random) =>
-    setBackLog(upTo(random, { setBack: 3, commit: 2, change: 2, busy: 3, broken: 3, late: 3, kill: 3, send: 2 })),
+    setBackLog(
+      upTo(random, {
+        setBack: 3,
+        commit: 2,
+        change: 2,
+        busy: 3,
+        broken: 3,
+        late: 3,
+        kill: 3,
+        send: 2,
+      }),
+    ),
 );
 world(
   "a log is set back to before a stop",
   (random) => {
-    // A founding of before that comes late into a log that was set back to before a return: nobody could enter it (docs, not covered).
+    // A founding of before that comes late into a log that was set back to before a return: nobody
+    // could enter it (docs, not covered).
     const isFollowed = random.chance(0.5);
     const late = isFollowed ? 0 : 3;
-    return setBackStop(upTo(random, { setBack: 1, recover: 3, late, commit: 2, kill: 3, broken: 4 }), { isFollowed });
+    return setBackStop(
+      upTo(random, { setBack: 1, recover: 3, late, commit: 2, kill: 3, broken: 4 }),
+      { isFollowed },
+    );
   },
 );
-world("two owners found", (random) =>
-  twoFounders(upTo(random, { recover: 4, late: 3, broken: 4, kill: 3, busy: 3 }), {
-    following: random.chance(0.3) ? ["bob"] : [],
-  }));
+world(
+  "two owners found",
+  (random) =>
+    twoFounders(upTo(random, { recover: 4, late: 3, broken: 4, kill: 3, busy: 3 }), {
+      following: random.chance(0.3) ? ["bob"] : [],
+    }),
+);
 world(
   "a member comes back",
-  (random) => toldLeaves(upTo(random, { welcome: 4, leaf: 4, begin: 1, broken: 4, kill: 3, busy: 3 })),
+  (random) =>
+    toldLeaves(upTo(random, { welcome: 4, leaf: 4, begin: 1, broken: 4, kill: 3, busy: 3 })),
 );
 world("names of an agent", (random) =>
   namesOfAgent({

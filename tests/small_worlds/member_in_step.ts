@@ -1,6 +1,7 @@
 /**
- * A member that is in step, with a commit of its own that is open. It sends and commits, another member does too, its log
- * is fetched again, its connection breaks, its process is killed, and an older copy of its directory is put back.
+ * A member that is in step, with a commit of its own that is open. It sends and commits, another
+ * member does too, its log is fetched again, its connection breaks, its process is killed, and an
+ * older copy of its directory is put back.
  */
 import { newAnchor } from "../../sdk/channel/testing/connection.ts";
 import { newDisk } from "./agent_of_letters.ts";
@@ -19,7 +20,9 @@ interface Story {
 
 export function memberInStep(
   left: Partial<Budgets>,
-  { isTaken = false, ...setting }: Partial<Story & Pick<Setting, "guards" | "step" | "isThorough">> = {},
+  { isTaken = false, ...setting }: Partial<
+    Story & Pick<Setting, "guards" | "step" | "isThorough">
+  > = {},
 ): World<SmallState> {
   const relay = newRelay(member);
   append(relay, { kind: "commit", sender: member, epoch: 0, hash: "commit a", added: [other] });

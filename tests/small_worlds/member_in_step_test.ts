@@ -11,7 +11,9 @@ function world(name: string, ...of: Parameters<typeof memberInStep>): void {
 }
 
 world("an older copy is put back, and the agent sends: no key is used twice", { send: 2, copy: 1 });
-world("a commit of ours was taken before the connection", { busy: 1, broken: 1, change: 1 }, { isTaken: true });
+world("a commit of ours was taken before the connection", { busy: 1, broken: 1, change: 1 }, {
+  isTaken: true,
+});
 world("commits of two members cross while the relay is busy and a connection breaks", {
   busy: 1,
   broken: 1,
@@ -23,7 +25,12 @@ world("a relay sends more than the window holds", { large: 2, message: 2, busy: 
 
 if (inCampaign) {
   world("a copy, two messages and a commit of the other", { send: 2, copy: 1, commit: 1 });
-  world("fetched, late and broken while a message comes", { broken: 1, message: 1, fetch: 1, late: 1 });
+  world("fetched, late and broken while a message comes", {
+    broken: 1,
+    message: 1,
+    fetch: 1,
+    late: 1,
+  });
   world("a copy and a member that asks to rejoin", { ask: 1, copy: 1, send: 1 });
   world("a relay sends more than the window holds, twice, and a connection breaks", {
     large: 4,
@@ -31,5 +38,7 @@ if (inCampaign) {
     busy: 1,
     broken: 1,
   });
-  world("slow disks, kills and crossing commits", { kill: 1, commit: 1, change: 1, broken: 1 }, { isThorough: true });
+  world("slow disks, kills and crossing commits", { kill: 1, commit: 1, change: 1, broken: 1 }, {
+    isThorough: true,
+  });
 }

@@ -1,6 +1,7 @@
 /**
- * A member in one channel, as plain data: the real machine of its own commits, and around it letters for its connection, its reader and
- * its group. `Member` carries out what the machine says, and checks each promise where it could be broken.
+ * A member in one channel, as plain data: the real machine of its own commits, and around it
+ * letters for its connection, its reader and its group. `Member` carries out what the machine says,
+ * and checks each promise where it could be broken.
  */
 import {
   type Candidate,
@@ -45,7 +46,10 @@ export interface Member {
   read: number;
   /** Statements of newcomers that leave, that were read. */
   heard: number;
-  /** An entry that waits for a commit of ours: its number, 0 for a message of a later epoch; or a statement. */
+  /**
+   * An entry that waits for a commit of ours: its number, 0 for a message of a later epoch; or a
+   * statement.
+   */
   pending: { readonly reading: number; readonly entry: number | "statement" } | undefined;
   /** Of processes: a commit of another one is another commit. */
   life: number;
@@ -57,7 +61,9 @@ export interface Call {
   readonly by: string;
   readonly of: "commits" | "link";
   readonly call: number;
-  readonly request: Extract<Request, { op: "SendCommit" | "FindCommit" }> | { readonly op: "Subscribe" };
+  readonly request: Extract<Request, { op: "SendCommit" | "FindCommit" }> | {
+    readonly op: "Subscribe";
+  };
   reply?: Reply;
 }
 
@@ -96,7 +102,12 @@ export interface Rules {
   readonly diskBeforeDeed: boolean;
 }
 
-export const allRules: Rules = { step: stepCommits, entryWaits: true, statementWaits: true, diskBeforeDeed: true };
+export const allRules: Rules = {
+  step: stepCommits,
+  entryWaits: true,
+  statementWaits: true,
+  diskBeforeDeed: true,
+};
 
 const permit: NonNullable<CommitFacts<Plan>["work"]> = Object.freeze(JSON.parse('{"number":0}'));
 /** A circle that takes no time at all. */
@@ -170,7 +181,9 @@ export class Acting {
     this.#isStepping = true;
     const { commits } = this.#member;
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-      if (++this.#steps > maxSteps) return this.#broken("L3: a circle of steps without time, an answer or a notice");
+      if (++this.#steps > maxSteps) {
+        return this.#broken("L3: a circle of steps without time, an answer or a notice");
+      }
       const { write, effects } = this.#rules.step(commits, next, this.#facts());
       if (write !== undefined) this.#write(write);
       for (const effect of effects) this.#perform(effect);
@@ -188,7 +201,9 @@ export class Acting {
         return;
       }
       case "find":
-        if (effect.epoch > group.epoch) this.#broken("the log is asked about an epoch that has not begun");
+        if (effect.epoch > group.epoch) {
+          this.#broken("the log is asked about an epoch that has not begun");
+        }
         return this.#call("commits", effect.call, { op: "FindCommit", epoch: effect.epoch });
       case "explained":
         return this.#explained(effect.reading, effect.as);
@@ -218,16 +233,25 @@ export class Acting {
     switch (write.type) {
       case "prepared":
         if (!this.#rules.diskBeforeDeed) return void (member.unwritten = true);
-        return void (member.disk = Object.freeze({ ...disk, candidate: write.candidate, used: member.used }));
+        return void (member.disk = Object.freeze({
+          ...disk,
+          candidate: write.candidate,
+          used: member.used,
+        }));
       case "entered":
         return this.#move(afterCommit(member.group, letterOf(write.candidate.hash)));
       case "lost":
         return void (member.disk = Object.freeze({ ...disk, candidate: undefined, given: none }));
       case "refused":
-        if (this.#isTaken(write.candidate)) this.#broken("L1: a commit is given up that the log holds");
+        if (this.#isTaken(write.candidate)) {
+          this.#broken("L1: a commit is given up that the log holds");
+        }
         return void (member.disk = Object.freeze({ ...disk, candidate: undefined }));
       case "given": {
-        const given = Object.freeze([...disk.given.filter((each) => each !== write.dropped), write.candidate]);
+        const given = Object.freeze([
+          ...disk.given.filter((each) => each !== write.dropped),
+          write.candidate,
+        ]);
         return void (member.disk = Object.freeze({ ...disk, candidate: undefined, given }));
       }
     }
@@ -245,7 +269,9 @@ export class Acting {
     member.used = 0;
     member.unwritten = false;
     member.disk = Object.freeze({ group, used: 0, candidate: undefined, given: none });
-    if (!isOfLog(this.#world.relay, group)) this.#broken("S5: a member is in an epoch that the log does not have");
+    if (!isOfLog(this.#world.relay, group)) {
+      this.#broken("S5: a member is in an epoch that the log does not have");
+    }
   }
 
   #finding(finding: Finding): void {
@@ -260,7 +286,9 @@ export class Acting {
     const { commit, plans: [plan] } = member.commits;
     if (commit.at !== "preparing" || plan === undefined) return;
     const { name, group, life } = member;
-    const letter = `${name}${group.epoch}${plan.plan === "add" ? "+" : "."}${++member.used}${"'".repeat(life)}`;
+    const letter = `${name}${group.epoch}${plan.plan === "add" ? "+" : "."}${++member.used}${
+      "'".repeat(life)
+    }`;
     const made = candidateOf(group.epoch, letter, plan.plan === "add");
     this.#sealed(letter);
     this.push({ type: "prepared", job: commit.job, made });
@@ -309,7 +337,8 @@ export class Acting {
     if (request.op === "SendCommit" && "sequence" in reply) {
       return this.push({ type: "taken", call, sequence: reply.sequence });
     }
-    this.push({ type: "found", call, found: foundOf(reply as Replies["FindCommit"]) }); // cast: of this operation
+    // cast: of this operation
+    this.push({ type: "found", call, found: foundOf(reply as Replies["FindCommit"]) });
   }
 
   #answerLink(reply: Reply): void {
@@ -321,14 +350,22 @@ export class Acting {
       member.read = group.epoch;
       member.heard = this.#world.statements.filter(({ behind }) => behind < member.read).length;
       const unread = this.#world.relay.entries.slice(member.read, reply.head);
-      if (unread.length === 0 || unread.some(({ sender }) => sender !== name)) return this.#judged();
+      if (unread.length === 0 || unread.some(({ sender }) => sender !== name)) {
+        return this.#judged();
+      }
       member.link = "ended";
       return this.#call("link", 0, { op: "FindCommit", epoch: group.epoch });
     }
     const { commit } = reply as Replies["FindCommit"]; // cast: of this operation
-    const ours = "candidate" in commits.commit ? [commits.commit.candidate, ...commits.given] : commits.given;
-    if (ours.some(({ hash }) => letterOf(hash) === commit?.hash)) return void (member.link = "pausing");
-    if (commit === undefined || group.epoch !== this.#askedEpoch(commit.hash)) return void (member.link = "pausing");
+    const ours = "candidate" in commits.commit
+      ? [commits.commit.candidate, ...commits.given]
+      : commits.given;
+    if (ours.some(({ hash }) => letterOf(hash) === commit?.hash)) {
+      return void (member.link = "pausing");
+    }
+    if (commit === undefined || group.epoch !== this.#askedEpoch(commit.hash)) {
+      return void (member.link = "pausing");
+    }
     this.#outside();
   }
 
@@ -380,7 +417,9 @@ export class Acting {
   }
 
   #passesOver(): void {
-    this.#broken("S3: a statement of a member was taken for a stranger's, and it is kept in the group for ever");
+    this.#broken(
+      "S3: a statement of a member was taken for a stranger's, and it is kept in the group for ever",
+    );
   }
 
   #explained(reading: number, as: "settled" | "not_ours" | "unknown"): void {
@@ -419,7 +458,9 @@ export class Acting {
     member.isOutside = false;
     member.read = group.epoch;
     this.#move(group);
-    this.#world.calls = this.#world.calls.filter(({ by, of }) => by !== member.name || of !== "link");
+    this.#world.calls = this.#world.calls.filter(({ by, of }) =>
+      by !== member.name || of !== "link"
+    );
     this.#subscribe();
     this.push({ type: "moved", by: "membership" });
   }
@@ -427,7 +468,9 @@ export class Acting {
 
 const lost: Refused = Object.freeze({ code: "transport_error" });
 
-function foundOf({ epoch, commit }: Replies["FindCommit"]): Extract<CommitEvent<Plan>, { type: "found" }>["found"] {
+function foundOf(
+  { epoch, commit }: Replies["FindCommit"],
+): Extract<CommitEvent<Plan>, { type: "found" }>["found"] {
   if (commit === undefined) return { epoch };
   const { sequence, hash } = commit;
   // cast: nobody looks at them
@@ -439,7 +482,13 @@ const candidates = new Map<string, Candidate>();
 function candidateOf(epoch: number, letter: string, adds: boolean): Candidate {
   const known = candidates.get(letter);
   if (known !== undefined) return known;
-  const made = Object.freeze({ epoch, hash: bytesOf(letter), adds, isLast: false, removesLeavers: false });
+  const made = Object.freeze({
+    epoch,
+    hash: bytesOf(letter),
+    adds,
+    isLast: false,
+    removesLeavers: false,
+  });
   candidates.set(letter, made);
   return made;
 }

@@ -1,4 +1,7 @@
-/** The real step of the names with one rule taken out, as it was missing once or in a table: the worlds must find each of them. */
+/**
+ * The real step of the names with one rule taken out, as it was missing once or in a table: the
+ * worlds must find each of them.
+ */
 import {
   type NamesEvent,
   type NamesFacts,
@@ -11,7 +14,10 @@ type Names = NamesState["names"];
 type NameState = NonNullable<Names[keyof Names]>;
 type Turn = NonNullable<NameState["turn"]>;
 
-/** Turns, and jobs of leftovers, that a control has set aside: the machine does not know them meanwhile. */
+/**
+ * Turns, and jobs of leftovers, that a control has set aside: the machine does not know them
+ * meanwhile.
+ */
 interface WithAside extends NamesState {
   aside?: readonly { readonly name: keyof Names; readonly turn: Turn }[];
   unwaited?: readonly { readonly channelId: string; readonly job: number }[];
@@ -33,7 +39,10 @@ function endOf(event: NamesEvent): number | undefined {
   return "call" in event ? event.call : "job" in event ? event.job : undefined;
 }
 
-function turnOf(state: NamesState, event: NamesEvent): { readonly at: NameState; readonly turn: Turn } | undefined {
+function turnOf(
+  state: NamesState,
+  event: NamesEvent,
+): { readonly at: NameState; readonly turn: Turn } | undefined {
   for (const { at } of all(state)) {
     if (at.turn !== undefined && numberOf(at.turn) === endOf(event)) return { at, turn: at.turn };
   }
@@ -43,7 +52,9 @@ function turnOf(state: NamesState, event: NamesEvent): { readonly at: NameState;
 /** A call does not wait while the relay is asked about its name. */
 export function asksWithoutTurn(state: WithAside, event: NamesEvent, facts: NamesFacts): NamesStep {
   const called = event.type === "called" ? state.names[event.name] : undefined;
-  if (event.type === "called" && (called?.turn?.at === "asking" || called?.turn?.at === "creating")) {
+  if (
+    event.type === "called" && (called?.turn?.at === "asking" || called?.turn?.at === "creating")
+  ) {
     state.aside = [...state.aside ?? [], { name: event.name, turn: called.turn }];
     called.turn = undefined;
     return stepNames(state, event, facts);
@@ -56,13 +67,19 @@ export function asksWithoutTurn(state: WithAside, event: NamesEvent, facts: Name
   at.turn = found.turn;
   const step = stepNames(state, event, facts);
   if (turn === undefined) return step;
-  if (at.turn !== undefined) state.aside = [...state.aside ?? [], { name: found.name, turn: at.turn }];
+  if (at.turn !== undefined) {
+    state.aside = [...state.aside ?? [], { name: found.name, turn: at.turn }];
+  }
   at.turn = turn;
   return step;
 }
 
 /** A new membership does not wait for an erasure. */
-export function entersBesideErasure(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
+export function entersBesideErasure(
+  state: NamesState,
+  event: NamesEvent,
+  facts: NamesFacts,
+): NamesStep {
   const { at, turn } = turnOf(state, event) ?? {};
   if (at?.slot.at === "erasing" && turn?.at === "opening_welcome" && event.type === "done") {
     at.slot = { at: "free" };
@@ -71,7 +88,9 @@ export function entersBesideErasure(state: NamesState, event: NamesEvent, facts:
   return stepNames(state, event, facts);
 }
 
-/** The slot is not looked at again when the relay has answered about it, or a Welcome has opened. */
+/**
+ * The slot is not looked at again when the relay has answered about it, or a Welcome has opened.
+ */
 export function looksOnce(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
   const { at, turn } = turnOf(state, event) ?? {};
   if (at !== undefined && "leaf" in at.slot && at.slot.at !== "erasing") {
@@ -85,7 +104,9 @@ export function looksOnce(state: NamesState, event: NamesEvent, facts: NamesFact
 /** A machine that comes back while it ends is not looked at again. */
 export function retiresBlindly(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
   const { at, turn } = turnOf(state, event) ?? {};
-  if (at !== undefined && "leaf" in at.slot && turn?.at === "retiring") at.turn = { ...turn, former: at.slot.leaf };
+  if (at !== undefined && "leaf" in at.slot && turn?.at === "retiring") {
+    at.turn = { ...turn, former: at.slot.leaf };
+  }
   return stepNames(state, event, facts);
 }
 
@@ -94,7 +115,11 @@ export function runningIsFree(state: NamesState, event: NamesEvent, facts: Names
   return stepNames(state, event, { ...facts, isStuck: () => true });
 }
 
-export function looksOnceAndRunningIsFree(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
+export function looksOnceAndRunningIsFree(
+  state: NamesState,
+  event: NamesEvent,
+  facts: NamesFacts,
+): NamesStep {
   return looksOnce(state, event, { ...facts, isStuck: () => true });
 }
 
@@ -129,7 +154,11 @@ export function failedRests(state: NamesState, event: NamesEvent, facts: NamesFa
 }
 
 /** Calls behind an erasure are not told that it has failed. */
-export function failureTellsFew(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
+export function failureTellsFew(
+  state: NamesState,
+  event: NamesEvent,
+  facts: NamesFacts,
+): NamesStep {
   const behind = all(state).flatMap(({ at }) =>
     at.slot.at === "erasing" ? at.waiting.map(({ operation }) => operation) : []
   );
@@ -137,29 +166,47 @@ export function failureTellsFew(state: NamesState, event: NamesEvent, facts: Nam
   if (event.type !== "failed") return step;
   return {
     ...step,
-    effects: step.effects.filter((each) => each.type !== "settle" || !behind.includes(each.operation)),
+    effects: step.effects.filter((each) =>
+      each.type !== "settle" || !behind.includes(each.operation)
+    ),
   };
 }
 
 /** A program opens a membership that another one is leaving. */
-export function opensBesideLeave(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
-  const called = event.type === "called" && event.by.type === "open" ? state.names[event.name] : undefined;
+export function opensBesideLeave(
+  state: NamesState,
+  event: NamesEvent,
+  facts: NamesFacts,
+): NamesStep {
+  const called = event.type === "called" && event.by.type === "open"
+    ? state.names[event.name]
+    : undefined;
   if (called?.turn?.at === "leaving" || called?.turn?.at === "recalling") called.turn = undefined;
   return stepNames(state, event, facts);
 }
 
 /** A machine that is over takes its leaves with it. */
-export function leavesEndWithMachine(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
+export function leavesEndWithMachine(
+  state: NamesState,
+  event: NamesEvent,
+  facts: NamesFacts,
+): NamesStep {
   return stepNames(state, event.type === "over" ? { ...event, leaving: [] } : event, facts);
 }
 
 /** The answer of the relay to a nonce is believed. */
 export function believesNonces(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
   const isCreated = event.type === "answered" && event.answer.of === "CreateChannel";
-  return stepNames(state, isCreated ? { ...event, answer: { ...event.answer, isRepeated: false } } : event, facts);
+  return stepNames(
+    state,
+    isCreated ? { ...event, answer: { ...event.answer, isRepeated: false } } : event,
+    facts,
+  );
 }
 
-/** The nonce goes in a write of its own, behind the membership's; the process may end between them. */
+/**
+ * The nonce goes in a write of its own, behind the membership's; the process may end between them.
+ */
 export function keepsNonce(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
   const nonces = new Map(all(state).map(({ name, at }) => [name, at.nonce]));
   const step = believesNonces(state, event, facts);
@@ -174,7 +221,9 @@ export function keepsNonce(state: NamesState, event: NamesEvent, facts: NamesFac
 
 /** A channel of another name is not looked for. */
 export function entersTwice(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
-  const own = all(state).find(({ at }) => at.turn !== undefined && numberOf(at.turn) === endOf(event));
+  const own = all(state).find(({ at }) =>
+    at.turn !== undefined && numberOf(at.turn) === endOf(event)
+  );
   if (own === undefined) return stepNames(state, event, facts);
   const others = all(state).filter(({ name }) => name !== own.name);
   for (const { name } of others) delete state.names[name];
@@ -184,7 +233,11 @@ export function entersTwice(state: NamesState, event: NamesEvent, facts: NamesFa
 }
 
 /** Calls do not wait for erasures that an earlier process began. */
-export function beginsBesideLeftovers(state: WithAside, event: NamesEvent, facts: NamesFacts): NamesStep {
+export function beginsBesideLeftovers(
+  state: WithAside,
+  event: NamesEvent,
+  facts: NamesFacts,
+): NamesStep {
   const { unwaited = [] } = state;
   const own = unwaited.find(({ job }) => job === endOf(event));
   if (own !== undefined) {
@@ -193,7 +246,9 @@ export function beginsBesideLeftovers(state: WithAside, event: NamesEvent, facts
     );
   }
   const step = stepNames(state, event, facts);
-  const begun = state.leftovers.flatMap(({ channelId, job }) => job === undefined ? [] : [{ channelId, job }]);
+  const begun = state.leftovers.flatMap(({ channelId, job }) =>
+    job === undefined ? [] : [{ channelId, job }]
+  );
   state.unwaited = [...unwaited.filter((each) => each !== own), ...begun];
   state.leftovers = state.leftovers.map((each) => ({ ...each, job: undefined }));
   return step;

@@ -41,13 +41,17 @@ finds("a membership that works is given up by the relay's word", "S4", {
   step: controls.runningIsFree,
 });
 for (const kind of ["close", "leave"] as const) {
-  finds(`a channel that the pass hides is taken for one that is over: ${kind}`, kind === "close" ? "S4" : "S3", {
-    begins,
-    left: { calls: 1 },
-    isHidden: true,
-    kinds: [kind],
-    step: controls.hiddenIsOver,
-  });
+  finds(
+    `a channel that the pass hides is taken for one that is over: ${kind}`,
+    kind === "close" ? "S4" : "S3",
+    {
+      begins,
+      left: { calls: 1 },
+      isHidden: true,
+      kinds: [kind],
+      step: controls.hiddenIsOver,
+    },
+  );
 }
 finds("closeChannel erases a channel by its name", "S4", {
   begins,

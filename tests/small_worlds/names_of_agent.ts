@@ -1,7 +1,8 @@
 /**
- * The names of one agent are the real machine; its channels' machines, its disk and the relay's directory are letters. Two
- * programs of one process call it, members let the agent in and remove it, answers are lost or late, one word of the relay may be
- * false, writes of an erasure fail, or the disk refuses one and goes on, and the process is killed between any two steps.
+ * The names of one agent are the real machine; its channels' machines, its disk and the relay's
+ * directory are letters. Two programs of one process call it, members let the agent in and remove
+ * it, answers are lost or late, one word of the relay may be false, writes of an erasure fail, or
+ * the disk refuses one and goes on, and the process is killed between any two steps.
  */
 import {
   copyNames,
@@ -45,7 +46,9 @@ export interface NameBudgets {
   lost: number;
   /** The relay says of a channel that it does not exist. */
   lie: number;
-  /** A job fails: a write of an erasure, reading the records, making a group, the end of a machine. */
+  /**
+   * A job fails: a write of an erasure, reading the records, making a group, the end of a machine.
+   */
   fail: number;
   /** The disk refuses the write of a step, and goes on. */
   unwritten: number;
@@ -151,7 +154,10 @@ interface Program {
 
 export interface NamesWorld {
   state: NamesState;
-  readonly disk: { readonly channels: Record<string, Kept>; readonly nonces: Record<string, string> };
+  readonly disk: {
+    readonly channels: Record<string, Kept>;
+    readonly nonces: Record<string, string>;
+  };
   readonly directory: Directory;
   machines: Machine[];
   calls: Call[];
@@ -217,7 +223,13 @@ function startOf(
   if (begins !== "free") {
     const id = addChannel(directory, first, true);
     const seat = addAgent(directory, id);
-    channels[id] = { name: first, seat, hasKeys: begins === "open", isNoted: false, isStuck: false };
+    channels[id] = {
+      name: first,
+      seat,
+      hasKeys: begins === "open",
+      isNoted: false,
+      isStuck: false,
+    };
   }
   if (hasOther === true) addChannel(directory, first, false);
   const world: NamesWorld = {
@@ -251,7 +263,14 @@ function startOf(
 }
 
 function programOf(name: string): Program {
-  return { name, operation: 0, what: undefined, mayAsk: false, before: undefined, handle: undefined };
+  return {
+    name,
+    operation: 0,
+    what: undefined,
+    mayAsk: false,
+    before: undefined,
+    handle: undefined,
+  };
 }
 
 function restored({ disk }: NamesWorld): NamesState {
@@ -273,7 +292,11 @@ const groups: ReadonlyMap<string, number> = new Map([
   ["notedSeats", 2],
 ]);
 /** States that differ in nothing but such numbers are the same. */
-const reading = new Renaming(undefined, { isSorted: false, groups, counters: new Set(["numbers", "seats"]) });
+const reading = new Renaming(undefined, {
+  isSorted: false,
+  groups,
+  counters: new Set(["numbers", "seats"]),
+});
 
 function view({ left: _, ...world }: NamesWorld): unknown {
   const { state, programs, notedSeats, disk, machines } = world;
@@ -297,7 +320,9 @@ function broken(world: NamesWorld): string | undefined {
     if (slot.at !== "open") continue;
     const machine = machines.find(({ membership }) => membership === slot.membership);
     if (machine === undefined) return "L2: a slot is open, and no machine works";
-    if (kept?.hasKeys !== true || kept.seat !== machine.seat) return "S4: an open membership is not on disk";
+    if (kept?.hasKeys !== true || kept.seat !== machine.seat) {
+      return "S4: an open membership is not on disk";
+    }
     if (kept.isNoted) return "S4: an open membership has a note to erase it";
   }
   return isSame(lawOf(restored(world)), lawOf(forgetNames(state)))
@@ -312,11 +337,19 @@ function lawOf(state: NamesState): readonly [number, number] {
 
 function isGood({ state, programs, jobs, machines, directory }: NamesWorld): boolean {
   if (state.stage === "finishing") return false;
-  if (programs.some(({ what }) => what !== undefined) || jobs.length > 0 || state.closing.length > 0) return false;
-  if (Object.values(state.names).some((each) => each?.turn !== undefined || (each?.waiting.length ?? 0) > 0)) {
+  if (
+    programs.some(({ what }) => what !== undefined) || jobs.length > 0 || state.closing.length > 0
+  ) return false;
+  if (
+    Object.values(state.names).some((each) =>
+      each?.turn !== undefined || (each?.waiting.length ?? 0) > 0
+    )
+  ) {
     return false;
   }
-  return machines.every(({ channelId, seat, isStuck }) => isStuck || isMember(directory, channelId, seat));
+  return machines.every(({ channelId, seat, isStuck }) =>
+    isStuck || isMember(directory, channelId, seat)
+  );
 }
 
 type Acting = (world: NamesWorld) => Host;
@@ -366,7 +399,8 @@ class Host {
   }
 
   #carryOut({ write, effects }: NamesStep, isOver: boolean): void {
-    const isWork = write.length > 0 || effects.some(({ type }) => type !== "settle" && type !== "finished");
+    const isWork = write.length > 0 ||
+      effects.some(({ type }) => type !== "settle" && type !== "finished");
     if (isOver && isWork) this.#fail("L2: work begins when the client has finished");
     for (const change of write) this.#write(change);
     for (const effect of effects) this.#perform(effect);
@@ -410,7 +444,9 @@ class Host {
           isNoted: isNoted && !this.#guards.withdrawsNote,
           isStuck: false,
         };
-        if (directory.welcome?.id === channelId && directory.welcome.seat === seat) directory.welcome = undefined;
+        if (directory.welcome?.id === channelId && directory.welcome.seat === seat) {
+          directory.welcome = undefined;
+        }
       }
     }
   }
@@ -419,7 +455,11 @@ class Host {
     const world = this.#world;
     switch (effect.type) {
       case "call":
-        world.calls.push({ call: effect.call, machine: undefined, request: this.#requestOf(effect.request) });
+        world.calls.push({
+          call: effect.call,
+          machine: undefined,
+          request: this.#requestOf(effect.request),
+        });
         return;
       case "job":
         return this.#begin(effect.job, effect.work);
@@ -436,19 +476,30 @@ class Host {
   #requestOf(request: MachineRequest): Request {
     const { disk } = this.#world;
     return request.of === "LeaveChannel"
-      ? { of: request.of, channelId: request.channelId, seat: disk.channels[request.channelId]?.seat ?? 0 }
+      ? {
+        of: request.of,
+        channelId: request.channelId,
+        seat: disk.channels[request.channelId]?.seat ?? 0,
+      }
       : request;
   }
 
   #begin(job: number, work: Job): void {
     const { disk, jobs, machines, directory } = this.#world;
     const seat = "channelId" in work ? disk.channels[work.channelId]?.seat : undefined;
-    jobs.push({ job, work, seat, welcome: work.of === "open_welcome" ? directory.welcome : undefined });
+    jobs.push({
+      job,
+      work,
+      seat,
+      welcome: work.of === "open_welcome" ? directory.welcome : undefined,
+    });
     const isEnd = work.of === "retire" || (work.of === "erase" && work.step === "end");
     if (!isEnd) return;
     const machine = machines.find(({ membership }) => membership === work.membership);
     if (machine === undefined) return;
-    if (this.#isReplaced(machine) && this.#isInUse(machine)) this.#fail("S4: a membership in use is given up");
+    if (this.#isReplaced(machine) && this.#isInUse(machine)) {
+      this.#fail("S4: a membership in use is given up");
+    }
     machine.isEnding = true;
     if (this.#guards.dropsCollected) machine.isDirty = false;
   }
@@ -466,7 +517,9 @@ class Host {
 
   #work(membership: number, channelId: string): void {
     const { disk, machines, state } = this.#world;
-    if (state.stage !== "working") return this.#fail("L2: a machine begins while the client is closed");
+    if (state.stage !== "working") {
+      return this.#fail("L2: a machine begins while the client is closed");
+    }
     const { seat = 0, isStuck = false } = disk.channels[channelId] ?? {};
     machines.push({
       membership,
@@ -484,16 +537,24 @@ class Host {
   #depart(membership: number, operation: number): void {
     const { machines, calls } = this.#world;
     const machine = machines.find((each) => each.membership === membership);
-    if (machine === undefined) return this.#fail("L2: a leave is given to a machine that is not there");
+    if (machine === undefined) {
+      return this.#fail("L2: a leave is given to a machine that is not there");
+    }
     machine.leaving.push(operation);
     if (machine.saying !== undefined) return;
     const { channelId, seat } = machine;
     machine.saying = this.#number();
-    calls.push({ call: machine.saying, machine: membership, request: { of: "LeaveChannel", channelId, seat } });
+    calls.push({
+      call: machine.saying,
+      machine: membership,
+      request: { of: "LeaveChannel", channelId, seat },
+    });
   }
 
   #settle(operation: number, result: Settled): void {
-    const program = this.#world.programs.find((each) => each.what !== undefined && each.operation === operation);
+    const program = this.#world.programs.find((each) =>
+      each.what !== undefined && each.operation === operation
+    );
     if (program === undefined) return this.#fail("L2: a call is settled twice");
     if (result.type === "may_ask") {
       [program.mayAsk, program.before] = [true, result.before];
@@ -536,7 +597,9 @@ class Host {
     const { calls, machines } = this.#world;
     this.#world.calls = calls.filter((each) => each !== call);
     if (call.machine === undefined) {
-      if ("refused" in reply) return this.#event({ type: "refused", call: call.call, code: reply.refused });
+      if ("refused" in reply) {
+        return this.#event({ type: "refused", call: call.call, code: reply.refused });
+      }
       // cast: ids are letters
       return this.#event({ type: "answered", call: call.call, answer: reply as never });
     }
@@ -549,7 +612,9 @@ class Host {
     if (machine === undefined || machine.isEnding) return;
     machine.saying = undefined;
     const isHidden = this.#world.isHidden;
-    if (!("refused" in reply) || (reply.refused === "not_found" && !isHidden)) return this.gone(machine);
+    if (!("refused" in reply) || (reply.refused === "not_found" && !isHidden)) {
+      return this.gone(machine);
+    }
     if (reply.refused === "state_conflict") this.stop(machine);
     const { leaving } = machine;
     machine.leaving = [];
@@ -589,14 +654,23 @@ class Host {
     machine.seat = welcome.seat;
     machine.isStuck = false;
     const { name = first } = disk.channels[machine.channelId] ?? {};
-    disk.channels[machine.channelId] = { name, seat: machine.seat, hasKeys: true, isNoted: false, isStuck: false };
+    disk.channels[machine.channelId] = {
+      name,
+      seat: machine.seat,
+      hasKeys: true,
+      isNoted: false,
+      isStuck: false,
+    };
     this.#event({ type: "rejoined", membership: machine.membership });
   }
 
   mayFinish({ work }: Underway): boolean {
-    const isWork = work.of === "load" || work.of === "recall" || (work.of === "erase" && work.step === "note");
+    const isWork = work.of === "load" || work.of === "recall" ||
+      (work.of === "erase" && work.step === "note");
     if (!isWork || !this.#guards.waitsForRest) return true;
-    return !this.#world.machines.some(({ isOver, channelId }) => isOver && channelId === work.channelId);
+    return !this.#world.machines.some(({ isOver, channelId }) =>
+      isOver && channelId === work.channelId
+    );
   }
 
   /** Of a machine. */
@@ -631,7 +705,10 @@ class Host {
         return this.#done(job, () => end({ of: "open_welcome", channelId, key: undefined, at: 0 }));
       }
       case "load":
-        return this.#done(job, () => end({ of: "load", hasKeys: disk.channels[work.channelId]?.hasKeys === true }));
+        return this.#done(
+          job,
+          () => end({ of: "load", hasKeys: disk.channels[work.channelId]?.hasKeys === true }),
+        );
       case "recall":
         return this.#done(job, () => end({ of: "recall", way: "leave" }));
       case "retire":
@@ -654,14 +731,18 @@ class Host {
     act();
     const held = Object.values(world.state.names).flatMap((each) => each?.turn ?? []);
     world.made = world.made.filter((each) =>
-      held.some((turn) => ("made" in turn && turn.made === each.job) || ("job" in turn && turn.job === each.job))
+      held.some((turn) =>
+        ("made" in turn && turn.made === each.job) || ("job" in turn && turn.job === each.job)
+      )
     );
   }
 
   /** A machine that could not end as it should has ended. */
   fail({ job, work }: Underway): void {
     this.#done(job, () => {
-      if (work.of === "retire" || (work.of === "erase" && work.step === "end")) this.#rest(work.membership);
+      if (work.of === "retire" || (work.of === "erase" && work.step === "end")) {
+        this.#rest(work.membership);
+      }
       this.#event({ type: "failed", job });
     });
   }
@@ -676,18 +757,24 @@ class Host {
     const { disk, notedSeats, directory, state } = this.#world;
     if (work.step === "end") return this.#rest(work.membership);
     const kept = disk.channels[work.channelId];
-    if (kept !== undefined && kept.seat !== seat) this.#fail("S4: an erasure takes another membership");
+    if (kept !== undefined && kept.seat !== seat) {
+      this.#fail("S4: an erasure takes another membership");
+    }
     if (work.step === "rest") delete disk.channels[work.channelId];
     if (kept === undefined) return;
     if (work.step === "keys") kept.hasKeys = false;
     if (work.step !== "note") return;
     kept.isNoted = true;
     notedSeats.push(kept.seat);
-    const erasing = Object.values(state.names).flatMap((each) => each?.slot.at === "erasing" ? [each.slot] : []);
+    const erasing = Object.values(state.names).flatMap((each) =>
+      each?.slot.at === "erasing" ? [each.slot] : []
+    );
     const why = erasing.find(({ membership }) => membership === work.membership)?.why;
     if (why === "replaced" || !isMember(directory, work.channelId, kept.seat)) return;
     this.#fail(
-      why === "closed" ? "S4: closeChannel takes another channel" : "S3: erased, and the relay counts the agent in",
+      why === "closed"
+        ? "S4: closeChannel takes another channel"
+        : "S3: erased, and the relay counts the agent in",
     );
   }
 
@@ -773,12 +860,23 @@ class Moves {
       if (program.what === undefined) {
         for (const kind of this.#kinds) {
           if (kind === "leave" && handle === undefined) continue;
-          this.#add(`${who}: ${kind}`, "program", (_, host) => host.call(at, callOf(kind, handle)), "calls");
+          this.#add(
+            `${who}: ${kind}`,
+            "program",
+            (_, host) => host.call(at, callOf(kind, handle)),
+            "calls",
+          );
         }
       } else if (mayAsk && this.#world.directory.welcome !== undefined) {
-        this.#add(`${who}: enters by the invite`, "program", (_, host) => host.call(at, { type: "invited", before }));
+        this.#add(
+          `${who}: enters by the invite`,
+          "program",
+          (_, host) => host.call(at, { type: "invited", before }),
+        );
       }
-      if (mayAsk) this.#add(`${who}: nobody answers the invite`, "time", (_, host) => host.giveUp(at));
+      if (mayAsk) {
+        this.#add(`${who}: nobody answers the invite`, "time", (_, host) => host.giveUp(at));
+      }
     });
   }
 
@@ -790,8 +888,10 @@ class Moves {
         const told = answer ?? call?.reply;
         if (call !== undefined && told !== undefined) host.answer(call, told);
       };
-      if (reply === undefined) this.#add(`the relay takes ${of}${by}`, "answer", (world) => take(world, at));
-      else this.#add(`the answer to ${of}${by}: ${wordOf(reply)}`, "answer", (world, host) => end(world, host));
+      if (reply === undefined) {
+        this.#add(`the relay takes ${of}${by}`, "answer", (world) => take(world, at));
+      } else {this.#add(`the answer to ${of}${by}: ${wordOf(reply)}`, "answer", (world, host) =>
+          end(world, host));}
       this.#add(
         `lost: ${of}${by}${reply === undefined ? "" : ", taken"}`,
         "fault",
@@ -846,13 +946,21 @@ class Moves {
     const { directory } = this.#world;
     this.#world.machines.forEach((machine, at) => {
       const { channelId, seat, isStuck, isDirty, isEnding, isOver, leaving } = machine;
-      const act = (what: (host: Host, machine: Machine) => void) => (world: NamesWorld, host: Host): void => {
-        const each = world.machines[at];
-        if (each !== undefined) what(host, each);
-      };
+      const act =
+        (what: (host: Host, machine: Machine) => void) => (world: NamesWorld, host: Host): void => {
+          const each = world.machines[at];
+          if (each !== undefined) what(host, each);
+        };
       // While it says that it leaves, its leaf does not change.
-      const mayRejoin = isStuck && !isOver && leaving.length === 0 && directory.welcome?.id === channelId;
-      if (mayRejoin) this.#add(`the machine of ${channelId} rejoins`, "notice", act((host, each) => host.rejoin(each)));
+      const mayRejoin = isStuck && !isOver && leaving.length === 0 &&
+        directory.welcome?.id === channelId;
+      if (mayRejoin) {
+        this.#add(
+          `the machine of ${channelId} rejoins`,
+          "notice",
+          act((host, each) => host.rejoin(each)),
+        );
+      }
       if (isDirty) {
         this.#add(
           `the machine of ${channelId} writes what it has collected`,
@@ -876,14 +984,31 @@ class Moves {
           removeAgent(world.directory, channelId);
           act((_, each) => host.gone(each))(world, host);
         }, "removed");
-        this.#add(`the link of ${channelId}: a false not_found`, "fault", act((host, each) => host.over(each)), "lie");
+        this.#add(
+          `the link of ${channelId}: a false not_found`,
+          "fault",
+          act((host, each) => host.over(each)),
+          "lie",
+        );
         if (this.#world.isHidden) {
-          this.#add(`the link of ${channelId}: hidden`, "notice", act((host, each) => host.over(each)));
+          this.#add(
+            `the link of ${channelId}: hidden`,
+            "notice",
+            act((host, each) => host.over(each)),
+          );
         }
       } else if (!isMember(directory, channelId)) {
-        this.#add(`the link of ${channelId}: not_found`, "notice", act((host, each) => host.over(each)));
+        this.#add(
+          `the link of ${channelId}: not_found`,
+          "notice",
+          act((host, each) => host.over(each)),
+        );
       } else if (!isStuck) {
-        this.#add(`the machine of ${channelId} sees another leaf`, "notice", act((host, each) => host.stop(each)));
+        this.#add(
+          `the machine of ${channelId} sees another leaf`,
+          "notice",
+          act((host, each) => host.stop(each)),
+        );
       }
       if (!isStuck) {
         this.#add(
@@ -900,7 +1025,12 @@ class Moves {
     const { directory, machines } = this.#world;
     for (const [id, { isClosed }] of Object.entries(directory.channels)) {
       if (isClosed) continue;
-      this.#add(`another owner closes ${id}`, "program", (world) => closeChannel(world.directory, id), "closed");
+      this.#add(
+        `another owner closes ${id}`,
+        "program",
+        (world) => closeChannel(world.directory, id),
+        "closed",
+      );
       // A member that works has nothing to be let in for.
       const isHere = machines.some(({ channelId, isStuck, seat }) =>
         channelId === id && !isStuck && isMember(directory, id, seat)
@@ -936,7 +1066,9 @@ function callOf(
 function passAway(world: NamesWorld, call: Call | undefined): void {
   if (call === undefined || call.reply !== undefined || world.left.late === 0) return;
   const { request } = call;
-  if (request.of !== "ListMembers" && request.of !== "ListChannels") world.late = [...world.late, request];
+  if (request.of !== "ListMembers" && request.of !== "ListChannels") {
+    world.late = [...world.late, request];
+  }
 }
 
 function replyTo({ directory, isHidden }: NamesWorld, request: Request): Reply {

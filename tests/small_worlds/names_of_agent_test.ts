@@ -12,7 +12,10 @@ function world(name: string, setting: NamesSetting): void {
 
 const byInvite = ["invite", "open", "leave", "close"] as const;
 
-world("nothing is there; two calls, a kill, a lost answer", { begins: "free", left: { calls: 2, kill: 1, lost: 1 } });
+world("nothing is there; two calls, a kill, a lost answer", {
+  begins: "free",
+  left: { calls: 2, kill: 1, lost: 1 },
+});
 world("keys are lost; two calls, a kill, closed by another", {
   begins: "keyless",
   left: { calls: 2, kill: 1, closed: 1 },
@@ -21,7 +24,10 @@ world("open; a call, a removal, an erasure that fails, a kill", {
   begins: "open",
   left: { calls: 1, kill: 1, fail: 1, removed: 1, closed: 1 },
 });
-world("open; a call, stopped and let in, a kill", { begins: "open", left: { calls: 1, kill: 1, stuck: 1, let: 1 } });
+world("open; a call, stopped and let in, a kill", {
+  begins: "open",
+  left: { calls: 1, kill: 1, stuck: 1, let: 1 },
+});
 world("an invite into another account's channel of that name, and a false not_found", {
   begins: "open",
   left: { calls: 1, lie: 1, let: 1, stuck: 1 },
@@ -43,7 +49,10 @@ world("open; two calls, a lost answer, and a leave, a close or a creation that i
   begins: "open",
   left: { calls: 2, lost: 1, late: 1, let: 1 },
 });
-world("open; stopped, let in, and a job that fails", { begins: "open", left: { calls: 1, fail: 1, stuck: 1, let: 1 } });
+world("open; stopped, let in, and a job that fails", {
+  begins: "open",
+  left: { calls: 1, fail: 1, stuck: 1, let: 1 },
+});
 world("an invite into another account's channel of that name, and a job that fails", {
   begins: "open",
   left: { calls: 1, fail: 1, let: 1, closed: 1, stuck: 1 },
@@ -60,7 +69,10 @@ world("nothing is there, and the disk refuses a write", {
   begins: "free",
   left: { calls: 2, unwritten: 1, let: 1, lost: 1 },
 });
-world("keys are lost, and the disk refuses a write", { begins: "keyless", left: { calls: 2, unwritten: 1, let: 1 } });
+world("keys are lost, and the disk refuses a write", {
+  begins: "keyless",
+  left: { calls: 2, unwritten: 1, let: 1 },
+});
 world("open; stopped, let in, and the disk refuses a write", {
   begins: "open",
   left: { calls: 2, unwritten: 1, stuck: 1, let: 1 },
@@ -71,7 +83,10 @@ world("the client is closed; two calls, a removal", {
   left: { calls: 2, finish: 1, removed: 1 },
   kinds: ["open", "leave", "close", "join"],
 });
-world("the client is closed beside a creation", { begins: "free", left: { calls: 2, finish: 1, lost: 1 } });
+world("the client is closed beside a creation", {
+  begins: "free",
+  left: { calls: 2, finish: 1, lost: 1 },
+});
 
 if (inCampaign) {
   world("open; two calls, stopped, let in, a job that fails, a kill", {
@@ -99,11 +114,14 @@ if (inCampaign) {
     begins: "open",
     left: { calls: 3, lie: 1, kill: 1, let: 1, removed: 1 },
   });
-  world("open, and another account's channel of that name; two calls, a false not_found, let in, a kill", {
-    begins: "open",
-    left: { calls: 2, lie: 1, kill: 1, let: 1 },
-    hasOther: true,
-  });
+  world(
+    "open, and another account's channel of that name; two calls, a false not_found, let in, a kill",
+    {
+      begins: "open",
+      left: { calls: 2, lie: 1, kill: 1, let: 1 },
+      hasOther: true,
+    },
+  );
   world("open; two calls, an erasure that fails, a removal, let in, a kill", {
     begins: "open",
     left: { calls: 2, fail: 1, removed: 1, let: 1, kill: 1 },

@@ -1,9 +1,13 @@
 /**
- * States of a small world as plain data: copies of them, and a text that is the same for states which differ in nothing but the
- * numbers that calls, timers, readings, tags and permits were given.
+ * States of a small world as plain data: copies of them, and a text that is the same for states
+ * which differ in nothing but the numbers that calls, timers, readings, tags and permits were
+ * given.
  */
 
-/** Numbers that are names: those of one group are renamed together, in the order in which they appear. */
+/**
+ * Numbers that are names: those of one group are renamed together, in the order in which they
+ * appear.
+ */
 const groups: Readonly<Record<string, string>> = {
   call: "n",
   timer: "n",
@@ -32,7 +36,10 @@ const groupNumbers: ReadonlyMap<string, number> = new Map(
   Object.entries(groups).map(([key, group]) => [key, 1 + "noc".indexOf(group)]),
 );
 
-/** Counters that decide nothing. `tries` makes a pause longer, and time is what a world may pass at any moment. */
+/**
+ * Counters that decide nothing. `tries` makes a pause longer, and time is what a world may pass at
+ * any moment.
+ */
 const counters: ReadonlySet<string> = new Set(["numbers", "tries", "events"]);
 
 /** Frozen values and bytes are shared: nothing changes them. */
@@ -42,7 +49,10 @@ export function copyOf<T>(value: T): T {
 }
 
 /** A copy for one member, to which something happens: the others are shared. */
-export function copyFor<S extends { readonly members: readonly unknown[] }>({ members, ...others }: S, at: number): S {
+export function copyFor<S extends { readonly members: readonly unknown[] }>(
+  { members, ...others }: S,
+  at: number,
+): S {
   const shared = members.map((member, each) => each === at ? copyOf(member) : member);
   // cast: a state is plain data
   return { ...copyOf(others), members: shared } as unknown as S;
@@ -222,10 +232,14 @@ function keysOf(value: object): readonly string[] {
 }
 
 /**
- * Returns two numbers of 32 bits that are equal for states with an equal text, without writing it: among ten million states, two that
- * are not equal have the same ones with a chance of 3 in a million.
+ * Returns two numbers of 32 bits that are equal for states with an equal text, without writing it:
+ * among ten million states, two that are not equal have the same ones with a chance of 3 in a
+ * million.
  */
-export function hashOf(state: unknown, renamings: readonly Renaming[] = []): readonly [number, number] {
+export function hashOf(
+  state: unknown,
+  renamings: readonly Renaming[] = [],
+): readonly [number, number] {
   let least = hashBy(state, renamings.length === 0 ? plain : sortedWords);
   for (const renaming of renamings) {
     const [high, low] = hashBy(state, renaming);
@@ -303,7 +317,9 @@ function adderOf(fields: readonly Field[]): Adder {
     }]) !== undefined) { hasher.mix(${id}); hasher.add(field, ${group}, guesses[${at}]); }`
   );
   const guesses = fields.map((): Guess => ({ shape: undefined }));
-  return new Function("guesses", `return (hasher, value) => { let field; ${steps.join("\n")} };`)(guesses);
+  return new Function("guesses", `return (hasher, value) => { let field; ${steps.join("\n")} };`)(
+    guesses,
+  );
 }
 
 interface Hashed {
@@ -393,7 +409,9 @@ class Hasher {
   }
 
   #object(value: object, group: number, guess: Guess): void {
-    if (Object.isFrozen(value) || value instanceof Uint8Array) return this.#shared(value, group, guess);
+    if (Object.isFrozen(value) || value instanceof Uint8Array) {
+      return this.#shared(value, group, guess);
+    }
     const high = this.#high;
     const low = this.#low;
     this.#high = 0x9e3779b9 | 0;
@@ -419,7 +437,9 @@ class Hasher {
     }
     this.mix(hashed.high);
     this.mix(hashed.low);
-    for (let at = 1; at < hashed.named.length; at++) for (const name of hashed.named[at] ?? []) this.#name(name, at);
+    for (let at = 1; at < hashed.named.length; at++) {
+      for (const name of hashed.named[at] ?? []) this.#name(name, at);
+    }
   }
 
   #fields(value: object, group: number, guess: Guess): void {

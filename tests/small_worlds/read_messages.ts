@@ -1,7 +1,7 @@
 /**
- * A program that works off messages, with the real machine of its position. The disk is slow or fails,
- * processes are killed and start, the log is set back. The relay gives nothing again that was
- * acknowledged; nothing may be acknowledged that is not on disk.
+ * A program that works off messages, with the real machine of its position. The disk is slow or
+ * fails, processes are killed and start, the log is set back. The relay gives nothing again that
+ * was acknowledged; nothing may be acknowledged that is not on disk.
  */
 import {
   forgetPosition,
@@ -73,7 +73,10 @@ const nothing: ReadingBudgets = {
 };
 const none: readonly never[] = Object.freeze([]);
 
-export function readMessages(left: Partial<ReadingBudgets>, step: Step = stepPosition): World<ReadingState> {
+export function readMessages(
+  left: Partial<ReadingBudgets>,
+  step: Step = stepPosition,
+): World<ReadingState> {
   const start: ReadingState = {
     left: { ...nothing, ...left },
     machine: restorePosition(0),
@@ -111,7 +114,8 @@ function brokenPromise(state: ReadingState): string | undefined {
   if (acknowledged > disk.position) return "S2: an entry is acknowledged that is not on disk";
   const isSame = textOf(restorePosition(machine.durable)) === textOf(forgetPosition(machine));
   if (!isSame) return "S7: a process that starts is not as one that has forgotten";
-  const isUnderWay = turns.length > 0 || writing !== undefined || telling !== undefined || timers.length > 0;
+  const isUnderWay = turns.length > 0 || writing !== undefined || telling !== undefined ||
+    timers.length > 0;
   const isAsked = Object.keys(asked).length > 0;
   return isAsked && !isUnderWay ? "L2: somebody waits for a write that nothing begins" : undefined;
 }
@@ -219,7 +223,11 @@ class Acting {
 
   setsBack(): void {
     const world = this.#world;
-    Object.assign(world, { position: 0, acknowledged: 0, disk: Object.freeze({ ...world.disk, position: 0 }) });
+    Object.assign(world, {
+      position: 0,
+      acknowledged: 0,
+      disk: Object.freeze({ ...world.disk, position: 0 }),
+    });
     if (world.writing !== undefined) world.writing = { ...world.writing, isOfBefore: true };
     this.push({ type: "forgotten" });
   }

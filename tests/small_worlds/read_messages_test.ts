@@ -13,15 +13,33 @@ function world(name: string, ...of: Parameters<typeof readMessages>): void {
   });
 }
 
-world("messages are done with while the disk writes, and a process is killed", { done: 2, ask: 1, kill: 1 });
+world("messages are done with while the disk writes, and a process is killed", {
+  done: 2,
+  ask: 1,
+  kill: 1,
+});
 world("those who wait, and the disk fails", { done: 1, ask: 2, urgent: 1, fail: 1 });
 world("the log is set back while the disk writes", { done: 1, pass: 1, ask: 1, setBack: 1 });
 world("a channel is closed while the disk writes", { done: 2, ask: 1, urgent: 1, close: 1 });
 if (inCampaign) {
-  world("all of it", { done: 3, pass: 1, ask: 2, urgent: 1, kill: 2, fail: 1, setBack: 1, close: 1 });
+  world("all of it", {
+    done: 3,
+    pass: 1,
+    ask: 2,
+    urgent: 1,
+    kill: 2,
+    fail: 1,
+    setBack: 1,
+    close: 1,
+  });
 }
 
-function finds(what: string, promise: string, step: Step, left: Parameters<typeof readMessages>[0]): void {
+function finds(
+  what: string,
+  promise: string,
+  step: Step,
+  left: Parameters<typeof readMessages>[0],
+): void {
   Deno.test(`the world finds ${promise} without a guard: ${what}`, () => {
     checkFound(readMessages(left, step), promise);
   });
@@ -47,7 +65,10 @@ const toldTogether: Step = (state, event, facts) => {
   const effects = stepPosition(state, event, facts);
   if (event.type !== "written" || waiting.length === 0) return effects;
   state.waiting = [];
-  return [...waiting.map((operation) => ({ type: "settle", operation, isLost: false }) as const), ...effects];
+  return [
+    ...waiting.map((operation) => ({ type: "settle", operation, isLost: false }) as const),
+    ...effects,
+  ];
 };
 
 /** A pace has no moment. */

@@ -33,7 +33,11 @@ const decidesAtOnce: ReadingStepOf = (state, event, facts) => {
 
 /** No answer about our commits counts like an answer. */
 const takesSilenceForNo: ReadingStepOf = (state, event, facts) =>
-  step(state, event.type === "explained" && event.as === "unknown" ? { ...event, as: "not_ours" } : event, facts);
+  step(
+    state,
+    event.type === "explained" && event.as === "unknown" ? { ...event, as: "not_ours" } : event,
+    facts,
+  );
 
 /** The place of our own commit is not kept. */
 const forgetsOwn: ReadingStepOf = (state, event, facts) => {

@@ -1,6 +1,6 @@
 /**
- * The member of the small world of reading: the real machine and the real counters of senders, beside a disk, an inbox and a log of
- * letters.
+ * The member of the small world of reading: the real machine and the real counters of senders,
+ * beside a disk, an inbox and a log of letters.
  */
 import { type AgentId, foundingEpoch, generationOf, parseAgentId } from "../../proto/mod.ts";
 import { calmPermit } from "../../sdk/channel/testing/calm_agent.ts";
@@ -187,7 +187,10 @@ function nextEpochOf({ kind, epoch }: Written): number {
   return kind === "founding" ? foundingEpoch(generationOf(epoch) + 1) + 1 : epoch + 1;
 }
 
-/** The counters of senders as they are now: made again of what has arrived, because a state is plain data. */
+/**
+ * The counters of senders as they are now: made again of what has arrived, because a state is plain
+ * data.
+ */
 export function sendersOf({ born, arrived }: Agent): Senders {
   const senders = new Senders(born.senders);
   for (const { sender, ...counted } of arrived) senders.take(sender, counted);
@@ -211,12 +214,24 @@ export function append(
   state: ReadingWorldState,
   kind: Written["kind"],
   sender: AgentId,
-  { counter = 0, removed = nobody }: { readonly counter?: number; readonly removed?: readonly AgentId[] } = {},
+  { counter = 0, removed = nobody }: {
+    readonly counter?: number;
+    readonly removed?: readonly AgentId[];
+  } = {},
 ): Written {
   const { epoch, name } = endOf(state);
   const sequence = state.log.length + 1;
   const next = kind === "message" ? name : `${name}.${sequence}`;
-  const written: Written = Object.freeze({ kind, sequence, epoch, sender, group: name, next, counter, removed });
+  const written: Written = Object.freeze({
+    kind,
+    sequence,
+    epoch,
+    sender,
+    group: name,
+    next,
+    counter,
+    removed,
+  });
   state.log = [...state.log, written];
   if (state.agent.fetch === undefined && sender !== us) state.pipe = [...state.pipe, written];
   return written;
@@ -226,14 +241,20 @@ const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const noBytes = new Uint8Array(0);
 
 function noticeOf({ kind, sequence, epoch, sender, next, lie }: Shown): LogEntry {
-  const operation = { message: "DeliverMessage", commit: "DeliverCommit", founding: "DeliverFounding" }[kind];
+  const operation =
+    { message: "DeliverMessage", commit: "DeliverCommit", founding: "DeliverFounding" }[kind];
   const bytes = {
     message: { ciphertext: noBytes },
     commit: { commit: bytesOf(next) },
     founding: { founding: { generation: generationOf(epoch) + 1 } },
   }[kind];
   const place = kind === "founding" ? foundingEpoch(generationOf(epoch) + 1) : epoch;
-  const body = Object.freeze({ sequence, epoch: lie === "epoch" ? place + 1 : place, sender, ...bytes });
+  const body = Object.freeze({
+    sequence,
+    epoch: lie === "epoch" ? place + 1 : place,
+    sender,
+    ...bytes,
+  });
   // cast: nobody looks at the rest of it
   return Object.freeze({ kind: "notice", operation, body }) as unknown as LogEntry;
 }
@@ -264,14 +285,18 @@ export class Acting {
     agent.fetch = undefined;
     const received = agent.reading.place.received ?? 0;
     this.#state.pipe = log.filter(({ sequence, sender }) => sequence > received && sender !== us);
-    // The connection compares the commit that began our epoch, and the log's epoch when nothing is left to read.
-    const isBehind = this.#state.pipe.length === 0 && presentOf(agent).epoch !== endOf(this.#state).epoch;
+    // The connection compares the commit that began our epoch, and the log's epoch when nothing is
+    // left to read.
+    const isBehind = this.#state.pipe.length === 0 &&
+      presentOf(agent).epoch !== endOf(this.#state).epoch;
     if (isAnew && (this.#isForked() || isBehind)) agent.ended = "out_of_step";
   }
 
   #isForked(): boolean {
     const { epoch, name } = presentOf(this.#agent);
-    const began = this.#state.log.find((each) => each.kind !== "message" && nextEpochOf(each) === epoch);
+    const began = this.#state.log.find((each) =>
+      each.kind !== "message" && nextEpochOf(each) === epoch
+    );
     return began !== undefined && began.next !== name;
   }
 
@@ -282,7 +307,9 @@ export class Acting {
     agent.inbox = agent.inbox.slice(1);
     agent.done = [...agent.done, item.sequence].sort((a, b) => a - b);
     agent.isDirty = true;
-    if (agent.inbox.length === 0 && agent.reading.passedOver !== undefined) agent.isRefilling = true;
+    if (agent.inbox.length === 0 && agent.reading.passedOver !== undefined) {
+      agent.isRefilling = true;
+    }
     this.#refill();
     this.#writeAtOnce();
   }
@@ -295,7 +322,10 @@ export class Acting {
     this.#step({ type: "room" });
   }
 
-  /** Position, landmarks, senders, and what the program is done with: in one write. Keys that are of no use go behind it. */
+  /**
+   * Position, landmarks, senders, and what the program is done with: in one write. Keys that are of
+   * no use go behind it.
+   */
   write(): void {
     const agent = this.#agent;
     const { oldestEpoch = oldestEpochOf } = this.#setting;
@@ -303,15 +333,23 @@ export class Acting {
     agent.isDirty = false;
     const senders = new Senders(agent.born.senders);
     const records = new Map(agent.born.senders);
-    for (const arrival of agent.arrived.map(({ sender, ...counted }) => senders.take(sender, counted))) {
+    for (
+      const arrival of agent.arrived.map(({ sender, ...counted }) => senders.take(sender, counted))
+    ) {
       if (this.#isDone(arrival)) senders.done(arrival);
       const record = senders.record(arrival.sender);
       if (record !== undefined) records.set(arrival.sender, record);
     }
     const before = oldestEpoch(agent.reading, facts);
-    agent.groups = agent.groups.filter(({ epoch }, at) => epoch >= before || at === agent.groups.length - 1);
+    agent.groups = agent.groups.filter(({ epoch }, at) =>
+      epoch >= before || at === agent.groups.length - 1
+    );
     agent.disk = Object.freeze({
-      records: { position: positionOf(agent.reading, facts), landmarks: landmarksOf(agent.reading), joinedEpoch: 1 },
+      records: {
+        position: positionOf(agent.reading, facts),
+        landmarks: landmarksOf(agent.reading),
+        joinedEpoch: 1,
+      },
       groups: agent.groups,
       done: agent.done,
       senders: records,
@@ -327,7 +365,9 @@ export class Acting {
 
   /** Without kills nobody can tell when it is written. */
   #writeAtOnce(): void {
-    if (this.#agent.isDirty && this.#state.left.kill === 0 && this.#agent.work === undefined) this.write();
+    if (this.#agent.isDirty && this.#state.left.kill === 0 && this.#agent.work === undefined) {
+      this.write();
+    }
   }
 
   enterOwn({ epoch, next }: Own, sequence: number): void {
@@ -343,7 +383,8 @@ export class Acting {
 
   settleOwn(): boolean {
     const { open } = this.#agent;
-    const held = open && this.#state.log.find(({ sender, next }) => sender === us && next === open.next);
+    const held = open &&
+      this.#state.log.find(({ sender, next }) => sender === us && next === open.next);
     if (open === undefined) return false;
     this.#agent.open = undefined;
     if (held === undefined || presentOf(this.#agent).epoch !== open.epoch) return false;
@@ -359,7 +400,11 @@ export class Acting {
     const agent = this.#agent;
     const { step = stepReading, isOneWrite = true } = this.#setting;
     agent.groups = [...agent.groups, Object.freeze(group)];
-    const { isLandmark } = step(agent.reading, { type: "moved", by: { ...by, founded: undefined } }, this.#facts());
+    const { isLandmark } = step(
+      agent.reading,
+      { type: "moved", by: { ...by, founded: undefined } },
+      this.#facts(),
+    );
     const { records } = agent.disk;
     const landmarks = isLandmark && isOneWrite ? landmarksOf(agent.reading) : records.landmarks;
     agent.disk = Object.freeze({
@@ -386,7 +431,11 @@ export class Acting {
     const entry = this.#agent.entry;
     switch (work.type) {
       case "open":
-        return { type: "opened", job, as: { kind: this.#opened(entry), reason: "the tag is wrong" } };
+        return {
+          type: "opened",
+          job,
+          as: { kind: this.#opened(entry), reason: "the tag is wrong" },
+        };
       case "follow":
         return { type: "followed", job, as: this.#followed(entry) };
       case "find":
@@ -414,7 +463,9 @@ export class Acting {
 
   #followed(entry: Shown | undefined): Extract<ReadingEvent, { type: "followed" }>["as"] {
     const present = presentOf(this.#agent);
-    if (entry === undefined || entry.lie === "changed" || entry.lie === "epoch") return { kind: "misattributed" };
+    if (entry === undefined || entry.lie === "changed" || entry.lie === "epoch") {
+      return { kind: "misattributed" };
+    }
     if (entry.lie === "unsigned") return { kind: "unsigned" };
     if (entry.sender === us) return { kind: "own" };
     if (entry.epoch !== present.epoch) return { kind: "misattributed" };
@@ -434,7 +485,13 @@ export class Acting {
     const { epoch: before } = presentOf(this.#agent);
     const epoch = nextEpochOf(entry);
     const { sequence, next } = entry;
-    this.#enter({ epoch, name: next }, { isOwn: false, sequence, epoch: before, hash: undefined, silent: nobody });
+    this.#enter({ epoch, name: next }, {
+      isOwn: false,
+      sequence,
+      epoch: before,
+      hash: undefined,
+      silent: nobody,
+    });
     this.#step({ type: "founded", sequence, epoch: epoch - 1 });
     this.#agent.isDirty = true;
     this.write();
@@ -445,7 +502,11 @@ export class Acting {
     const logEpoch = endOf(this.#state).epoch;
     const held = this.#state.log.find((each) => each.kind === "commit" && each.epoch === epoch);
     if (answer === "hidden" || (answer === "honest" && held === undefined)) {
-      return { type: "found", job, found: { epoch: answer === "hidden" ? Math.min(epoch, logEpoch) : logEpoch } };
+      return {
+        type: "found",
+        job,
+        found: { epoch: answer === "hidden" ? Math.min(epoch, logEpoch) : logEpoch },
+      };
     }
     const commitHash = bytesOf(answer === "another" ? "nothing" : held?.next ?? "");
     return {
@@ -457,7 +518,9 @@ export class Acting {
 
   #step(event: ReadingEvent): void {
     const { step = stepReading } = this.#setting;
-    for (const effect of step(this.#agent.reading, event, this.#facts()).effects) this.#perform(effect);
+    for (const effect of step(this.#agent.reading, event, this.#facts()).effects) {
+      this.#perform(effect);
+    }
   }
 
   #perform(effect: ReadingEffect): void {
@@ -504,7 +567,9 @@ export class Acting {
     if (finding.is === "fetch") {
       agent.fetch ??= { afterMs: finding.afterMs, isAnew: false };
       this.#state.pipe = [];
-    } else if (finding.is === "out_of_step" || finding.is === "stopped" || finding.is === "removed") {
+    } else if (
+      finding.is === "out_of_step" || finding.is === "stopped" || finding.is === "removed"
+    ) {
       agent.ended = finding.is;
     }
   }
@@ -533,7 +598,8 @@ export class Acting {
       highest: (sender, epoch) => sendersOf(agent).highest(sender, epoch),
       adds: () => false,
       hasLeaf: () => true,
-      judgeFounding: () => agent.entry?.lie === "forged" ? { kind: "forged", reason: "a lie" } : { kind: "ahead" },
+      judgeFounding: () =>
+        agent.entry?.lie === "forged" ? { kind: "forged", reason: "a lie" } : { kind: "ahead" },
       isEntered: () => agent.entry?.lie !== "forged",
       hashOf: (commit) => commit,
     };

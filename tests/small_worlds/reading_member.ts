@@ -1,7 +1,8 @@
 /**
- * A member that reads the log of a relay that may lie. Reading is the real machine, and so are the counters of senders; keys,
- * disk, inbox and relay are letters. Whatever the relay shows, a message is shown once, or its reader is told; a commit that was not
- * made in our group is not followed; and when the relay is honest again all of the log is read, or the member knows that it is out.
+ * A member that reads the log of a relay that may lie. Reading is the real machine, and so are the
+ * counters of senders; keys, disk, inbox and relay are letters. Whatever the relay shows, a message
+ * is shown once, or its reader is told; a commit that was not made in our group is not followed;
+ * and when the relay is honest again all of the log is read, or the member knows that it is out.
  */
 import type { AgentId } from "../../proto/mod.ts";
 import type { Move, World } from "./explore.ts";
@@ -88,26 +89,39 @@ function viewOf({ agent, nowMs, left: _, ...state }: ReadingWorldState): unknown
   return { ...state, agent: { ...rest, ...disks, reading, fetches: left } };
 }
 
-/** A message in front of the position on disk has been shown, or its reader was told; and its group is the log's, unless it was lied to. */
+/**
+ * A message in front of the position on disk has been shown, or its reader was told; and its group
+ * is the log's, unless it was lied to.
+ */
 function brokenBy(state: ReadingWorldState): string | undefined {
   const { agent: { disk, reading, work, ended }, log, told, hidden, lies } = state;
   const { sequence = 0 } = disk.records.position ?? {};
   for (const { kind, sequence: at } of log) {
-    if (kind !== "message" || at > sequence || disk.done.includes(at) || told.includes(at)) continue;
+    if (kind !== "message" || at > sequence || disk.done.includes(at) || told.includes(at)) {
+      continue;
+    }
     if (!hidden.includes(at) || isGapSeen(state, at)) {
       return "S6: a message is behind the position, and nobody was told";
     }
   }
   if (reading.reading.at !== "none" && work === undefined) return "L2: an entry waits for nothing";
-  if (lies < enoughLies && ended !== undefined && !hasRival(state)) return `S5: ${ended}, after ${lies} lies`;
-  if (lies === 0 && told.length > 0) return "S6: a message cannot be read, though the relay is honest";
+  if (lies < enoughLies && ended !== undefined && !hasRival(state)) {
+    return `S5: ${ended}, after ${lies} lies`;
+  }
+  if (lies === 0 && told.length > 0) {
+    return "S6: a message cannot be read, though the relay is honest";
+  }
   const end = endOf(state);
   const { epoch, name } = presentOf(state.agent);
-  if (lies === 0 && epoch === end.epoch && name !== end.name) return "S5: the group is not the log's";
+  if (lies === 0 && epoch === end.epoch && name !== end.name) {
+    return "S5: the group is not the log's";
+  }
   return undefined;
 }
 
-/** It has followed a commit that is not in the log: one lie is enough for that, and it must notice. */
+/**
+ * It has followed a commit that is not in the log: one lie is enough for that, and it must notice.
+ */
 function hasRival({ agent }: ReadingWorldState): boolean {
   return presentOf(agent).name.includes("r");
 }
@@ -116,7 +130,9 @@ function hasRival({ agent }: ReadingWorldState): boolean {
 function isGapSeen({ agent, log }: ReadingWorldState, sequence: number): boolean {
   const hidden = log.find((each) => each.sequence === sequence);
   if (hidden === undefined) return false;
-  const isSeen = agent.arrived.some(({ sender, counter }) => sender === hidden.sender && counter > hidden.counter);
+  const isSeen = agent.arrived.some(({ sender, counter }) =>
+    sender === hidden.sender && counter > hidden.counter
+  );
   if (!isSeen) return false;
   for (const { sender, messages } of sendersOf(agent).missing()) {
     if (sender === hidden.sender && messages > 0) return false;
@@ -124,15 +140,20 @@ function isGapSeen({ agent, log }: ReadingWorldState, sequence: number): boolean
   return true;
 }
 
-/** All is read, and the program is done with it. By a lie, the member may have seen that it cannot follow. */
+/**
+ * All is read, and the program is done with it. By a lie, the member may have seen that it cannot
+ * follow.
+ */
 function isGood(state: ReadingWorldState, { isLiar = false }: ReadingSetting): boolean {
   const { agent, log, lies } = state;
   if (agent.ended !== undefined) return lies > 0;
   if (isLiar) return agent.fetch !== undefined || agent.reading.reading.at === "none";
   const end = endOf(state);
   const { epoch, name } = presentOf(agent);
-  const last = log.findLast(({ kind, sender }) => sender !== us || kind === "message")?.sequence ?? 0;
-  const isAllRead = (agent.reading.place.received ?? 0) >= last && agent.reading.reading.at === "none" &&
+  const last = log.findLast(({ kind, sender }) => sender !== us || kind === "message")?.sequence ??
+    0;
+  const isAllRead = (agent.reading.place.received ?? 0) >= last &&
+    agent.reading.reading.at === "none" &&
     agent.reading.passedOver === undefined && agent.inbox.length === 0 && !agent.isDirty;
   return isAllRead && epoch === end.epoch && name === end.name;
 }
@@ -156,9 +177,15 @@ class Moves {
     else if (agent.fetch !== undefined) this.#subscribing();
     else this.#delivering();
     if (agent.inbox.length > 0) {
-      this.#add("the program is done with a message", "program", (state) => this.#acting(state).doneWith());
+      this.#add(
+        "the program is done with a message",
+        "program",
+        (state) => this.#acting(state).doneWith(),
+      );
     }
-    if (agent.isDirty) this.#add("what was noted is written", "time", (state) => this.#acting(state).write());
+    if (agent.isDirty) {
+      this.#add("what was noted is written", "time", (state) => this.#acting(state).write());
+    }
     this.#add("the connection breaks", "fault", (state) => lose(state), "broken");
     this.#add("the process is killed", "fault", (state) => {
       state.agent = restored(state.agent.disk, state.nowMs);
@@ -188,9 +215,15 @@ class Moves {
 
   #writing(): void {
     const counted = (sender: AgentId): number =>
-      this.#state.log.filter((each) => each.kind === "message" && each.sender === sender).length + 1;
+      this.#state.log.filter((each) => each.kind === "message" && each.sender === sender).length +
+      1;
     const isMember = !this.#state.log.some(({ removed }) => removed.includes(carol));
-    this.#add("bob sends", "program", (state) => append(state, "message", bob, { counter: counted(bob) }), "message");
+    this.#add(
+      "bob sends",
+      "program",
+      (state) => append(state, "message", bob, { counter: counted(bob) }),
+      "message",
+    );
     if (isMember) {
       this.#add(
         "carol sends",
@@ -206,7 +239,12 @@ class Moves {
       );
     }
     this.#add("bob commits", "program", (state) => append(state, "commit", bob), "commit");
-    this.#add("bob begins a generation", "program", (state) => append(state, "founding", bob), "founding");
+    this.#add(
+      "bob begins a generation",
+      "program",
+      (state) => append(state, "founding", bob),
+      "founding",
+    );
   }
 
   /** Our own commits. The relay takes one of our present epoch only. */
@@ -214,9 +252,16 @@ class Moves {
     const { agent } = this.#state;
     const { name, epoch } = presentOf(agent);
     if (agent.open !== undefined && agent.fetch === undefined) {
-      this.#add("the log is asked about our open commit", "time", (state) => this.#acting(state).settleOwn());
+      this.#add(
+        "the log is asked about our open commit",
+        "time",
+        (state) => this.#acting(state).settleOwn(),
+      );
     }
-    if (agent.open !== undefined || endOf(this.#state).name !== name || agent.reading.place.received === undefined) {
+    if (
+      agent.open !== undefined || endOf(this.#state).name !== name ||
+      agent.reading.place.received === undefined
+    ) {
       return;
     }
     this.#add("the relay takes our commit", "program", (state) => {
@@ -245,7 +290,9 @@ class Moves {
     this.#rivalling();
     if (next === undefined) {
       // It shows what was hidden.
-      if (this.#state.lies > 0) this.#add("the connection ends, as each does at last", "time", (state) => lose(state));
+      if (this.#state.lies > 0) {
+        this.#add("the connection ends, as each does at last", "time", (state) => lose(state));
+      }
       return;
     }
     const deliver = (lie: Shown["lie"]) => (state: ReadingWorldState): void => {
@@ -293,7 +340,9 @@ class Moves {
   }
 
   #hide(state: ReadingWorldState, sequence: number): void {
-    if (!state.hidden.includes(sequence)) state.hidden = [...state.hidden, sequence].sort((a, b) => a - b);
+    if (!state.hidden.includes(sequence)) {
+      state.hidden = [...state.hidden, sequence].sort((a, b) => a - b);
+    }
   }
 
   #lie(name: string, act: (state: ReadingWorldState) => void): void {
@@ -306,7 +355,8 @@ class Moves {
   #working(): void {
     const { work } = this.#state.agent;
     const type = work?.type ?? "";
-    const end = (result: Answer) => (state: ReadingWorldState): void => this.#acting(state).end(result);
+    const end = (result: Answer) => (state: ReadingWorldState): void =>
+      this.#acting(state).end(result);
     if (type === "find") {
       this.#add("the log tells its commit", "answer", end("honest"));
       this.#add("the relay is busy", "fault", end("busy"), "busy");

@@ -1,9 +1,15 @@
 /**
- * Carries out what the real `stepRecovery` says for one member of letters: jobs at once, calls when the world lets the relay answer. It
- * judges foundings, Welcomes and leaves as the pure parts do. Each promise is checked where it could be broken.
+ * Carries out what the real `stepRecovery` says for one member of letters: jobs at once, calls when
+ * the world lets the relay answer. It judges foundings, Welcomes and leaves as the pure parts do.
+ * Each promise is checked where it could be broken.
  */
 import { foundingEpoch, generationOf } from "../../proto/mod.ts";
-import { type Answers, judgeConnection, type Judgement, newAnchor } from "../../sdk/channel/testing/connection.ts";
+import {
+  type Answers,
+  judgeConnection,
+  type Judgement,
+  newAnchor,
+} from "../../sdk/channel/testing/connection.ts";
 import {
   applied,
   backOf,
@@ -121,7 +127,9 @@ export class RecoveringHost {
     if (this.#isStepping) return;
     this.#isStepping = true;
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-      if (++this.#steps > maxSteps) return this.#broken("L3: a circle of steps without time, an answer or a notice");
+      if (++this.#steps > maxSteps) {
+        return this.#broken("L3: a circle of steps without time, an answer or a notice");
+      }
       const { write, effects } = this.#world.guards.step(member.recovery, next, this.#facts());
       this.#write(write);
       for (const effect of effects) this.#perform(effect);
@@ -142,7 +150,9 @@ export class RecoveringHost {
     const member = this.#member;
     const { disk: { group }, name, received = 0 } = member;
     const bad = badOf(member.recovery.place);
-    const others = Object.keys(group.leaves).filter((each) => each !== name && group.leaves[each] !== "");
+    const others = Object.keys(group.leaves).filter((each) =>
+      each !== name && group.leaves[each] !== ""
+    );
     return {
       permit: permitOf(member),
       isOnline: member.connection > 0,
@@ -168,7 +178,9 @@ export class RecoveringHost {
 
   #leftOut(bad: Bad | undefined): RecoveryFacts["leftOut"] {
     const { line, needsChoice } = this.#world.guards;
-    const list = bad === undefined ? [] : line.filter((each) => each !== this.#member.name).map(agent);
+    const list = bad === undefined
+      ? []
+      : line.filter((each) => each !== this.#member.name).map(agent);
     return { list, ofDoor: [], counted: 4, needsChoice: needsChoice && list.length > 0 };
   }
 
@@ -197,7 +209,9 @@ export class RecoveringHost {
       case "job":
         return this.#next({ type: "done", job: effect.job, result: this.#work(effect.work) });
       case "await_arrival":
-        if (member.isAllHere) return this.#next({ type: "arrived", operation: effect.operation, isLate: false });
+        if (member.isAllHere) {
+          return this.#next({ type: "arrived", operation: effect.operation, isLate: false });
+        }
         return void member.arrivals.push(effect.operation);
       case "settle":
         return this.#settled(effect);
@@ -266,7 +280,9 @@ export class RecoveringHost {
   #arrived(): void {
     const member = this.#member;
     member.isAllHere = true;
-    for (const operation of member.arrivals.splice(0)) this.#queue.push({ type: "arrived", operation, isLate: false });
+    for (const operation of member.arrivals.splice(0)) {
+      this.#queue.push({ type: "arrived", operation, isLate: false });
+    }
   }
 
   arrivalLate(operation: number): void {
@@ -279,9 +295,15 @@ export class RecoveringHost {
 
   #call(call: number, request: RecoveryRequest): void {
     if (request.to === "ClaimForFounding") {
-      return void this.#member.calls.push({ call, request: { op: "FindCommit", epoch: 0 }, isClaim: true });
+      return void this.#member.calls.push({
+        call,
+        request: { op: "FindCommit", epoch: 0 },
+        isClaim: true,
+      });
     }
-    this.#member.calls.push(Object.freeze({ call, request: Object.freeze(this.#letters(request)) }));
+    this.#member.calls.push(
+      Object.freeze({ call, request: Object.freeze(this.#letters(request)) }),
+    );
   }
 
   #letters(request: Exclude<RecoveryRequest, { to: "ClaimForFounding" }>): Request {
@@ -302,13 +324,23 @@ export class RecoveringHost {
         if (!this.#member.disk.records.foundings.some((made) => made.hash === hash)) {
           this.#broken("S1: a founding is sent that is not on disk");
         }
-        return { op: "FoundGeneration", hash, generation, baseEpoch, bad, blamed, members: Object.keys(leaves) };
+        return {
+          op: "FoundGeneration",
+          hash,
+          generation,
+          baseEpoch,
+          bad,
+          blamed,
+          members: Object.keys(leaves),
+        };
       }
     }
   }
 
   answer({ call, request, isClaim }: LetterCall, reply: Reply | Refused): void {
-    if (isClaim === true) return this.push({ type: "answered", call, answer: { to: "ClaimForFounding" } });
+    if (isClaim === true) {
+      return this.push({ type: "answered", call, answer: { to: "ClaimForFounding" } });
+    }
     if ("refused" in reply) {
       const refusal = { code: reply.refused, text: reply.refused };
       if (reply.refused === "transport_error") return this.push({ type: "lost", call, refusal });
@@ -356,12 +388,22 @@ export class RecoveringHost {
     const into = entry && this.#world.groups[entry.hash];
     const leaf = into?.leaves[name];
     if (entry === undefined) return { why: "it is garbage", isForOwn: false };
-    if (into === undefined || leaf === undefined || leaf === "" || entry.hash.startsWith("useless") === true) {
-      return { why: "it does not open", isForOwn: own !== undefined && this.#world.requests[name] === own };
+    if (
+      into === undefined || leaf === undefined || leaf === "" ||
+      entry.hash.startsWith("useless") === true
+    ) {
+      return {
+        why: "it does not open",
+        isForOwn: own !== undefined && this.#world.requests[name] === own,
+      };
     }
     if (used.includes(leaf)) return { why: "its keys are gone", isForOwn: false };
     if (into.epoch <= group.epoch) return { why: "it leads back", isForOwn: own === leaf };
-    return { own: leaf, generation: generationOf(into.epoch), members: Object.keys(into.leaves).map(agent) };
+    return {
+      own: leaf,
+      generation: generationOf(into.epoch),
+      members: Object.keys(into.leaves).map(agent),
+    };
   }
 
   #makeFounding(
@@ -375,7 +417,9 @@ export class RecoveringHost {
     const isIn = (each: string): boolean => each !== bad.blamed && !without.includes(agent(each));
     const members = Object.keys(group.leaves).filter(isIn);
     const isHere = (each: string): boolean => each === name || present.includes(each);
-    const leaves = Object.fromEntries(members.map((each) => [each, isHere(each) ? `${each} in ${hash}` : ""]));
+    const leaves = Object.fromEntries(
+      members.map((each) => [each, isHere(each) ? `${each} in ${hash}` : ""]),
+    );
     const founding: LetterFounding = {
       hash,
       founder: name,
@@ -388,7 +432,10 @@ export class RecoveringHost {
       without,
       leaves,
     };
-    this.#world.foundings = Object.freeze({ ...this.#world.foundings, [hash]: Object.freeze(founding) });
+    this.#world.foundings = Object.freeze({
+      ...this.#world.foundings,
+      [hash]: Object.freeze(founding),
+    });
     return { hash, members: members.filter(isHere).length };
   }
 
@@ -406,7 +453,9 @@ export class RecoveringHost {
   #enterGeneration(own: string | undefined): void {
     const member = this.#member;
     const { group } = member.disk;
-    if (permitOf(member) === undefined) this.#broken("S2: a generation is entered without a permit");
+    if (permitOf(member) === undefined) {
+      this.#broken("S2: a generation is entered without a permit");
+    }
     const generation = generationOf(group.epoch) + 1;
     const entry = this.#world.relay.entries.find(({ kind, epoch }) =>
       kind === "founding" && epoch === foundingEpoch(generation)
@@ -432,7 +481,9 @@ export class RecoveringHost {
     const member = this.#member;
     const entry = this.#world.relay.entries[welcome - 1];
     const into = entry && this.#world.groups[entry.hash];
-    if (entry === undefined || into === undefined) return this.#broken("S5: a membership of no entry is entered");
+    if (entry === undefined || into === undefined) {
+      return this.#broken("S5: a membership of no entry is entered");
+    }
     this.#move(into);
     const { disk } = member;
     member.disk = Object.freeze({
@@ -449,7 +500,9 @@ export class RecoveringHost {
   /** By the log alone: so honest members that reach an epoch reach the same one. */
   #move(group: LetterGroup): void {
     const { relay: { entries } } = this.#world;
-    const began = entries.find(({ kind, epoch }) => kind !== "message" && epoch === group.epoch - 1);
+    const began = entries.find(({ kind, epoch }) =>
+      kind !== "message" && epoch === group.epoch - 1
+    );
     if (began?.hash !== group.led) {
       this.#broken("S5: an epoch is reached by something that the log does not hold there");
     }
@@ -512,9 +565,15 @@ export class RecoveringHost {
     const { name, received, disk } = this.#member;
     // Those of the subscription before.
     const session = relay.sessions[name];
-    if (session !== undefined) session.pipe = session.pipe.filter(({ type }) => type !== "entry" && type !== "start");
+    if (session !== undefined) {
+      session.pipe = session.pipe.filter(({ type }) => type !== "entry" && type !== "start");
+    }
     const ask = (after: number | undefined): Reply | Refused =>
-      callRelay(relay, name, { op: "Subscribe", tag: 1, ...(after !== undefined && { after, log: disk.log }) });
+      callRelay(relay, name, {
+        op: "Subscribe",
+        tag: 1,
+        ...(after !== undefined && { after, log: disk.log }),
+      });
     const first = ask(received);
     const isLost = "refused" in first && first.refused === "cursor_invalid";
     if (isLost) this.#loseLog();
@@ -537,7 +596,8 @@ export class RecoveringHost {
     // cast: a reply as the relay's, in letters
     const subscribe = {
       ...reply,
-      ...(sent !== undefined && { sent: { ...of, ...(commitHash && { commitHash: bytesOf(commitHash) }) } }),
+      ...(sent !== undefined &&
+        { sent: { ...of, ...(commitHash && { commitHash: bytesOf(commitHash) }) } }),
     } as NonNullable<Answers["subscribe"]>;
     let answers: Answers = { subscribe };
     for (;;) {
@@ -559,8 +619,12 @@ export class RecoveringHost {
     const { name } = this.#member;
     if (ask === "put_back") return { put_back: this.#putBack(epoch) };
     // cast: the request was a FindCommit
-    const { commit, ...found } = callRelay(relay, name, { op: "FindCommit", epoch }) as Replies["FindCommit"];
-    const known = commit && { commit: { sequence: commit.sequence, commitHash: bytesOf(commit.hash) } };
+    const { commit, ...found } = callRelay(relay, name, {
+      op: "FindCommit",
+      epoch,
+    }) as Replies["FindCommit"];
+    const known = commit &&
+      { commit: { sequence: commit.sequence, commitHash: bytesOf(commit.hash) } };
     // cast: a question that FindCommit answers, in letters
     return { [ask]: { ...found, ...known } } as Answers;
   }
@@ -572,7 +636,14 @@ export class RecoveringHost {
     let [commits, sequence] = [0, 0];
     for (const { epoch, hash, sender, added, removed } of this.#member.disk.kept) {
       if (epoch < from) continue;
-      const reply = callRelay(relay, name, { op: "SendCommit", epoch, hash, added, removed, author: sender });
+      const reply = callRelay(relay, name, {
+        op: "SendCommit",
+        epoch,
+        hash,
+        added,
+        removed,
+        author: sender,
+      });
       if ("refused" in reply || !("sequence" in reply)) break;
       commits++;
       sequence = reply.sequence;
@@ -602,7 +673,10 @@ export class RecoveringHost {
       anchor: { ...anchor, joinedSequence: anchor.joinedSequence ?? joinedSequence },
     });
     member.received = Math.min(member.received ?? after, head);
-    callRelay(this.#world.relay, member.name, { op: "Acknowledge", consumed: member.disk.position });
+    callRelay(this.#world.relay, member.name, {
+      op: "Acknowledge",
+      consumed: member.disk.position,
+    });
     this.push({ type: "permit" });
   }
 
@@ -621,9 +695,14 @@ export class RecoveringHost {
           told: { number: 0, requestId: "request", leaf: note.leaf, sender: agent("somebody") },
         });
       case "rejoin":
-        // The relay may take back its word now: what it had lost can be put back while that member asks.
+        // The relay may take back its word now: what it had lost can be put back while that member
+        // asks.
         if (this.#isByWord) return void (this.#member.link = "connected");
-        return this.push({ type: "asker", agentId: agent(note.agent), generation: note.generation });
+        return this.push({
+          type: "asker",
+          agentId: agent(note.agent),
+          generation: note.generation,
+        });
       case "end":
         return this.push({ type: "ended", isRecovered: note.reason === "recovered" });
       case "start":
@@ -640,7 +719,9 @@ export class RecoveringHost {
     const member = this.#member;
     const back = backOf(member.recovery.place);
     if (back !== undefined && mayHear(back)) return this.push({ type: "welcome", told });
-    if (!member.welcomes.some(({ welcome }) => welcome === told.welcome)) member.welcomes.push(told);
+    if (!member.welcomes.some(({ welcome }) => welcome === told.welcome)) {
+      member.welcomes.push(told);
+    }
   }
 
   #senderOf(welcome: number): ReturnType<typeof agent> {
@@ -662,7 +743,10 @@ export class RecoveringHost {
     if (entry.kind === "commit" && entry.epoch === group.epoch) this.#follow(entry);
   }
 
-  /** A founding of ours may explain what another member signed in the next generation. The entry comes again when that is known. */
+  /**
+   * A founding of ours may explain what another member signed in the next generation. The entry
+   * comes again when that is known.
+   */
   #readAhead({ epoch, sender }: Entry): void {
     const { recovery: { made, isLeftFor }, disk: { group } } = this.#member;
     const generation = generationOf(epoch);
@@ -682,7 +766,9 @@ export class RecoveringHost {
       this.#moveTo(sequence - 1);
       return this.push({ type: "cannot_follow", bad, reason: "bad" });
     }
-    if (removed.includes(name)) return this.push({ type: "removed", isAgain: added.includes(name), reason: "removed" });
+    if (removed.includes(name)) {
+      return this.push({ type: "removed", isAgain: added.includes(name), reason: "removed" });
+    }
     const into = this.#world.groups[hash] ?? afterLetterCommit(group, hash, removed);
     this.#world.groups = Object.freeze({ ...this.#world.groups, [hash]: into });
     this.#move(into);
@@ -701,7 +787,9 @@ export class RecoveringHost {
     const bad = badOf(place);
     const founder = agent(sender);
     const out = [founding.blamed, ...founding.without].map(agent);
-    const verdict = founding.leaves[member.name] === undefined ? "refused" : verdictOf(founding, group, bad);
+    const verdict = founding.leaves[member.name] === undefined
+      ? "refused"
+      : verdictOf(founding, group, bad);
     this.push({ type: "founding", generation, founder, out, reason: "judged", verdict });
   }
 
@@ -748,7 +836,10 @@ export class RecoveringHost {
       return;
     }
     const hash = `commit in ${group.epoch} of ${relay.log}`;
-    const into = { ...afterLetterCommit(group, hash, []), leaves: { ...group.leaves, [name]: keyPackage } };
+    const into = {
+      ...afterLetterCommit(group, hash, []),
+      leaves: { ...group.leaves, [name]: keyPackage },
+    };
     const reply = callRelay(relay, sender, {
       op: "SendCommit",
       epoch: group.epoch,
@@ -783,14 +874,26 @@ function answerOf(request: Request, reply: Reply): RecoveryAnswer {
   }
 }
 
-export function afterLetterCommit(group: LetterGroup, hash: string, removed: readonly string[]): LetterGroup {
-  const leaves = Object.fromEntries(Object.entries(group.leaves).filter(([name]) => !removed.includes(name)));
+export function afterLetterCommit(
+  group: LetterGroup,
+  hash: string,
+  removed: readonly string[],
+): LetterGroup {
+  const leaves = Object.fromEntries(
+    Object.entries(group.leaves).filter(([name]) => !removed.includes(name)),
+  );
   const owners = group.owners.filter((owner) => leaves[owner] !== undefined);
   return Object.freeze({ epoch: group.epoch + 1, led: hash, leaves, owners, parent: group.led });
 }
 
 export function groupAfter({ hash, generation, leaves, owners }: LetterFounding): LetterGroup {
-  return Object.freeze({ epoch: foundingEpoch(generation) + 1, led: hash, leaves, owners, parent: undefined });
+  return Object.freeze({
+    epoch: foundingEpoch(generation) + 1,
+    led: hash,
+    leaves,
+    owners,
+    parent: undefined,
+  });
 }
 
 /** As `judgeFounding` of the product. */
@@ -799,7 +902,9 @@ function verdictOf(
   group: LetterGroup,
   bad: Bad | undefined,
 ): "follow" | "behind" | "ahead" | "refused" {
-  if (!group.owners.includes(founder)) return bad !== undefined && baseEpoch > group.epoch ? "ahead" : "refused";
+  if (!group.owners.includes(founder)) {
+    return bad !== undefined && baseEpoch > group.epoch ? "ahead" : "refused";
+  }
   if (isFalse === true || generation !== generationOf(group.epoch) + 1) return "refused";
   if (group.epoch === baseEpoch && group.led === base && bad?.hash === named) return "follow";
   if (group.parent === base && group.led === named) return "follow";

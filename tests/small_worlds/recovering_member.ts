@@ -1,7 +1,8 @@
 /**
- * A member of a channel as plain data: the real state of its recovery, and letters for the rest. Its connection is one event: everything
- * that `judgeConnection` asks is answered at once, because `restored_owner.ts` tries every order inside of it. Fields are grouped as they live:
- * on disk, or in memory alone.
+ * A member of a channel as plain data: the real state of its recovery, and letters for the rest.
+ * Its connection is one event: everything that `judgeConnection` asks is answered at once, because
+ * `restored_owner.ts` tries every order inside of it. Fields are grouped as they live: on disk, or
+ * in memory alone.
  */
 import { type AgentId, generationOf } from "../../proto/mod.ts";
 import {
@@ -23,7 +24,10 @@ import {
 import { bytesOf } from "./group_of_letters.ts";
 import type { Reply, Request } from "./relay_of_letters.ts";
 
-/** Two members that took the same way have the same one. Leaves by name; an empty one is of a member that is absent. */
+/**
+ * Two members that took the same way have the same one. Leaves by name; an empty one is of a member
+ * that is absent.
+ */
 export interface LetterGroup {
   readonly epoch: number;
   readonly led: string;
@@ -89,7 +93,10 @@ export interface RecoveringMember {
   ended: string | undefined;
 }
 
-export function newMember(name: string, disk: Partial<MemberDisk> & Pick<MemberDisk, "group">): RecoveringMember {
+export function newMember(
+  name: string,
+  disk: Partial<MemberDisk> & Pick<MemberDisk, "group">,
+): RecoveringMember {
   return startMember(name, {
     records: noRecords,
     position: 0,
@@ -127,7 +134,9 @@ export function startMember(name: string, disk: MemberDisk): RecoveringMember {
 export function linkPlace({ recovery: { place } }: RecoveringMember): Place {
   const bad = badOf(place);
   if (bad !== undefined) return { at: "stopped", sequence: bad.sequence };
-  return place.at === "outside" ? { at: "outside", isByWord: place.back.by === "word" } : { at: "in_step" };
+  return place.at === "outside"
+    ? { at: "outside", isByWord: place.back.by === "word" }
+    : { at: "in_step" };
 }
 
 export function linkFacts(member: RecoveringMember): Facts {
@@ -153,7 +162,10 @@ export function linkFacts(member: RecoveringMember): Facts {
   };
 }
 
-/** A permit of letters: the real ones are made by `judgeConnection`, which has judged this connection. */
+/**
+ * A permit of letters: the real ones are made by `judgeConnection`, which has judged this
+ * connection.
+ */
 export function permitOf({ link, connection }: RecoveringMember): Permit | undefined {
   return link === "permit" ? JSON.parse(`{"number":${connection}}`) : undefined;
 }

@@ -1,4 +1,7 @@
-/** The state of a world of members that stop, begin generations and come back, and how often each thing may still happen in it. */
+/**
+ * The state of a world of members that stop, begin generations and come back, and how often each
+ * thing may still happen in it.
+ */
 import type { HostWorld } from "./recovering_host.ts";
 import type { LetterCall, RecoveringMember } from "./recovering_member.ts";
 

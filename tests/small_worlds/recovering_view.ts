@@ -1,11 +1,17 @@
 /**
- * The differences between states of a world of recovering members, and the moves that meet nobody. As long as nothing is taken out of the
- * log, everybody agrees on what all have read: that part of it, and what follows from it, is left out.
+ * The differences between states of a world of recovering members, and the moves that meet nobody.
+ * As long as nothing is taken out of the log, everybody agrees on what all have read: that part of
+ * it, and what follows from it, is left out.
  */
 import { backOf, badOf } from "../../sdk/channel/testing/recovery.ts";
 import type { Move } from "./explore.ts";
 import { once, Renaming } from "./plain_state.ts";
-import { type LetterCall, type MemberDisk, permitOf, type RecoveringMember } from "./recovering_member.ts";
+import {
+  type LetterCall,
+  type MemberDisk,
+  permitOf,
+  type RecoveringMember,
+} from "./recovering_member.ts";
 import type { RecoveringState } from "./recovering_state.ts";
 import type { Note, Relay } from "./relay_of_letters.ts";
 
@@ -22,8 +28,12 @@ export function viewOf(isForGood: boolean): (state: RecoveringState) => unknown 
       ...log,
       head: entries.length,
       entries: entries.filter(({ hash }) => !gone.has(hash)),
-      known: isForGood ? Object.fromEntries(Object.entries(known).map(([name, { joined }]) => [name, joined])) : known,
-      asking: Object.fromEntries(asking.map(({ agent, leaf }) => [agent, { leaf, by: requests[agent] }])),
+      known: isForGood
+        ? Object.fromEntries(Object.entries(known).map(([name, { joined }]) => [name, joined]))
+        : known,
+      asking: Object.fromEntries(
+        asking.map(({ agent, leaf }) => [agent, { leaf, by: requests[agent] }]),
+      ),
       pipes: Object.fromEntries(
         Object.entries(sessions).map(([name, { tag, position, pipe }]) => {
           const notes = pipe.map((note) => note.type === "entry" ? note.entry : note);
@@ -59,11 +69,22 @@ function welcomeIn(note: Note): readonly number[] {
   return note.type === "welcome" ? [note.joined] : [];
 }
 
-/** Of no use to tell states apart: times, and how often somebody has asked. Nobody is refused for that here. */
+/**
+ * Of no use to tell states apart: times, and how often somebody has asked. Nobody is refused for
+ * that here.
+ */
 function viewOfMember(member: RecoveringMember, isForGood: boolean): unknown {
   const { connection, recovery, disk, logGeneration: _, isAllHere, ended, ...others } = member;
   if (ended !== undefined) return ended;
-  const { place, cameBackMs: __, returnedMs: ___, numbers: ____, spent: _____, founding, ...state } = recovery;
+  const {
+    place,
+    cameBackMs: __,
+    returnedMs: ___,
+    numbers: ____,
+    spent: _____,
+    founding,
+    ...state
+  } = recovery;
   const back = backOf(place);
   const told = back && { ...back, answerers: undefined, reason: undefined };
   const counts = founding.at === "none" ? { waits: 0, refusals: 0 } : {};
@@ -84,7 +105,8 @@ const disks = new WeakMap<MemberDisk, unknown>();
 function viewOfDisk(disk: MemberDisk, isForGood: boolean): unknown {
   const known = disks.get(disk);
   if (known !== undefined) return known;
-  const { records: { cameBackMs: _, returnedMs: __, ...records }, own, kept, anchor, ...others } = disk;
+  const { records: { cameBackMs: _, returnedMs: __, ...records }, own, kept, anchor, ...others } =
+    disk;
   const { joinedSequence } = anchor;
   const viewed = Object.freeze({
     ...others,
@@ -107,7 +129,8 @@ export function alone(
 function isAlone(relay: Relay, member: RecoveringMember): boolean {
   const { name, link, calls, disk: { group }, recovery: { place }, ended } = member;
   if (ended !== undefined || link === "offline" || link === "connected") return false;
-  const mayHelp = place.at === "in_step" && permitOf(member) !== undefined && group.epoch === relay.epoch;
+  const mayHelp = place.at === "in_step" && permitOf(member) !== undefined &&
+    group.epoch === relay.epoch;
   const isHearing = (relay.sessions[name]?.pipe.length ?? 0) > 0;
   return isHearing && !mayHelp && calls.every((call) => isSettled(relay, call)) &&
     relay.asking.every(({ agent }) => agent !== name);

@@ -1,6 +1,6 @@
 /**
- * A world of members that stop, begin generations and come back: what may happen to each of them next. Connections are judged in one event,
- * jobs are done at once.
+ * A world of members that stop, begin generations and come back: what may happen to each of them
+ * next. Connections are judged in one event, jobs are done at once.
  */
 import { generationOf } from "../../proto/mod.ts";
 import { backOf, stepRecovery, timersOf } from "../../sdk/channel/testing/recovery.ts";
@@ -8,9 +8,24 @@ import type { Move, World } from "./explore.ts";
 import type { RecoveringState, RecoveryBudgets } from "./recovering_state.ts";
 import { copyFor, copyOf } from "./plain_state.ts";
 import { type HostWorld, RecoveringHost, type RecoveryGuards } from "./recovering_host.ts";
-import { agent, isInStep, type LetterCall, permitOf, type RecoveringMember, startMember } from "./recovering_member.ts";
+import {
+  agent,
+  isInStep,
+  type LetterCall,
+  permitOf,
+  type RecoveringMember,
+  startMember,
+} from "./recovering_member.ts";
 import { alone, renamingsOf, viewOf } from "./recovering_view.ts";
-import { callRelay, connect, disconnect, type Note, type Refused, type Relay, type Reply } from "./relay_of_letters.ts";
+import {
+  callRelay,
+  connect,
+  disconnect,
+  type Note,
+  type Refused,
+  type Relay,
+  type Reply,
+} from "./relay_of_letters.ts";
 
 const none: RecoveryBudgets = {
   recover: 0,
@@ -93,7 +108,10 @@ export function recoveringWorld(setting: RecoverySetting): World<RecoveringState
   };
 }
 
-/** Everybody works in one group; or an owner is stopped in the generation that the log is in, and may call `recover()`. */
+/**
+ * Everybody works in one group; or an owner is stopped in the generation that the log is in, and
+ * may call `recover()`.
+ */
 export function isGood({ members, relay }: RecoveringState): boolean {
   const here = members.filter(({ ended }) => ended === undefined);
   if (here.some(({ operations }) => operations.length > 0)) return false;
@@ -102,10 +120,16 @@ export function isGood({ members, relay }: RecoveringState): boolean {
     generationOf(group.epoch) === generationOf(relay.epoch)
   );
   const [first] = here;
-  return isOffered || here.every((member) => isInStep(member) && member.disk.group.led === first?.disk.group.led);
+  return isOffered ||
+    here.every((member) => isInStep(member) && member.disk.group.led === first?.disk.group.led);
 }
 
-type Add = (name: string, kind: Move<RecoveringState>["kind"], act: Acting, budget?: keyof RecoveryBudgets) => void;
+type Add = (
+  name: string,
+  kind: Move<RecoveringState>["kind"],
+  act: Acting,
+  budget?: keyof RecoveryBudgets,
+) => void;
 type Acting = (host: RecoveringHost, member: RecoveringMember, state: RecoveringState) => void;
 
 class MemberMoves {
@@ -115,7 +139,12 @@ class MemberMoves {
   readonly #add: Add;
   readonly #lists: readonly (readonly string[])[];
 
-  constructor(state: RecoveringState, member: RecoveringMember, at: number, lists: readonly (readonly string[])[]) {
+  constructor(
+    state: RecoveringState,
+    member: RecoveringMember,
+    at: number,
+    lists: readonly (readonly string[])[],
+  ) {
     this.#state = state;
     this.#lists = lists;
     this.#member = member;
@@ -173,11 +202,16 @@ class MemberMoves {
     }, "broken");
     calls.forEach(({ request: { op } }, at) => {
       if (op !== "FoundGeneration" && op !== "RequestRejoin") return;
-      this.#add(`the relay acts on ${op}, and the connection breaks`, "fault", (host, member, state) => {
-        take(state, member, at);
-        disconnect(state.relay, member.name);
-        host.disconnected();
-      }, "broken");
+      this.#add(
+        `the relay acts on ${op}, and the connection breaks`,
+        "fault",
+        (host, member, state) => {
+          take(state, member, at);
+          disconnect(state.relay, member.name);
+          host.disconnected();
+        },
+        "broken",
+      );
     });
     this.#late(calls);
   }
@@ -186,12 +220,17 @@ class MemberMoves {
   #late(calls: readonly LetterCall[]): void {
     calls.forEach(({ request, reply }, at) => {
       if (request.op !== "FoundGeneration" || reply !== undefined) return;
-      this.#add("FoundGeneration is on its way when the connection breaks", "fault", (host, member, state) => {
-        const [call] = member.calls.slice(at);
-        if (call !== undefined) state.late.push({ name: member.name, request: call.request });
-        disconnect(state.relay, member.name);
-        host.disconnected();
-      }, "late");
+      this.#add(
+        "FoundGeneration is on its way when the connection breaks",
+        "fault",
+        (host, member, state) => {
+          const [call] = member.calls.slice(at);
+          if (call !== undefined) state.late.push({ name: member.name, request: call.request });
+          disconnect(state.relay, member.name);
+          host.disconnected();
+        },
+        "late",
+      );
     });
   }
 
@@ -199,11 +238,15 @@ class MemberMoves {
     const { calls, connection } = this.#member;
     if (connection === 0) return;
     calls.forEach(({ request: { op }, isClaim }, at) => {
-      this.#add(`the answer to ${isClaim === true ? "ClaimForFounding" : op}`, "answer", (host, member, state) => {
-        const reply = take(state, member, at);
-        const [call] = member.calls.splice(at, 1);
-        if (call !== undefined) host.answer(call, reply);
-      });
+      this.#add(
+        `the answer to ${isClaim === true ? "ClaimForFounding" : op}`,
+        "answer",
+        (host, member, state) => {
+          const reply = take(state, member, at);
+          const [call] = member.calls.splice(at, 1);
+          if (call !== undefined) host.answer(call, reply);
+        },
+      );
       this.#add(`the relay is busy: ${op}`, "fault", (host, member) => {
         const [call] = member.calls.splice(at, 1);
         if (call !== undefined) host.answer(call, { refused: "overloaded" });
@@ -227,7 +270,8 @@ class MemberMoves {
     const { place, founding } = recovery;
     const held = timersOf(recovery);
     const step = backOf(place)?.step;
-    const isTimed = step !== undefined && "timer" in step && !(step.at === "asked" && this.#isAnswered());
+    const isTimed = step !== undefined && "timer" in step &&
+      !(step.at === "asked" && this.#isAnswered());
     if (isTimed && step.timer !== undefined && held.includes(step.timer)) {
       const { timer } = step;
       this.#add(`time passes, ${step.at}`, "time", (host) => host.push({ type: "time", timer }));
@@ -256,7 +300,9 @@ class MemberMoves {
   #helping(): void {
     const { relay } = this.#state;
     const { name, disk: { group }, recovery: { place } } = this.#member;
-    if (place.at !== "in_step" || permitOf(this.#member) === undefined || group.epoch !== relay.epoch) return;
+    if (
+      place.at !== "in_step" || permitOf(this.#member) === undefined || group.epoch !== relay.epoch
+    ) return;
     for (const { agent } of relay.asking) {
       if (agent === name || group.leaves[agent] === undefined) continue;
       this.#add(`it answers ${agent}`, "program", (host) => host.letIn(agent));
@@ -273,12 +319,17 @@ class MemberMoves {
       host.push({ type: "recover", operation, choice: {} });
     }, "recover");
     for (const without of this.#lists.filter((list) => !list.includes(name))) {
-      this.#add(`recover() without ${without.join(" and ") || "anybody else"}`, "program", (host, member, state) => {
-        const operation = ++state.operations;
-        member.operations.push(operation);
-        member.named = Object.freeze({ ...member.named, [operation]: without });
-        host.push({ type: "recover", operation, choice: { without: without.map(agent) } });
-      }, "recover");
+      this.#add(
+        `recover() without ${without.join(" and ") || "anybody else"}`,
+        "program",
+        (host, member, state) => {
+          const operation = ++state.operations;
+          member.operations.push(operation);
+          member.named = Object.freeze({ ...member.named, [operation]: without });
+          host.push({ type: "recover", operation, choice: { without: without.map(agent) } });
+        },
+        "recover",
+      );
     }
   }
 
@@ -305,9 +356,14 @@ function lateMoves(state: RecoveringState): readonly Move<RecoveringState>[] {
   }));
 }
 
-function setBackMoves({ relay, left }: RecoveringState, backup: Relay): readonly Move<RecoveringState>[] {
+function setBackMoves(
+  { relay, left }: RecoveringState,
+  backup: Relay,
+): readonly Move<RecoveringState>[] {
   const isOlder = backup.entries.length < relay.entries.length;
-  if (left.setBack === 0 || !isOlder || generationOf(relay.epoch) !== generationOf(backup.epoch)) return [];
+  if (left.setBack === 0 || !isOlder || generationOf(relay.epoch) !== generationOf(backup.epoch)) {
+    return [];
+  }
   const act = (after: RecoveringState): void => {
     after.left.setBack--;
     for (const member of after.members) {
@@ -320,7 +376,11 @@ function setBackMoves({ relay, left }: RecoveringState, backup: Relay): readonly
 }
 
 /** The relay acts on a call, once. */
-function take(state: RecoveringState, { name, calls }: RecoveringMember, at: number): Reply | Refused {
+function take(
+  state: RecoveringState,
+  { name, calls }: RecoveringMember,
+  at: number,
+): Reply | Refused {
   const { relay } = state;
   const call = calls[at];
   if (call === undefined) return { refused: "transport_error" };
@@ -331,7 +391,10 @@ function take(state: RecoveringState, { name, calls }: RecoveringMember, at: num
   return reply;
 }
 
-/** A request that is heard a second time changes nothing, nor one into the generation in which its hearer is: askers are not counted here. */
+/**
+ * A request that is heard a second time changes nothing, nor one into the generation in which its
+ * hearer is: askers are not counted here.
+ */
 function forgetRepeats({ relay: { sessions }, members, guards }: RecoveringState): void {
   for (const [name, session] of Object.entries(sessions)) {
     const heard = new Set<string>();

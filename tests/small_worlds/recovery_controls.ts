@@ -6,7 +6,10 @@ type Given = Parameters<typeof stepRecovery>;
 
 /** A generation is entered on a connection that has shown nothing. */
 export function enteredWithoutPermit(...[state, event, facts]: Given): RecoveryStep {
-  return stepRecovery(state, event, { ...facts, permit: facts.permit ?? JSON.parse('{"number":1}') });
+  return stepRecovery(state, event, {
+    ...facts,
+    permit: facts.permit ?? JSON.parse('{"number":1}'),
+  });
 }
 
 /** A founding is sent before it is on disk. */
@@ -15,7 +18,9 @@ export function sentBeforeDisk(...[state, event, facts]: Given): RecoveryStep {
   return { write: write.filter(({ type }) => type !== "founding"), effects };
 }
 
-/** A founding goes with the group that it was made in, also when the agent is let in by a Welcome. */
+/**
+ * A founding goes with the group that it was made in, also when the agent is let in by a Welcome.
+ */
 export function foundingForgotten(...[state, event, facts]: Given): RecoveryStep {
   const { write, effects } = stepRecovery(state, event, facts);
   if (!write.some(({ type }) => type === "membership")) return { write, effects };
@@ -26,7 +31,8 @@ export function foundingForgotten(...[state, event, facts]: Given): RecoveryStep
 
 /** A member that asks to be let in behind a founding of ours tells us nothing. */
 export function deafFounder(...[state, event, facts]: Given): RecoveryStep {
-  const isLeft = event.type === "asker" && foundingEpoch(event.generation) > facts.epoch && event.generation > 0;
+  const isLeft = event.type === "asker" && foundingEpoch(event.generation) > facts.epoch &&
+    event.generation > 0;
   return isLeft ? { write: [], effects: [] } : stepRecovery(state, event, facts);
 }
 
@@ -39,5 +45,8 @@ export function namedIgnored(...[state, event, facts]: Given): RecoveryStep {
 /** A stop is not on disk. */
 export function stopInMemory(...[state, event, facts]: Given): RecoveryStep {
   const { write, effects } = stepRecovery(state, event, facts);
-  return { write: write.filter((change) => change.type !== "stopped" || change.bad === undefined), effects };
+  return {
+    write: write.filter((change) => change.type !== "stopped" || change.bad === undefined),
+    effects,
+  };
 }

@@ -1,4 +1,7 @@
-/** Each fault that these rules keep away, brought back by taking a rule out: the worlds find it, with a story. */
+/**
+ * Each fault that these rules keep away, brought back by taking a rule out: the worlds find it,
+ * with a story.
+ */
 import { checkFound, isStuck, type World } from "./explore.ts";
 import {
   deafFounder,
@@ -23,7 +26,11 @@ finds(
   "S2",
   twoFounders({ recover: 1, late: 1 }, { ...late, step: enteredWithoutPermit }),
 );
-finds("a founding is sent before it is on disk", "S1", twoFounders({ recover: 1 }, { founders, step: sentBeforeDisk }));
+finds(
+  "a founding is sent before it is on disk",
+  "S1",
+  twoFounders({ recover: 1 }, { founders, step: sentBeforeDisk }),
+);
 finds(
   "a founding is forgotten by a Welcome",
   isStuck,
@@ -37,6 +44,15 @@ finds(
 finds(
   "a call returns although a member that it named is in",
   "S9",
-  twoFounders({ recover: 1 }, { founders, following: ["bob"], lists: [["bob"]], step: namedIgnored }),
+  twoFounders({ recover: 1 }, {
+    founders,
+    following: ["bob"],
+    lists: [["bob"]],
+    step: namedIgnored,
+  }),
 );
-finds("a stop is in memory alone", "S7", twoFounders({}, { founders, isUnread: true, step: stopInMemory }));
+finds(
+  "a stop is in memory alone",
+  "S7",
+  twoFounders({}, { founders, isUnread: true, step: stopInMemory }),
+);

@@ -1,4 +1,7 @@
-/** The relay of letters and the relay's core answer the same 200 calls alike, and deliver the same entries in the same order. */
+/**
+ * The relay of letters and the relay's core answer the same 200 calls alike, and deliver the same
+ * entries in the same order.
+ */
 import { assertEquals } from "@std/assert";
 import {
   binaryIdToBytes,
@@ -14,7 +17,14 @@ import { worldTest } from "../../relay/core/testing/scene.ts";
 import { settle } from "../../relay/core/testing/simulated_time.ts";
 import { foundingRequest } from "../support/founding.ts";
 import { createPrivateMessage } from "../support/mod.ts";
-import { callRelay, connect, newRelay, type Note, type Reply, type Request } from "./relay_of_letters.ts";
+import {
+  callRelay,
+  connect,
+  newRelay,
+  type Note,
+  type Reply,
+  type Request,
+} from "./relay_of_letters.ts";
 
 type Name = "alice" | "bob" | "carol";
 const names: readonly Name[] = ["alice", "bob", "carol"];
@@ -57,9 +67,17 @@ class Core {
       case "Subscribe": {
         const { tag, after } = request;
         const at = after === undefined ? {} : { after };
-        const { log: _, ...reply } = await client.call("Subscribe", { channelId, windowBytes: 1 << 20, tag, ...at });
+        const { log: _, ...reply } = await client.call("Subscribe", {
+          channelId,
+          windowBytes: 1 << 20,
+          tag,
+          ...at,
+        });
         const { sent, ...rest } = reply;
-        return { ...rest, ...(sent && { sent: { ...sent, commitHash: sent.commitHash !== undefined } }) };
+        return {
+          ...rest,
+          ...(sent && { sent: { ...sent, commitHash: sent.commitHash !== undefined } }),
+        };
       }
       case "Acknowledge": {
         const { consumed } = request;
@@ -74,15 +92,26 @@ class Core {
         return { epoch, ...(commit && { commit: commit.sequence }) };
       }
       case "ReadOwn": {
-        const { message, commit } = await client.call("ReadOwn", { channelId, sequence: request.sequence });
+        const { message, commit } = await client.call("ReadOwn", {
+          channelId,
+          sequence: request.sequence,
+        });
         return { epoch: (message ?? commit)?.epoch };
       }
       case "SendMessage": {
         const { epoch, counter, keyNumber, id } = request;
         const body = messageRequest(channelId, epoch, Number(id));
-        const authenticatedData = encodeMessageAad({ messageId: body.messageId, counter, keyNumber });
+        const authenticatedData = encodeMessageAad({
+          messageId: body.messageId,
+          counter,
+          keyNumber,
+        });
         const groupId = binaryIdToBytes(channelId);
-        const content = { contentType: 1, authenticatedData, ciphertext: new Uint8Array(40).fill(Number(id)) };
+        const content = {
+          contentType: 1,
+          authenticatedData,
+          ciphertext: new Uint8Array(40).fill(Number(id)),
+        };
         const ciphertext = createPrivateMessage({ groupId, epoch, ...content });
         const { sequence, duplicate } = await client.call("SendMessage", { ...body, ciphertext });
         return { sequence, duplicate };
@@ -91,7 +120,10 @@ class Core {
         const { epoch, hash, added = [], removed = [], author = name } = request;
         // cast: a name of this test
         const { agent: sender } = this.#actors[author as Name];
-        const change = { added: added.map((each) => this.#id(each)), removed: removed.map((each) => this.#id(each)) };
+        const change = {
+          added: added.map((each) => this.#id(each)),
+          removed: removed.map((each) => this.#id(each)),
+        };
         const body = this.#commits.get(hash) ??
           commitRequest(channelId, epoch, { sender, salt: this.#commits.size }, change);
         this.#commits.set(hash, body);
@@ -162,12 +194,17 @@ function plain(request: Request, reply: Reply | { readonly refused: string }): u
   if ("refused" in reply) return { refused: reply.refused };
   if ("log" in reply) {
     const { log: _, sent, ...rest } = reply;
-    return { ...rest, ...(sent && { sent: { ...sent, commitHash: sent.commitHash !== undefined } }) };
+    return {
+      ...rest,
+      ...(sent && { sent: { ...sent, commitHash: sent.commitHash !== undefined } }),
+    };
   }
   if (request.op === "FindCommit" && "epoch" in reply && "commit" in reply) {
     return { epoch: reply.epoch, ...(reply.commit && { commit: reply.commit.sequence }) };
   }
-  return request.op === "ReadOwn" ? { epoch: "entry" in reply ? reply.entry?.epoch : undefined } : reply;
+  return request.op === "ReadOwn"
+    ? { epoch: "entry" in reply ? reply.entry?.epoch : undefined }
+    : reply;
 }
 
 worldTest("the relay of letters answers 200 calls as the relay's core does", async (world) => {
@@ -195,7 +232,11 @@ worldTest("the relay of letters answers 200 calls as the relay's core does", asy
     const epoch = relay.epoch - (below(6) === 0 ? 1 : 0);
     switch (below(7)) {
       case 0:
-        await both(name, { op: "Subscribe", tag: at, ...(below(2) === 0 && { after: below(head + 2) }) });
+        await both(name, {
+          op: "Subscribe",
+          tag: at,
+          ...(below(2) === 0 && { after: below(head + 2) }),
+        });
         break;
       case 1:
         await both(name, { op: "Acknowledge", consumed: below(head + 2) });
@@ -207,7 +248,13 @@ worldTest("the relay of letters answers 200 calls as the relay's core does", asy
         await both(name, { op: "ReadOwn", sequence: 1 + below(head + 1) });
         break;
       case 4:
-        await both(name, { op: "SendMessage", epoch, id: String(at), counter: at, keyNumber: 1 + below(9) });
+        await both(name, {
+          op: "SendMessage",
+          epoch,
+          id: String(at),
+          counter: at,
+          keyNumber: 1 + below(9),
+        });
         break;
       case 5: {
         const isIn = relay.members.carol !== undefined;
@@ -216,7 +263,9 @@ worldTest("the relay of letters answers 200 calls as the relay's core does", asy
         const isChange = name !== "carol" && below(2) === 0 && hash === undefined;
         const made = hash ?? `commit ${at}`;
         if (hash === undefined) sent.push(made);
-        if (hash === undefined) await both(name, { op: "SendCommit", epoch, hash: made, ...(isChange && change) });
+        if (hash === undefined) {
+          await both(name, { op: "SendCommit", epoch, hash: made, ...(isChange && change) });
+        }
         break;
       }
       case 6:
@@ -224,7 +273,12 @@ worldTest("the relay of letters answers 200 calls as the relay's core does", asy
     }
   }
   await both("bob", { op: "RequestRejoin", generation: 0, leaf: "" });
-  const putBack = { op: "SendCommit", epoch: relay.epoch, hash: "put back", author: "alice" } as const;
+  const putBack = {
+    op: "SendCommit",
+    epoch: relay.epoch,
+    hash: "put back",
+    author: "alice",
+  } as const;
   for (const name of ["bob", "carol", "bob"] as const) await both(name, putBack);
   await both("bob", { op: "SendCommit", epoch: relay.epoch, hash: "bad" });
   const baseEpoch = relay.epoch - 1;
@@ -239,6 +293,10 @@ worldTest("the relay of letters answers 200 calls as the relay's core does", asy
   await both("carol", { op: "Subscribe", tag: calls });
   await both("bob", { op: "SendCommit", epoch: relay.epoch, hash: "late" });
   for (const name of names) {
-    assertEquals(relay.sessions[name]?.pipe.flatMap(notesOf), core.delivered(name), `delivered to ${name}`);
+    assertEquals(
+      relay.sessions[name]?.pipe.flatMap(notesOf),
+      core.delivered(name),
+      `delivered to ${name}`,
+    );
   }
 });

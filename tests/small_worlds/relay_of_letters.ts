@@ -1,6 +1,7 @@
 /**
- * A relay with one channel, as plain data: log, members, what it says about each of them, requests to rejoin, and for each agent
- * that is connected a pipe of notices. It judges as the relay's core does; `relay_contract_test.ts` compares them.
+ * A relay with one channel, as plain data: log, members, what it says about each of them, requests
+ * to rejoin, and for each agent that is connected a pipe of notices. It judges as the relay's core
+ * does; `relay_contract_test.ts` compares them.
  */
 import { foundingEpoch, generationOf } from "../../proto/mod.ts";
 
@@ -33,9 +34,24 @@ interface Member {
 
 /** `connection` is for the checks of a world: the machine does not look at it. */
 export type Note =
-  | { readonly type: "start"; readonly tag: number; readonly after: number; readonly connection: number }
-  | { readonly type: "entry"; readonly entry: Entry; readonly tag: number; readonly connection: number }
-  | { readonly type: "welcome"; readonly joined: number; readonly epoch: number; readonly led: string }
+  | {
+    readonly type: "start";
+    readonly tag: number;
+    readonly after: number;
+    readonly connection: number;
+  }
+  | {
+    readonly type: "entry";
+    readonly entry: Entry;
+    readonly tag: number;
+    readonly connection: number;
+  }
+  | {
+    readonly type: "welcome";
+    readonly joined: number;
+    readonly epoch: number;
+    readonly led: string;
+  }
   | { readonly type: "rejoin"; readonly agent: string; readonly generation: number }
   | { readonly type: "leaf"; readonly leaf: string }
   | { readonly type: "end"; readonly reason: "removed" | "recovered" | "lapsed" };
@@ -89,7 +105,12 @@ export interface Founding {
 }
 
 export type Request =
-  | { readonly op: "Subscribe"; readonly after?: number; readonly log?: string; readonly tag: number }
+  | {
+    readonly op: "Subscribe";
+    readonly after?: number;
+    readonly log?: string;
+    readonly tag: number;
+  }
   | { readonly op: "Acknowledge"; readonly consumed: number }
   | { readonly op: "FindCommit"; readonly epoch: number }
   | { readonly op: "ReadOwn"; readonly sequence: number }
@@ -139,9 +160,17 @@ export interface Replies {
   };
   readonly ReadOwn: { readonly entry?: Entry };
   readonly SendMessage: { readonly sequence: number; readonly duplicate: boolean };
-  readonly SendCommit: { readonly sequence: number; readonly epoch: number; readonly duplicate: boolean };
+  readonly SendCommit: {
+    readonly sequence: number;
+    readonly epoch: number;
+    readonly duplicate: boolean;
+  };
   readonly RequestRejoin: { readonly isAsked: true };
-  readonly FoundGeneration: { readonly sequence: number; readonly epoch: number; readonly duplicate: boolean };
+  readonly FoundGeneration: {
+    readonly sequence: number;
+    readonly epoch: number;
+    readonly duplicate: boolean;
+  };
 }
 
 export type Reply = Replies[keyof Replies];
@@ -150,7 +179,11 @@ const none = Object.freeze({});
 const nobody = Object.freeze([]);
 
 /** Parts of it are frozen, so that copies share them. */
-function set<T>(record: Readonly<Record<string, T>>, name: string, value: T | undefined): Readonly<Record<string, T>> {
+function set<T>(
+  record: Readonly<Record<string, T>>,
+  name: string,
+  value: T | undefined,
+): Readonly<Record<string, T>> {
   const { [name]: _, ...others } = record;
   return Object.freeze(value === undefined ? others : { ...others, [name]: value });
 }
@@ -187,9 +220,13 @@ export function callRelay(relay: Relay, agent: string, request: Request): Reply 
     case "Acknowledge":
       return acknowledge(relay, agent, request.consumed);
     case "FindCommit":
-      return mayRead(relay, agent) ? findCommit(relay, agent, request.epoch) : refusal(relay, agent);
+      return mayRead(relay, agent)
+        ? findCommit(relay, agent, request.epoch)
+        : refusal(relay, agent);
     case "ReadOwn":
-      return isActive(relay, agent) ? readOwn(relay, agent, request.sequence) : refusal(relay, agent);
+      return isActive(relay, agent)
+        ? readOwn(relay, agent, request.sequence)
+        : refusal(relay, agent);
     case "SendMessage":
       return isActive(relay, agent) ? sendMessage(relay, agent, request) : refusal(relay, agent);
     case "SendCommit":
@@ -230,20 +267,36 @@ function subscribe(
   const { consumed = 0, acknowledged = 0 } = relay.cursors[agent] ?? {};
   const head = relay.entries.length;
   if (after !== undefined && (after > head || after < joined)) return { refused: "cursor_invalid" };
-  if (after !== undefined && known !== undefined && known !== relay.log) return { refused: "cursor_invalid" };
+  if (after !== undefined && known !== undefined && known !== relay.log) {
+    return { refused: "cursor_invalid" };
+  }
   const start = Math.max(after ?? 0, consumed, joined);
   session.tag = tag;
   session.position = start;
-  session.pipe.push(Object.freeze({ type: "start", tag, after: start, connection: session.connection }));
+  session.pipe.push(
+    Object.freeze({ type: "start", tag, after: start, connection: session.connection }),
+  );
   pump(relay, agent);
   for (const asker of relay.asking) {
     if (asker.agent === agent) continue;
-    session.pipe.push({ type: "rejoin", agent: asker.agent, generation: generationOf(relay.epoch) });
+    session.pipe.push({
+      type: "rejoin",
+      agent: asker.agent,
+      generation: generationOf(relay.epoch),
+    });
   }
   const sent = relay.members[agent]?.sent;
   const { epoch, log } = relay;
   const claims = { joinedSequence: joined, acknowledged, ...(sent && { sent }) };
-  return Object.freeze({ after: start, head, epoch, consumed, generation: generationOf(epoch), log, ...claims });
+  return Object.freeze({
+    after: start,
+    head,
+    epoch,
+    consumed,
+    generation: generationOf(epoch),
+    log,
+    ...claims,
+  });
 }
 
 /** Everything that it may read is on its way at once: windows are left out. */
@@ -254,7 +307,9 @@ function pump(relay: Relay, agent: string): void {
   const { tag, connection } = session;
   for (const entry of relay.entries.slice(session.position, former?.end)) {
     session.position = entry.sequence;
-    if (entry.sender !== agent) session.pipe.push(Object.freeze({ type: "entry", entry, tag, connection }));
+    if (entry.sender !== agent) {
+      session.pipe.push(Object.freeze({ type: "entry", entry, tag, connection }));
+    }
   }
   if (former === undefined) return;
   session.tag = undefined;
@@ -263,7 +318,11 @@ function pump(relay: Relay, agent: string): void {
   relay.cursors = set(relay.cursors, agent, undefined);
 }
 
-function acknowledge(relay: Relay, agent: string, consumed: number): Replies["Acknowledge"] | Refused {
+function acknowledge(
+  relay: Relay,
+  agent: string,
+  consumed: number,
+): Replies["Acknowledge"] | Refused {
   if (!mayRead(relay, agent)) return refusal(relay, agent);
   if (consumed > relay.entries.length) return { refused: "cursor_invalid" };
   const cursor = relay.cursors[agent] ?? { consumed: 0, acknowledged: 0 };
@@ -274,7 +333,9 @@ function acknowledge(relay: Relay, agent: string, consumed: number): Replies["Ac
   };
   relay.cursors = set(relay.cursors, agent, moved);
   const welcome = relay.welcomes[agent];
-  if (welcome !== undefined && moved.consumed >= welcome.joined) relay.welcomes = set(relay.welcomes, agent, undefined);
+  if (welcome !== undefined && moved.consumed >= welcome.joined) {
+    relay.welcomes = set(relay.welcomes, agent, undefined);
+  }
   return { consumed: moved.consumed };
 }
 
@@ -298,7 +359,14 @@ function sendMessage(
   const before = relay.entries.find(({ kind, hash }) => kind === "message" && hash === id);
   if (before !== undefined) return { sequence: before.sequence, duplicate: true };
   if (epoch !== relay.epoch) return { refused: "epoch_conflict", epoch: relay.epoch };
-  const sequence = append(relay, { kind: "message", sender: agent, epoch, hash: id, counter, keyNumber });
+  const sequence = append(relay, {
+    kind: "message",
+    sender: agent,
+    epoch,
+    hash: id,
+    counter,
+    keyNumber,
+  });
   return { sequence, duplicate: false };
 }
 
@@ -308,7 +376,9 @@ function sendCommit(
   { epoch, hash, added = [], removed = [], author = agent }: Extract<Request, { op: "SendCommit" }>,
 ): Replies["SendCommit"] | Refused {
   const before = relay.entries.find((entry) => entry.kind === "commit" && entry.hash === hash);
-  if (before !== undefined) return { sequence: before.sequence, epoch: before.epoch + 1, duplicate: true };
+  if (before !== undefined) {
+    return { sequence: before.sequence, epoch: before.epoch + 1, duplicate: true };
+  }
   if (epoch !== relay.epoch) return { refused: "epoch_conflict", epoch: relay.epoch };
   const why = judgeChange(relay, [author, agent], added, removed);
   if (why !== undefined) return { refused: why };
@@ -322,12 +392,18 @@ function judgeChange(
   added: readonly string[],
   removed: readonly string[],
 ): string | undefined {
-  if (removed.includes(author) || removed.some((each) => members[each] === undefined)) return "invalid_request";
-  if (added.some((each) => members[each] !== undefined && !removed.includes(each))) return "already_member";
+  if (removed.includes(author) || removed.some((each) => members[each] === undefined)) {
+    return "invalid_request";
+  }
+  if (added.some((each) => members[each] !== undefined && !removed.includes(each))) {
+    return "already_member";
+  }
   // An owner that puts it back vouches for it.
   if (owners.includes(author) || owners.includes(agent)) return undefined;
   const isAsking = (each: string): boolean => asking.some((request) => request.agent === each);
-  return removed.every((each) => isAsking(each) && added.includes(each)) ? undefined : "not_allowed";
+  return removed.every((each) => isAsking(each) && added.includes(each))
+    ? undefined
+    : "not_allowed";
 }
 
 function requestRejoin(
@@ -336,8 +412,13 @@ function requestRejoin(
   { generation, leaf }: Extract<Request, { op: "RequestRejoin" }>,
 ): Replies["RequestRejoin"] | Refused {
   if (relay.members[agent] === undefined) return { refused: "not_found" };
-  if (generation !== generationOf(relay.epoch)) return { refused: "epoch_conflict", epoch: relay.epoch };
-  relay.asking = Object.freeze([...relay.asking.filter((request) => request.agent !== agent), { agent, leaf }]);
+  if (generation !== generationOf(relay.epoch)) {
+    return { refused: "epoch_conflict", epoch: relay.epoch };
+  }
+  relay.asking = Object.freeze([...relay.asking.filter((request) => request.agent !== agent), {
+    agent,
+    leaf,
+  }]);
   for (const [reader, { tag, pipe }] of Object.entries(relay.sessions)) {
     if (reader !== agent && tag !== undefined) pipe.push({ type: "rejoin", agent, generation });
   }
@@ -347,16 +428,23 @@ function requestRejoin(
 function found(
   relay: Relay,
   agent: string,
-  { hash, generation, baseEpoch, bad, blamed, members }: Extract<Request, { op: "FoundGeneration" }>,
+  { hash, generation, baseEpoch, bad, blamed, members }: Extract<
+    Request,
+    { op: "FoundGeneration" }
+  >,
 ): Replies["FoundGeneration"] | Refused {
   const before = relay.entries.find((entry) => entry.kind === "founding" && entry.hash === hash);
-  if (before !== undefined) return { sequence: before.sequence, epoch: before.epoch + 1, duplicate: true };
+  if (before !== undefined) {
+    return { sequence: before.sequence, epoch: before.epoch + 1, duplicate: true };
+  }
   const named = relay.entries.find((entry) => entry.kind === "commit" && entry.epoch === baseEpoch);
   const isNamed = generationOf(baseEpoch) === generation - 1 && baseEpoch < relay.epoch &&
     (named === undefined || (named.hash === bad && named.sender === blamed));
   if (!isNamed) return { refused: "invalid_request" };
   if (!relay.owners.includes(agent)) return { refused: "not_allowed" };
-  if (generationOf(relay.epoch) !== generation - 1) return { refused: "epoch_conflict", epoch: relay.epoch };
+  if (generationOf(relay.epoch) !== generation - 1) {
+    return { refused: "epoch_conflict", epoch: relay.epoch };
+  }
   const removed = Object.keys(relay.members).filter((member) => !members.includes(member));
   const epoch = foundingEpoch(generation);
   const sequence = append(relay, { kind: "founding", sender: agent, epoch, hash, removed });
@@ -364,7 +452,9 @@ function found(
   return { sequence, epoch: epoch + 1, duplicate: false };
 }
 
-type NewEntry = Omit<Entry, "sequence" | "added" | "removed"> & Partial<Pick<Entry, "added" | "removed">>;
+type NewEntry =
+  & Omit<Entry, "sequence" | "added" | "removed">
+  & Partial<Pick<Entry, "added" | "removed">>;
 
 export function append(relay: Relay, entry: NewEntry): number {
   const sequence = relay.entries.length + 1;
@@ -379,10 +469,20 @@ export function append(relay: Relay, entry: NewEntry): number {
   return sequence;
 }
 
-function apply(relay: Relay, { kind, sequence, sender, epoch, hash, added, removed, counter, keyNumber }: Entry): void {
+function apply(
+  relay: Relay,
+  { kind, sequence, sender, epoch, hash, added, removed, counter, keyNumber }: Entry,
+): void {
   const member = relay.members[sender];
   if (member !== undefined && kind !== "founding") {
-    const sent = sentAfter(member.sent, { sequence, epoch, counter, keyNumber, hash, isCommit: kind === "commit" });
+    const sent = sentAfter(member.sent, {
+      sequence,
+      epoch,
+      counter,
+      keyNumber,
+      hash,
+      isCommit: kind === "commit",
+    });
     relay.members = set(relay.members, sender, { ...member, sent });
   }
   if (kind === "message") return;
@@ -397,7 +497,10 @@ function apply(relay: Relay, { kind, sequence, sender, epoch, hash, added, remov
   for (const agent of added) {
     relay.members = set<Member>(relay.members, agent, { joined: sequence });
     relay.former = set(relay.former, agent, undefined);
-    relay.cursors = set(relay.cursors, agent, { consumed: sequence - 1, acknowledged: sequence - 1 });
+    relay.cursors = set(relay.cursors, agent, {
+      consumed: sequence - 1,
+      acknowledged: sequence - 1,
+    });
     relay.welcomes = set(relay.welcomes, agent, { joined: sequence, epoch: epoch + 1, led: hash });
   }
   relay.asking = Object.freeze(relay.asking.filter(({ agent }) => !added.includes(agent)));
@@ -434,13 +537,17 @@ function sentAfter(
 
 function tellWelcome(relay: Relay, agent: string): void {
   const welcome = relay.welcomes[agent];
-  if (welcome !== undefined) relay.sessions[agent]?.pipe.push(Object.freeze({ type: "welcome", ...welcome }));
+  if (welcome !== undefined) {
+    relay.sessions[agent]?.pipe.push(Object.freeze({ type: "welcome", ...welcome }));
+  }
 }
 
 /** The leaf that an agent has in the group of the log, as every member knows. */
 export function leafIn({ members, entries }: Relay, agent: string): string {
   const joined = members[agent]?.joined ?? 0;
-  const founding = entries.findLast(({ kind, sequence }) => kind === "founding" && sequence > joined);
+  const founding = entries.findLast(({ kind, sequence }) =>
+    kind === "founding" && sequence > joined
+  );
   if (founding?.sender === agent) return foundersLeaf(agent, founding.hash);
   return joined > 0 ? welcomedLeaf(agent, joined) : agent;
 }

@@ -1,7 +1,8 @@
 /**
- * An owner whose store was restored from a backup. It is stopped at a commit that nobody can follow, with a message in
- * front of it that was not read, and a founding of its own is in the log. A newer copy of the store has sent in that generation,
- * so its keys are used. It must not send with them, whatever the order of events, and must come back by a rejoin.
+ * An owner whose store was restored from a backup. It is stopped at a commit that nobody can
+ * follow, with a message in front of it that was not read, and a founding of its own is in the log.
+ * A newer copy of the store has sent in that generation, so its keys are used. It must not send
+ * with them, whatever the order of events, and must come back by a rejoin.
  */
 import { foundingEpoch } from "../../proto/mod.ts";
 import { newAnchor } from "../../sdk/channel/testing/connection.ts";
@@ -25,11 +26,18 @@ interface Story {
 
 export function restoredOwner(
   left: Partial<Budgets>,
-  { isRestored = true, isRead = false, ...setting }: Partial<Story & Pick<Setting, "guards" | "step" | "isThorough">> =
-    {},
+  { isRestored = true, isRead = false, ...setting }: Partial<
+    Story & Pick<Setting, "guards" | "step" | "isThorough">
+  > = {},
 ): World<SmallState> {
   const relay = newRelay(owner);
-  append(relay, { kind: "commit", sender: owner, epoch: 0, hash: "commit a", added: [other, blamed] });
+  append(relay, {
+    kind: "commit",
+    sender: owner,
+    epoch: 0,
+    hash: "commit a",
+    added: [other, blamed],
+  });
   append(relay, { kind: "message", sender: owner, epoch: 1, hash: "m1", counter: 1, keyNumber: 1 });
   append(relay, { kind: "message", sender: other, epoch: 1, hash: "m2", counter: 1, keyNumber: 1 });
   append(relay, { kind: "commit", sender: blamed, epoch: 1, hash: badCommit });
@@ -44,7 +52,10 @@ export function restoredOwner(
   if (isRestored) sendOfNewer(relay, sealed);
   relay.former = {};
   const consumed = isRead ? 3 : 2;
-  relay.cursors = Object.freeze({ ...relay.cursors, [owner]: { consumed, acknowledged: consumed } });
+  relay.cursors = Object.freeze({
+    ...relay.cursors,
+    [owner]: { consumed, acknowledged: consumed },
+  });
   const disk = newDisk(groupOf({ epoch: 1, led: "commit a", leaf: owner }), {
     stop: { sequence: 4, epoch: 1, hash: badCommit, sender: blamed },
     founding,
@@ -59,5 +70,12 @@ export function restoredOwner(
 function sendOfNewer(relay: Relay, sealed: Sealed): void {
   const group = afterFounding(1, founding, `${owner} of ${founding}`);
   seal(sealed, group, 1, "m3");
-  append(relay, { kind: "message", sender: owner, epoch: group.epoch, hash: "m3", counter: 2, keyNumber: 1 });
+  append(relay, {
+    kind: "message",
+    sender: owner,
+    epoch: group.epoch,
+    hash: "m3",
+    counter: 2,
+    keyNumber: 1,
+  });
 }

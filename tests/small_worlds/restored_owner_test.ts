@@ -10,14 +10,21 @@ function world(name: string, ...of: Parameters<typeof restoredOwner>): void {
   });
 }
 
-world("a restored owner comes back by a rejoin: busy, broken and late once", { busy: 1, broken: 1, late: 1, send: 1 });
+world("a restored owner comes back by a rejoin: busy, broken and late once", {
+  busy: 1,
+  broken: 1,
+  late: 1,
+  send: 1,
+});
 world("a restored owner comes back by a rejoin: recover(), busy and late once", {
   busy: 1,
   recover: 1,
   late: 1,
   send: 1,
 });
-world("an owner whose store is the latest enters its founding", { busy: 1, late: 1, send: 1 }, { isRestored: false });
+world("an owner whose store is the latest enters its founding", { busy: 1, late: 1, send: 1 }, {
+  isRestored: false,
+});
 world("the same, with a message that was read before", { busy: 1, broken: 1, send: 1 }, {
   isRestored: false,
   isRead: true,

@@ -1,6 +1,7 @@
 /**
- * A channel whose rooms are letters around the real root: each keeps the little of it that others must hear of. Effects
- * behind one that waits for the disk are carried out later, and anything may happen before that.
+ * A channel whose rooms are letters around the real root: each keeps the little of it that others
+ * must hear of. Effects behind one that waits for the disk are carried out later, and anything may
+ * happen before that.
  */
 import type { StaticError } from "../../sdk/mod.ts";
 import {
@@ -39,7 +40,10 @@ export interface RootWorld {
   readonly left: RootBudgets;
   readonly state: RootState;
   session: RootFacts["session"];
-  link: { at: "offline" | "settling" | "listening" | "idle" } | { at: "reading" | "fetching"; permit: Permit };
+  link: { at: "offline" | "settling" | "listening" | "idle" } | {
+    at: "reading" | "fetching";
+    permit: Permit;
+  };
   permits: number;
   /** Commits that the relay has, and this agent has not read. */
   unread: number;
@@ -116,12 +120,14 @@ export function rootOfLetters({ left = {}, step = stepRoot }: RootSetting): Worl
 /** It is over and all have heard of it, or it works. */
 function isGood({ state, session, link, unread, place, stage, ...world }: RootWorld): boolean {
   const { duties, outbox, commits, ready, close, leaving, waiting } = world;
-  const isQuiet = waiting.length === 0 && (close === "none" || close === "written") && leaving !== "asked";
+  const isQuiet = waiting.length === 0 && (close === "none" || close === "written") &&
+    leaving !== "asked";
   if (!isQuiet) return false;
   if (state.root.at === "over") return true;
   if (session === "ended") return close === "none";
   const isAtWork = duties === "at work" && outbox === "at work" && commits === "at work";
-  return link.at === "reading" && unread === 0 && place === "in_step" && stage === "staying" && isAtWork &&
+  return link.at === "reading" && unread === 0 && place === "in_step" && stage === "staying" &&
+    isAtWork &&
     ready !== "untold";
 }
 
@@ -136,7 +142,12 @@ class Channel {
 
   moves(): Move<RootWorld>[] {
     const moves: Move<RootWorld>[] = [];
-    const add = (name: string, kind: Kind, act: (channel: Channel) => void, budget?: keyof RootBudgets): void => {
+    const add = (
+      name: string,
+      kind: Kind,
+      act: (channel: Channel) => void,
+      budget?: keyof RootBudgets,
+    ): void => {
       if (budget !== undefined && this.#world.left[budget] === 0) return;
       moves.push({
         name,
@@ -159,20 +170,36 @@ class Channel {
   #addOutside(add: Add): void {
     const { state: { root }, session, close, waiting, leaving, stage } = this.#world;
     if (root.at === "made") return add("it begins", "program", (channel) => channel.found(begin));
-    for (const at of waiting.keys()) add(`the disk is done, ${at}`, "answer", (channel) => channel.#resume(at));
-    if (session === "offline") add("a connection", "notice", (channel) => channel.#connect("online"));
-    if (session === "online") add("no connection", "fault", (channel) => channel.#connect("offline"), "broken");
-    if (session !== "ended") add("the session ends", "fault", (channel) => channel.#connect("ended"), "session");
-    if (close === "none") add("the program closes it", "program", (channel) => channel.#close(), "close");
-    if (close === "handlers") add("handlers end", "program", (channel) => channel.#closed("handlers_ended"));
+    for (const at of waiting.keys()) {
+      add(`the disk is done, ${at}`, "answer", (channel) => channel.#resume(at));
+    }
+    if (session === "offline") {
+      add("a connection", "notice", (channel) => channel.#connect("online"));
+    }
+    if (session === "online") {
+      add("no connection", "fault", (channel) => channel.#connect("offline"), "broken");
+    }
+    if (session !== "ended") {
+      add("the session ends", "fault", (channel) => channel.#connect("ended"), "session");
+    }
+    if (close === "none") {
+      add("the program closes it", "program", (channel) => channel.#close(), "close");
+    }
+    if (close === "handlers") {
+      add("handlers end", "program", (channel) => channel.#closed("handlers_ended"));
+    }
     if (close === "calls") add("calls end", "answer", (channel) => channel.#closed("calls_ended"));
-    if (close === "writing") add("all is written", "answer", (channel) => channel.#closed("written"));
+    if (close === "writing") {
+      add("all is written", "answer", (channel) => channel.#closed("written"));
+    }
     if ("timer" in root) {
       const { timer } = root;
       add("time", "time", (channel) => channel.found({ from: "self", type: "time", timer }));
     }
     const isOpen = root.at !== "over";
-    if (leaving === "none" && isOpen) add("the program leaves", "program", (channel) => channel.#leave(), "leave");
+    if (leaving === "none" && isOpen) {
+      add("the program leaves", "program", (channel) => channel.#leave(), "leave");
+    }
     if (stage === "leaving" && isOpen) {
       add("goodbye", "answer", (channel) => channel.#goTo("goodbye"));
       add("it stays", "answer", (channel) => channel.#stay());
@@ -181,7 +208,12 @@ class Channel {
       add("it has left", "answer", (channel) => channel.#left("gone"));
       add("it stays", "answer", (channel) => channel.#stay());
     }
-    add("the disk fails", "fault", (channel) => channel.found({ from: "any", type: "fault", fault: "disk" }), "fault");
+    add(
+      "the disk fails",
+      "fault",
+      (channel) => channel.found({ from: "any", type: "fault", fault: "disk" }),
+      "fault",
+    );
   }
 
   #addRooms(add: Add): void {
@@ -195,16 +227,24 @@ class Channel {
     if (link.at === "fetching") add("the log goes on", "answer", (channel) => channel.#fetched());
     if (link.at === "reading") {
       add("the link pauses", "fault", (channel) => channel.#loseLink("settling"), "retry");
-      if (unread > 0 && place === "in_step") add("a commit is read", "notice", (channel) => channel.#readCommit());
+      if (unread > 0 && place === "in_step") {
+        add("a commit is read", "notice", (channel) => channel.#readCommit());
+      }
       if (place === "in_step") add("a bad commit", "fault", (channel) => channel.#stop(), "stop");
       if (place === "stopped") {
         add("a generation begins", "notice", (channel) => channel.#generation(false));
-        if (!isHalted) add("our generation begins", "answer", (channel) => channel.#generation(true));
+        if (!isHalted) {
+          add("our generation begins", "answer", (channel) => channel.#generation(true));
+        }
       }
     }
-    if (place !== "commits") add("our commit leads nowhere", "fault", (channel) => channel.#lost(), "outside");
+    if (place !== "commits") {
+      add("our commit leads nowhere", "fault", (channel) => channel.#lost(), "outside");
+    }
     const mayComeBack = place !== "in_step" && (place !== "stopped" || link.at === "listening");
-    if (mayComeBack && session === "online" && !isHalted) add("a Welcome", "notice", (channel) => channel.#rejoin());
+    if (mayComeBack && session === "online" && !isHalted) {
+      add("a Welcome", "notice", (channel) => channel.#rejoin());
+    }
   }
 
   #addWords(add: Add): void {
@@ -213,7 +253,9 @@ class Channel {
     for (const reason of ["closed", "lapsed", "left"] as const) {
       add(`the relay says: ${reason}`, "fault", (channel) => channel.#said(reason), "said");
     }
-    if (link.at === "reading") add("a commit removes us", "fault", (channel) => channel.#removed(), "said");
+    if (link.at === "reading") {
+      add("a commit removes us", "fault", (channel) => channel.#removed(), "said");
+    }
   }
 
   // One door
@@ -238,7 +280,9 @@ class Channel {
     const effects = this.#world.waiting[at] ?? [];
     this.#world.waiting = this.#world.waiting.filter((_, index) => index !== at);
     // Rooms that have ended do nothing more.
-    this.#carryOut(this.#isOver ? effects.filter(({ to }) => to === "names" || to === "self") : effects);
+    this.#carryOut(
+      this.#isOver ? effects.filter(({ to }) => to === "names" || to === "self") : effects,
+    );
   }
 
   get #isOver(): boolean {
@@ -313,7 +357,9 @@ class Channel {
 
   #tellLink(told: Extract<RootEffect, { to: "link" }>["tell"]): void {
     const { session } = this.#world;
-    if (told.type === "connection") return this.#loseLink(session === "online" ? "settling" : "offline");
+    if (told.type === "connection") {
+      return this.#loseLink(session === "online" ? "settling" : "offline");
+    }
     if (told.type === "out_of_step" && session === "online") return this.#loseLink("idle");
     if (told.type === "fetch" && this.#permit !== undefined) {
       this.#world.link = { at: "fetching", permit: this.#permit };
@@ -369,7 +415,8 @@ class Channel {
     if (told === "rest") this.#world.duties = "resting";
     if (told !== "start") return;
     this.#world.duties = "at work";
-    const isDue = this.#permit !== undefined && place === "in_step" && stage === "staying" && !this.#isOver;
+    const isDue = this.#permit !== undefined && place === "in_step" && stage === "staying" &&
+      !this.#isOver;
     if (!isDue) this.#broken("duties: they begin without a permit in step");
   }
 
@@ -377,8 +424,12 @@ class Channel {
     const world = this.#world;
     const { at } = world.state.root;
     if (world.ready === "told") this.#broken("ready: the program is told twice");
-    if (!this.#facts.isAllRead || this.#facts.isOnWayBack) this.#broken("ready: the program is told before it is so");
-    if (at === "over" || world.close !== "none") this.#broken("ready: the program is told behind the end");
+    if (!this.#facts.isAllRead || this.#facts.isOnWayBack) {
+      this.#broken("ready: the program is told before it is so");
+    }
+    if (at === "over" || world.close !== "none") {
+      this.#broken("ready: the program is told behind the end");
+    }
     world.ready = "told";
   }
 
@@ -387,7 +438,9 @@ class Channel {
     if (told === "end_handlers") world.close = "handlers";
     else if (told === "end_calls") world.close = "calls";
     else if (told === "write") {
-      if (world.close === "writing" || world.close === "written") this.#broken("close: the rest is written twice");
+      if (world.close === "writing" || world.close === "written") {
+        this.#broken("close: the rest is written twice");
+      }
       if (world.close === "none") this.#broken("close: nobody closes it");
       world.close = "writing";
     } else if (told.type === "then") this.found(told.event);
@@ -398,8 +451,12 @@ class Channel {
     world.ended = [...world.ended, textOf(error)];
     if (world.ended.length > 1) this.#broken("end: it ends twice");
     const isSaid = error === undefined || !["closed", "left", "recovered"].includes(textOf(error));
-    if (!isSaid && textOf(error) !== world.said) this.#broken("end: of a reason that the relay did not say last");
-    if (world.stage === "goodbye" && textOf(error) === "left") this.#broken("end: its own leave is taken for a loss");
+    if (!isSaid && textOf(error) !== world.said) {
+      this.#broken("end: of a reason that the relay did not say last");
+    }
+    if (world.stage === "goodbye" && textOf(error) === "left") {
+      this.#broken("end: its own leave is taken for a loss");
+    }
     world.duties = world.outbox = world.commits = "resting";
     // As the room of leaving does: those that wait are handed on.
     if (world.leaving === "asked" && world.stage !== "staying") this.#left("over");
@@ -450,7 +507,10 @@ class Channel {
 
   #generation(isOwn: boolean): void {
     this.#goIn();
-    this.found({ from: "recovery", finding: { type: "generation", begun: { sequence: 0, epoch: 0 }, isOwn } });
+    this.found({
+      from: "recovery",
+      finding: { type: "generation", begun: { sequence: 0, epoch: 0 }, isOwn },
+    });
   }
 
   #lost(): void {
@@ -459,7 +519,10 @@ class Channel {
   }
 
   #rejoin(): void {
-    this.found({ from: "recovery", finding: { type: "replaced", joinedSequence: 0, formerEpoch: 0 } });
+    this.found({
+      from: "recovery",
+      finding: { type: "replaced", joinedSequence: 0, formerEpoch: 0 },
+    });
     this.#goIn();
     this.found({ from: "recovery", finding: { type: "membership" } });
   }
@@ -512,12 +575,18 @@ class Channel {
   #check(): void {
     const { duties, outbox, commits, stage, place, isHalted } = this.#world;
     if (this.#isOver) return;
-    if (outbox === "at work" && !this.#mayWork) this.#broken("work: messages go on without a permit in step");
-    if (commits === "at work" && !this.#mayWork) this.#broken("work: commits go on without a permit in step");
+    if (outbox === "at work" && !this.#mayWork) {
+      this.#broken("work: messages go on without a permit in step");
+    }
+    if (commits === "at work" && !this.#mayWork) {
+      this.#broken("work: commits go on without a permit in step");
+    }
     if (duties === "at work" && (place !== "in_step" || stage !== "staying")) {
       this.#broken("duties: they go on out of step, or while it leaves");
     }
-    if (isHalted !== (stage === "goodbye")) this.#broken("goodbye: our leaf may change behind it, or stays for ever");
+    if (isHalted !== (stage === "goodbye")) {
+      this.#broken("goodbye: our leaf may change behind it, or stays for ever");
+    }
   }
 
   #checkOver(effects: readonly RootEffect[]): void {
@@ -530,7 +599,12 @@ class Channel {
   }
 }
 
-type Add = (name: string, kind: Kind, act: (channel: Channel) => void, budget?: keyof RootBudgets) => void;
+type Add = (
+  name: string,
+  kind: Kind,
+  act: (channel: Channel) => void,
+  budget?: keyof RootBudgets,
+) => void;
 
 const begin: RootEvent = { from: "names", type: "begin" };
 

@@ -1,9 +1,16 @@
 /**
- * Members that read one log, with the real machine of its order. The relay may show them different logs; answers are late or
- * lost, processes are killed and start, members join. Nobody is blamed in a log that is one, and the next word of a member that saw
- * something else is noticed. The world remembers itself what everybody has seen.
+ * Members that read one log, with the real machine of its order. The relay may show them different
+ * logs; answers are late or lost, processes are killed and start, members join. Nobody is blamed in
+ * a log that is one, and the next word of a member that saw something else is noticed. The world
+ * remembers itself what everybody has seen.
  */
-import { type AgentId, agentIdOf, binaryIdFromBytes, type ChannelId, type LogWord } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  agentIdOf,
+  binaryIdFromBytes,
+  type ChannelId,
+  type LogWord,
+} from "../../proto/mod.ts";
 import {
   newOrder,
   type OrderEvent,
@@ -33,7 +40,10 @@ export interface SeenBudgets {
   giveUp: number;
   /** The relay gives up a message that somebody has not read. */
   gap: number;
-  /** The relay keeps a message from somebody, shows two in the other order, or tells a sender another place. */
+  /**
+   * The relay keeps a message from somebody, shows two in the other order, or tells a sender
+   * another place.
+   */
   hide: number;
   swap: number;
   misplace: number;
@@ -54,7 +64,10 @@ interface Entry {
 interface Message {
   readonly id: string;
   readonly word: LogWord;
-  /** As the sender saw it when it said so: ids of its epoch up to the place, and of the last epoch before it that has messages. */
+  /**
+   * As the sender saw it when it said so: ids of its epoch up to the place, and of the last epoch
+   * before it that has messages.
+   */
   readonly seen: string | undefined;
   readonly before: string | undefined;
 }
@@ -117,7 +130,9 @@ export interface OrderMachine {
 }
 
 const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(11));
-const names = [1, 2, 3, 4].map((byte) => agentIdOf(new Uint8Array(32).fill(byte), Uint8Array.of(byte)));
+const names = [1, 2, 3, 4].map((byte) =>
+  agentIdOf(new Uint8Array(32).fill(byte), Uint8Array.of(byte))
+);
 const none: readonly never[] = Object.freeze([]);
 const nothing: SeenBudgets = {
   send: 0,
@@ -142,10 +157,26 @@ function digestOf(id: string): Uint8Array {
   return known;
 }
 
-export function seenLogs(left: Partial<SeenBudgets>, size = 2, machine: OrderMachine = real): World<SeenState> {
-  const first: Entry = { number: 1, epoch: 1, sender: nameAt(0), message: undefined, isGone: false };
+export function seenLogs(
+  left: Partial<SeenBudgets>,
+  size = 2,
+  machine: OrderMachine = real,
+): World<SeenState> {
+  const first: Entry = {
+    number: 1,
+    epoch: 1,
+    sender: nameAt(0),
+    message: undefined,
+    isGone: false,
+  };
   const members = Array.from({ length: size }, (_, at) => newMember(nameAt(at), first));
-  const start = { left: { ...nothing, ...left }, log: [first], members, isLying: false, fault: undefined };
+  const start = {
+    left: { ...nothing, ...left },
+    log: [first],
+    members,
+    isLying: false,
+    fault: undefined,
+  };
   return {
     start,
     view: ({ left: _, ...state }) => state,
@@ -189,8 +220,13 @@ function newMember(name: AgentId, { number, epoch }: Entry): Member {
   };
 }
 
-/** Everybody says one more word, and everybody hears it. Returns whether two have seen different logs, and whether somebody noticed. */
-export function lastWords(state: SeenState): { readonly isTorn: boolean; readonly isNoticed: boolean } {
+/**
+ * Everybody says one more word, and everybody hears it. Returns whether two have seen different
+ * logs, and whether somebody noticed.
+ */
+export function lastWords(
+  state: SeenState,
+): { readonly isTorn: boolean; readonly isNoticed: boolean } {
   const isTorn = state.members.some((one) => state.members.some((other) => areTorn(one, other)));
   for (const at of state.members.keys()) {
     const acting = new Acting(state, at, real);
@@ -208,10 +244,15 @@ export function lastWords(state: SeenState): { readonly isTorn: boolean; readonl
 function areTorn(one: Member, other: Member): boolean {
   const { epoch } = one;
   const both = [one, other];
-  const isSure = both.every(({ machine }) => latestEpoch(machine) === epoch && epoch > machine.unsureThrough);
-  const isKnown = both.every(({ machine }) => machine.points.find((point) => point.epoch === epoch)?.before);
+  const isSure = both.every(({ machine }) =>
+    latestEpoch(machine) === epoch && epoch > machine.unsureThrough
+  );
+  const isKnown = both.every(({ machine }) =>
+    machine.points.find((point) => point.epoch === epoch)?.before
+  );
   const [first, second] = both.map(({ view }) => idsOf(view, epoch));
-  return isSure && (first !== second || (isKnown && idsBefore(one.view, epoch) !== idsBefore(other.view, epoch)));
+  return isSure &&
+    (first !== second || (isKnown && idsBefore(one.view, epoch) !== idsBefore(other.view, epoch)));
 }
 
 /** Ids of an epoch's messages up to a place, as somebody saw them. */
@@ -229,7 +270,10 @@ function idsBefore(view: readonly Entry[], epoch: number): string {
   return "";
 }
 
-/** The entry that is delivered next. One of an epoch that waits for the answer about a commit waits with it. */
+/**
+ * The entry that is delivered next. One of an epoch that waits for the answer about a commit waits
+ * with it.
+ */
 function nextOf({ name, read, epoch }: Member, log: readonly Entry[]): Entry | undefined {
   const next = log.find(({ number, sender }) => number > read && sender !== name);
   if (next === undefined) return undefined;
@@ -282,7 +326,8 @@ class Acting {
       const isSure = epoch > machine.unsureThrough && place >= (machine.points[0]?.sequence ?? 0);
       const other = seen !== undefined && isSure && idsOf(view, epoch, place) !== seen;
       const known = machine.points.find((point) => point.epoch === epoch)?.before;
-      const otherBefore = before !== undefined && known !== undefined && idsBefore(view, epoch) !== before;
+      const otherBefore = before !== undefined && known !== undefined &&
+        idsBefore(view, epoch) !== before;
       if ((other || otherBefore) && !blamed.includes(sender)) {
         this.#world.fault ??= `O2: another ${other ? "order" : "epoch before"} is not noticed`;
       }
@@ -297,7 +342,10 @@ class Acting {
     const { machine, epoch, view } = member;
     if (!machine.isOpen) {
       this.#push({ type: "opening" });
-      member.disk = Object.freeze({ ...member.disk, record: orderRecord(machine, member.disk.position) });
+      member.disk = Object.freeze({
+        ...member.disk,
+        record: orderRecord(machine, member.disk.position),
+      });
     }
     const counter = ++member.counter;
     const word = wordOf(machine, epoch);
@@ -308,7 +356,13 @@ class Acting {
       seen: word.seen && idsOf(view, epoch, word.seen.place),
       before: word.before && idsBefore(view, epoch),
     };
-    member.requests = [...member.requests, { counter, epoch, message, adds: false, isForgotten: false }];
+    member.requests = [...member.requests, {
+      counter,
+      epoch,
+      message,
+      adds: false,
+      isForgotten: false,
+    }];
     this.#departs(counter, epoch, message);
   }
 
@@ -319,26 +373,41 @@ class Acting {
   /** A member that knows everything says so. */
   #checkSays({ seen, before }: LogWord): void {
     const { isWhole, epoch, read, joinedEpoch, view, requests, answers } = this.#member;
-    const begun = this.#world.log.find((entry) => entry.message === undefined && entry.epoch === epoch);
-    if (this.#world.isLying || !isWhole || begun === undefined || requests.length + answers.length > 0) return;
+    const begun = this.#world.log.find((entry) =>
+      entry.message === undefined && entry.epoch === epoch
+    );
+    if (
+      this.#world.isLying || !isWhole || begun === undefined || requests.length + answers.length > 0
+    ) return;
     const isRead = this.#world.log.every(({ number, sender }) =>
       number > begun.number || number <= read || sender === this.#member.name
     );
     if (!isRead) return;
     if (seen === undefined) this.#world.fault ??= "O4: a member that is sure says nothing";
     const isAllSeen = joinedEpoch === 1 && idsBefore(view, epoch) !== "";
-    if (isAllSeen && before === undefined) this.#world.fault ??= "O4: a member that is sure says nothing of before";
+    if (isAllSeen && before === undefined) {
+      this.#world.fault ??= "O4: a member that is sure says nothing of before";
+    }
   }
 
   commit(adds: boolean): void {
     const member = this.#member;
-    const request = { counter: 0, epoch: member.epoch + 1, message: undefined, adds, isForgotten: false };
+    const request = {
+      counter: 0,
+      epoch: member.epoch + 1,
+      message: undefined,
+      adds,
+      isForgotten: false,
+    };
     member.requests = [...member.requests, request];
   }
 
   write(position: number): void {
     const { machine, disk: { record } } = this.#member;
-    this.#member.disk = Object.freeze({ record: machine.isOpen ? record : orderRecord(machine, position), position });
+    this.#member.disk = Object.freeze({
+      record: machine.isOpen ? record : orderRecord(machine, position),
+      position,
+    });
   }
 
   close(): void {
@@ -361,7 +430,10 @@ class Acting {
     member.machine = this.#machine.restore({ channelId, record, position, joinedEpoch, epoch });
     member.read = member.readBefore = position;
     member.view = member.view.filter(({ number, sender }) => number <= position || sender === name);
-    member.requests = [...member.requests, ...member.answers.map(({ number: _, ...request }) => request)]
+    member.requests = [
+      ...member.requests,
+      ...member.answers.map(({ number: _, ...request }) => request),
+    ]
       .map((request) => ({ ...request, isForgotten: true }));
     member.answers = none;
     member.heard = none;
@@ -383,7 +455,13 @@ class Acting {
     );
     const last = world.log.findLast((each) => each.message === undefined)?.epoch ?? 0;
     const isTaken = epoch === (message === undefined ? last + 1 : last);
-    const entry: Entry = { number: world.log.length + 1, epoch, sender: member.name, message, isGone: false };
+    const entry: Entry = {
+      number: world.log.length + 1,
+      epoch,
+      sender: member.name,
+      message,
+      isGone: false,
+    };
     if (known === undefined && isTaken) {
       world.log = [...world.log, entry];
       if (adds) world.members = [...world.members, newMember(nameAt(world.members.length), entry)];
@@ -408,7 +486,13 @@ class Acting {
       member.epoch = Math.max(member.epoch, epoch);
       return this.#push({ type: "moved", sequence, epoch });
     }
-    member.view = [...member.view, { number: sequence, epoch, sender: member.name, message, isGone: false }];
+    member.view = [...member.view, {
+      number: sequence,
+      epoch,
+      sender: member.name,
+      message,
+      isGone: false,
+    }];
     this.#push({ type: "stands", counter, epoch, sequence });
   }
 
@@ -420,7 +504,9 @@ class Acting {
     const { number: _, ...request } = answer;
     member.answers = others;
     member.requests = [request, ...member.requests];
-    if (request.message !== undefined) this.#departs(request.counter, request.epoch, request.message);
+    if (request.message !== undefined) {
+      this.#departs(request.counter, request.epoch, request.message);
+    }
   }
 
   givesUp(): void {
@@ -456,7 +542,9 @@ class Acting {
   /** For everybody who has not read it. */
   drops({ number: dropped }: Entry): void {
     const world = this.#world;
-    world.log = world.log.map((entry) => entry.number === dropped ? { ...entry, isGone: true } : entry);
+    world.log = world.log.map((entry) =>
+      entry.number === dropped ? { ...entry, isGone: true } : entry
+    );
   }
 
   // Lies
@@ -493,14 +581,21 @@ function nextTwo(member: Member, log: readonly Entry[]): readonly [Entry, Entry]
   const first = nextOf(member, log);
   const second = first && nextOf({ ...member, read: first.number }, log);
   if (first?.message === undefined || second?.message === undefined) return undefined;
-  return first.epoch === second.epoch && !first.isGone && !second.isGone ? [first, second] : undefined;
+  return first.epoch === second.epoch && !first.isGone && !second.isGone
+    ? [first, second]
+    : undefined;
 }
 
 function movesOf(state: SeenState, machine: OrderMachine): readonly Move<SeenState>[] {
   const moves: Move<SeenState>[] = [];
   const { left, log } = state;
   for (const [at, member] of state.members.entries()) {
-    const add = (what: string, kind: Kind, act: (acting: Acting) => void, budget?: keyof SeenBudgets): void => {
+    const add = (
+      what: string,
+      kind: Kind,
+      act: (acting: Acting) => void,
+      budget?: keyof SeenBudgets,
+    ): void => {
       if (budget !== undefined && left[budget] === 0) return;
       moves.push({
         name: `${at}: ${what}`,
@@ -513,14 +608,18 @@ function movesOf(state: SeenState, machine: OrderMachine): readonly Move<SeenSta
       });
     };
     const { requests: [request], answers: [answer], disk, read, readBefore } = member;
-    const commits = [...member.requests, ...member.answers].some(({ message }) => message === undefined);
+    const commits = [...member.requests, ...member.answers].some(({ message }) =>
+      message === undefined
+    );
     add("sends", "program", (acting) => acting.send(), "send");
     if (!commits) add("commits", "program", (acting) => acting.commit(false), "commit");
     if (!commits && state.members.length < names.length) {
       add("adds somebody", "program", (acting) => acting.commit(true), "join");
     }
     if (disk.position < read) add("writes", "program", (acting) => acting.write(read), "write");
-    if (disk.position < readBefore) add("writes late", "program", (acting) => acting.write(readBefore), "write");
+    if (disk.position < readBefore) {
+      add("writes late", "program", (acting) => acting.write(readBefore), "write");
+    }
     add("is closed, and starts", "program", (acting) => acting.close(), "close");
     add("is killed, and starts", "fault", (acting) => acting.kill(), "kill");
     if (request !== undefined) {
@@ -534,8 +633,13 @@ function movesOf(state: SeenState, machine: OrderMachine): readonly Move<SeenSta
       add("an answer is lost", "fault", (acting) => acting.loses(), "lost");
       const ours = answer.number ?? 0;
       const behind = log.find(({ number, sender }) => number > ours && sender !== member.name);
-      const other = ours > read && behind?.message !== undefined && behind.epoch === answer.epoch ? behind : undefined;
-      if (answer.message !== undefined && other !== undefined && Object.keys(member.renumbered).length === 0) {
+      const other = ours > read && behind?.message !== undefined && behind.epoch === answer.epoch
+        ? behind
+        : undefined;
+      if (
+        answer.message !== undefined && other !== undefined &&
+        Object.keys(member.renumbered).length === 0
+      ) {
         add("is told another place", "fault", (acting) => acting.misplaces(other), "misplace");
       }
     }
@@ -545,7 +649,9 @@ function movesOf(state: SeenState, machine: OrderMachine): readonly Move<SeenSta
     if (next.message === undefined || next.isGone) continue;
     add("is not shown a message", "fault", (acting) => acting.hides(), "hide");
     const two = nextTwo(member, log);
-    if (two !== undefined) add("is shown two the other way", "fault", (acting) => acting.swaps(two), "swap");
+    if (two !== undefined) {
+      add("is shown two the other way", "fault", (acting) => acting.swaps(two), "swap");
+    }
     add("the relay gives its next message up", "fault", (acting) => acting.drops(next), "gap");
   }
   return moves;

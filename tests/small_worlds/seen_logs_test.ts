@@ -5,7 +5,13 @@ import { inCampaign, tried } from "../support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
 import { checkAll, checkFound } from "./explore.ts";
 import { live } from "./live.ts";
-import { lastWords, type OrderMachine, type SeenBudgets, seenLogs, type SeenState } from "./seen_logs.ts";
+import {
+  lastWords,
+  type OrderMachine,
+  type SeenBudgets,
+  seenLogs,
+  type SeenState,
+} from "./seen_logs.ts";
 
 type Left = Partial<SeenBudgets>;
 
@@ -27,7 +33,13 @@ world("a sender is told another place", { send: 2, commit: 1, misplace: 1 });
 if (inCampaign) {
   world("two members speak across two commits", { send: 3, commit: 2 });
   world("answers are lost across a commit", { send: 3, commit: 1, lost: 1, giveUp: 1 });
-  world("processes are killed across a commit", { send: 2, commit: 1, write: 1, close: 1, kill: 1 });
+  world("processes are killed across a commit", {
+    send: 2,
+    commit: 1,
+    write: 1,
+    close: 1,
+    kill: 1,
+  });
   world("a member joins beside a commit", { send: 2, join: 1, commit: 1 });
   world("messages give way across a commit", { send: 3, commit: 1, gap: 1 });
   world("messages are kept from somebody across commits", { send: 3, commit: 2, hide: 1 });
@@ -45,7 +57,10 @@ finds("words are compared", "O2", {
 }, { send: 2, hide: 1 });
 finds("our own messages count", "O1", {
   step: (state, event) =>
-    stepOrder(state, event.type === "stands" ? { ...event, type: "dropped", mayStand: false } : event),
+    stepOrder(
+      state,
+      event.type === "stands" ? { ...event, type: "dropped", mayStand: false } : event,
+    ),
 }, { send: 3 });
 finds("an unanswered message of ours holds our place", "O1", {
   step: (state, event) => {
@@ -55,16 +70,20 @@ finds("an unanswered message of ours holds our place", "O1", {
   },
 }, { send: 3 });
 finds("a gap makes unsure", "O1", {
-  step: (state, event) => stepOrder(state, event.type === "passed" ? { ...event, isGap: false } : event),
+  step: (state, event) =>
+    stepOrder(state, event.type === "passed" ? { ...event, isGap: false } : event),
 }, { send: 2, gap: 1 });
 finds("a message that is given up may stand", "O1", {
-  step: (state, event) => stepOrder(state, event.type === "dropped" ? { ...event, mayStand: false } : event),
+  step: (state, event) =>
+    stepOrder(state, event.type === "dropped" ? { ...event, mayStand: false } : event),
 }, { send: 3, giveUp: 1 });
 finds("a process that was killed is not sure", "O1", {
-  restore: ({ record, ...rest }) => restoreOrder({ ...rest, record: record && { ...record, isOpen: false } }),
+  restore: ({ record, ...rest }) =>
+    restoreOrder({ ...rest, record: record && { ...record, isOpen: false } }),
 }, { send: 2, kill: 1 });
 finds("our own messages are on disk when it ends", "O1", {
-  restore: ({ record, ...rest }) => restoreOrder({ ...rest, record: record && { ...record, own: [] } }),
+  restore: ({ record, ...rest }) =>
+    restoreOrder({ ...rest, record: record && { ...record, own: [] } }),
 }, { send: 3, close: 1 });
 finds("a known order is said", "O4", {
   step: (state, event) => {
@@ -76,7 +95,9 @@ finds("a known order is said", "O4", {
 finds("an epoch begins anew", "O1", {
   step: (state, event) => {
     const [point] = state.points;
-    if (point !== undefined && state.points.length === 1) state.points[0] = { ...point, before: point.hash };
+    if (point !== undefined && state.points.length === 1) {
+      state.points[0] = { ...point, before: point.hash };
+    }
     return stepOrder(state, event);
   },
 }, { send: 2, join: 1 });
@@ -95,7 +116,9 @@ if (inCampaign) {
 const schedules = inCampaign ? 10_000 : 100;
 
 function upTo(random: Random, most: Left): Left {
-  return Object.fromEntries(Object.entries(most).map(([name, number]) => [name, random.below(number + 1)]));
+  return Object.fromEntries(
+    Object.entries(most).map(([name, number]) => [name, random.below(number + 1)]),
+  );
 }
 
 interface Told {
@@ -135,7 +158,9 @@ function all(name: string, left: (random: Random) => Left, check: (told: Told) =
         sum.torn += told.torn;
         sum.noticed += told.noticed;
       } catch (error) {
-        throw new Error(`STATIC_TEST_SEED=${random.seed}: ${error instanceof Error ? error.message : error}`);
+        throw new Error(
+          `STATIC_TEST_SEED=${random.seed}: ${error instanceof Error ? error.message : error}`,
+        );
       }
     }
     tried(

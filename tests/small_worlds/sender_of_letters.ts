@@ -1,4 +1,7 @@
-/** An agent that sends letters, with the real machine of its outbox, and a relay that takes them in the order in which they come. */
+/**
+ * An agent that sends letters, with the real machine of its outbox, and a relay that takes them in
+ * the order in which they come.
+ */
 import type { MessageId } from "../../proto/mod.ts";
 import {
   allMessages,
@@ -100,7 +103,11 @@ export interface SendingRules {
   readonly diskBeforeDeed: boolean;
 }
 
-export const sendingRules: SendingRules = { step: stepOutbox, mayBundle: true, diskBeforeDeed: true };
+export const sendingRules: SendingRules = {
+  step: stepOutbox,
+  mayBundle: true,
+  diskBeforeDeed: true,
+};
 
 export const noneLate: readonly Sent[] = Object.freeze([]);
 const reservedKeys = 2;
@@ -197,16 +204,30 @@ export class Sending {
       case "note":
         return this.#write(effect.record);
       case "ask":
-        return void calls.push({ call: effect.call, sent: undefined, id: effect.id, run: 0, reply: undefined });
+        return void calls.push({
+          call: effect.call,
+          sent: undefined,
+          id: effect.id,
+          run: 0,
+          reply: undefined,
+        });
       case "send": {
         const sent = sentOf(effect.bundle, effect.sealed, sender.membership);
         this.#use(effect.bundle, sent);
-        return void calls.push({ call: effect.call, sent, id: sent.id, run: sender.run, reply: undefined });
+        return void calls.push({
+          call: effect.call,
+          sent,
+          id: sent.id,
+          run: sender.run,
+          reply: undefined,
+        });
       }
       case "begin_run":
         return void sender.run++;
       case "accepted":
-        for (const { given, caller } of effect.messages) if (caller !== "gone") this.#tell(given, "accepted");
+        for (const { given, caller } of effect.messages) {
+          if (caller !== "gone") this.#tell(given, "accepted");
+        }
         return;
       case "queued":
         return this.#tell(effect.message.given, "queued");
@@ -232,7 +253,9 @@ export class Sending {
     const { counters, sender } = this.#world;
     messages.forEach(({ given }, at) => {
       const key = `${sender.membership} ${counter + at}`;
-      if ((counters[key] ??= given) !== given) this.#world.fault ??= `S1: a counter has two messages`;
+      if ((counters[key] ??= given) !== given) {
+        this.#world.fault ??= `S1: a counter has two messages`;
+      }
     });
     if (made === undefined || letters.length === 0 || epoch === 0) {
       this.#world.fault ??= "a bundle leaves without counters";
@@ -253,12 +276,18 @@ export class Sending {
       sender.disk = this.#rules.diskBeforeDeed ? keys : disk;
     }
     this.#useKey(bundle, ++sender.usedKeys);
-    this.push({ type: "sealed", job, sealed: Object.freeze({ epoch: sender.epoch, message: noBytes }) });
+    this.push({
+      type: "sealed",
+      job,
+      sealed: Object.freeze({ epoch: sender.epoch, message: noBytes }),
+    });
   }
 
   #useKey({ made, messages, id }: Bundle<string>, number: number): void {
     const { keys, sender } = this.#world;
-    const content = `${id} ${messages.map(({ given }) => given).join()} ${made?.first} ${made?.gone?.first}`;
+    const content = `${id} ${
+      messages.map(({ given }) => given).join()
+    } ${made?.first} ${made?.gone?.first}`;
     const key = `${sender.membership} ${sender.epoch} ${number}`;
     if ((keys[key] ??= content) !== content) this.#world.fault ??= "S1: a key seals two contents";
   }
@@ -315,7 +344,11 @@ export class Sending {
   }
 }
 
-function sentOf({ id, messages, made }: Bundle<string>, { epoch }: SealedBundle, membership: number): Sent {
+function sentOf(
+  { id, messages, made }: Bundle<string>,
+  { epoch }: SealedBundle,
+  membership: number,
+): Sent {
   return Object.freeze({
     id,
     letters: Object.freeze(messages.map(({ given }) => given)),
@@ -332,15 +365,23 @@ function idOf(letter: string): MessageId {
 
 function wordOf(why: Rejection): string {
   if (why.by === "refused") return why.why.code;
-  const isSurelyNot = (why.by === "expired" && !why.isTried) || (why.by === "silenced" && !why.mayStand);
+  const isSurelyNot = (why.by === "expired" && !why.isTried) ||
+    (why.by === "silenced" && !why.mayStand);
   return isSurelyNot ? `${why.by}, not sent` : why.by;
 }
 
 /** Refusals that hold up everything of the same run. */
-export const comesAgain: ReadonlySet<string> = new Set(["overloaded", "storage_full", "quota_exceeded"]);
+export const comesAgain: ReadonlySet<string> = new Set([
+  "overloaded",
+  "storage_full",
+  "quota_exceeded",
+]);
 
 /** As the relay's core judges it. */
-export function takeSent(state: SendingState, { sent, id, run }: Pick<Call, "sent" | "id" | "run">): Reply {
+export function takeSent(
+  state: SendingState,
+  { sent, id, run }: Pick<Call, "sent" | "id" | "run">,
+): Reply {
   const { relay } = state;
   const { log, epoch, refused } = relay;
   // Requests of an earlier connection come before it, or not at all.
@@ -349,7 +390,9 @@ export function takeSent(state: SendingState, { sent, id, run }: Pick<Call, "sen
   if (sent === undefined) return { taken: "new" };
   if (refused !== undefined && run <= refused.run) return { refused: refused.code };
   // One of an earlier membership.
-  if (sent.epoch !== epoch || sent.membership !== state.sender.membership) return { refused: "epoch_conflict", epoch };
+  if (sent.epoch !== epoch || sent.membership !== state.sender.membership) {
+    return { refused: "epoch_conflict", epoch };
+  }
   state.relay = Object.freeze({ ...relay, refused: undefined, log: Object.freeze([...log, sent]) });
   return { taken: "new" };
 }

@@ -43,10 +43,14 @@ const sealedAnew: Step = (state, event, facts) => {
   return done;
 };
 
-/** The same bytes go again in a later epoch only, and a message of the next one goes beside them. */
+/**
+ * The same bytes go again in a later epoch only, and a message of the next one goes beside them.
+ */
 const besideAnotherEpoch: Step = (state, event, facts) => {
   const others = state.underWay.filter(({ made }) => made?.sealed?.epoch !== facts.epoch);
-  if (others.length === 0 || event.type === "refused" || event.type === "taken") return step(state, event, facts);
+  if (others.length === 0 || event.type === "refused" || event.type === "taken") {
+    return step(state, event, facts);
+  }
   const { underWay } = state;
   const all = underWay.splice(0);
   underWay.push(...all.filter((bundle) => !others.includes(bundle)));

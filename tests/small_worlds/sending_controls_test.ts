@@ -3,7 +3,12 @@ import { checkFound, isStuck } from "./explore.ts";
 import { sendingControls } from "./sending_controls.ts";
 import { type SendingBudgets, sentMessages } from "./sent_messages.ts";
 
-function finds(control: string, promise: string, left: Partial<SendingBudgets>, mayBundle = true): void {
+function finds(
+  control: string,
+  promise: string,
+  left: Partial<SendingBudgets>,
+  mayBundle = true,
+): void {
   Deno.test(`the world finds ${promise} without a guard: ${control}`, () => {
     const rules = sendingControls[control];
     if (rules === undefined) throw new Error(`no control ${control}`);

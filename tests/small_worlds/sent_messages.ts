@@ -1,10 +1,16 @@
 /**
- * A member that sends messages, alone, in bundles and in groups. Answers are lost, connections break, requests are taken late,
- * the relay has no room or is busy, other members commit, callers give up, processes are killed and start. The outbox is the real
- * machine, and so is the reader's count of what has arrived. The relay is honest, and takes what comes in its order.
+ * A member that sends messages, alone, in bundles and in groups. Answers are lost, connections
+ * break, requests are taken late, the relay has no room or is busy, other members commit, callers
+ * give up, processes are killed and start. The outbox is the real machine, and so is the reader's
+ * count of what has arrived. The relay is honest, and takes what comes in its order.
  */
 import { type MessageId, parseAgentId } from "../../proto/mod.ts";
-import { forgetOutbox, outboxTimersOf, restoreOutbox, Senders } from "../../sdk/channel/testing/messages.ts";
+import {
+  forgetOutbox,
+  outboxTimersOf,
+  restoreOutbox,
+  Senders,
+} from "../../sdk/channel/testing/messages.ts";
 import type { Kind, Move, World } from "./explore.ts";
 import { textOf } from "./plain_state.ts";
 import {
@@ -76,7 +82,10 @@ export interface SentState extends SendingState {
 
 const sender = parseAgentId("a".repeat(22));
 
-export function sentMessages(left: Partial<SendingBudgets>, rules: Partial<SendingRules> = {}): World<SentState> {
+export function sentMessages(
+  left: Partial<SendingBudgets>,
+  rules: Partial<SendingRules> = {},
+): World<SentState> {
   const all = { ...sendingRules, ...rules };
   const start: SentState = {
     left: { ...nothing, ...left },
@@ -104,16 +113,20 @@ export function sentMessages(left: Partial<SendingBudgets>, rules: Partial<Sendi
 /** Everything that the program gave has ended, and the relay is here. */
 function isCalm(state: SentState): boolean {
   const { sender: { isUp, outbox }, calls } = state;
-  return isUp && calls.length === 0 && lettersHeld(state).length === 0 && outbox.hold.at === "none" &&
+  return isUp && calls.length === 0 && lettersHeld(state).length === 0 &&
+    outbox.hold.at === "none" &&
     outbox.noting === undefined;
 }
 
 function brokenPromise(state: SentState, { diskBeforeDeed }: SendingRules): string | undefined {
   const { sender: { outbox, disk }, relay, told } = state;
   const isSame = textOf(restoreOutbox(disk.counters)) === textOf(forgetOutbox(outbox));
-  if (diskBeforeDeed && !isSame) return "S7: a process that starts is not as one that has forgotten";
+  if (diskBeforeDeed && !isSame) {
+    return "S7: a process that starts is not as one that has forgotten";
+  }
   if (
-    outbox.isResting && lettersHeld(state).some(({ untilMs, caller }) => untilMs === Infinity && caller === "waits")
+    outbox.isResting &&
+    lettersHeld(state).some(({ untilMs, caller }) => untilMs === Infinity && caller === "waits")
   ) {
     return "L2: the caller of a queued message waits for a connection";
   }
@@ -125,9 +138,12 @@ function brokenPromise(state: SentState, { diskBeforeDeed }: SendingRules): stri
     if (what === "accepted" && shown.filter((each) => each === letter).length !== 1) {
       return "S6: a message that was accepted is not shown once";
     }
-    if (what.endsWith("not sent") && sentLetters.has(letter)) return "S6: a message is in the log that was not sent";
+    if (what.endsWith("not sent") && sentLetters.has(letter)) {
+      return "S6: a message is in the log that was not sent";
+    }
   }
-  const isUntold = outbox.counters.gone.length > 0 || lettersHeld(state).length > 0 || state.calls.length > 0;
+  const isUntold = outbox.counters.gone.length > 0 || lettersHeld(state).length > 0 ||
+    state.calls.length > 0;
   if (missing > 0 && !isUntold) return "S6: a message is counted as missing that nobody sent";
   return orderOf(state);
 }
@@ -144,7 +160,10 @@ function orderOf({ relay: { log }, told, again }: SentState): string | undefined
   return undefined;
 }
 
-const read = new WeakMap<Relay["log"], { readonly shown: readonly string[]; readonly missing: number }>();
+const read = new WeakMap<
+  Relay["log"],
+  { readonly shown: readonly string[]; readonly missing: number }
+>();
 
 /** As a member that reads the log from its beginning. */
 function readBy({ log }: Relay): { readonly shown: readonly string[]; readonly missing: number } {
@@ -169,10 +188,16 @@ function shownOf(senders: Senders, { id, letters, counter, gone, epoch }: Sent):
   const unit = id as MessageId; // cast: a letter of this world
   if (verdict === "duplicate") return [];
   senders.close(sender, counted);
-  if (letters.length > 1) senders.rememberBundle(sender, { ...counted, count: letters.length }, unit);
+  if (letters.length > 1) {
+    senders.rememberBundle(sender, { ...counted, count: letters.length }, unit);
+  }
   return letters.filter((letter, at) => {
     const each = letter as MessageId; // cast: the same
-    senders.take(sender, { ...counted, counter: counter + at }, letters.length > 1 ? undefined : each);
+    senders.take(
+      sender,
+      { ...counted, counter: counter + at },
+      letters.length > 1 ? undefined : each,
+    );
     if (senders.wasShown(sender, each)) return false;
     if (letters.length > 1) senders.shownInBundle(sender, each);
     return true;
@@ -220,7 +245,12 @@ class Moves {
     const { told } = this.#state;
     const count = Object.keys(told).length;
     const letter = `m${count + 1}`;
-    this.#add(`the program sends ${letter}`, "program", (acting) => acting.send({ letter }), "messages");
+    this.#add(
+      `the program sends ${letter}`,
+      "program",
+      (acting) => acting.send({ letter }),
+      "messages",
+    );
     this.#add(`the program sends ${letter}, or queues it`, "program", (acting) => {
       acting.send({ letter, isQueued: true });
     }, "queued");
@@ -270,7 +300,9 @@ class Moves {
     }
     if (next.at === "sealing") this.#add("it is sealed", "answer", (acting) => acting.sealed());
     const wake = (what: string, timer: number): void => {
-      if (held.includes(timer)) this.#add(what, "time", (acting) => acting.push({ type: "time", timer }));
+      if (held.includes(timer)) {
+        this.#add(what, "time", (acting) => acting.push({ type: "time", timer }));
+      }
     };
     if ("timer" in hold) wake(`it has waited (${hold.at})`, hold.timer);
     if (noting !== undefined) wake("counters are noted", noting.timer);
@@ -311,7 +343,9 @@ class Moves {
         if (mine === undefined) return;
         mine.reply = Object.freeze({ refused: code });
         state.late = noneLate;
-        if (!comesAgain.has(code) || (code === "quota_exceeded" && mine.sent?.letters.length === 1)) return;
+        if (
+          !comesAgain.has(code) || (code === "quota_exceeded" && mine.sent?.letters.length === 1)
+        ) return;
         state.relay = Object.freeze({ ...state.relay, refused: Object.freeze({ run, code }) });
       }, budget);
     refuse("overloaded", "busy");
@@ -327,7 +361,11 @@ class Moves {
       const [mine] = state.calls.splice(at, 1);
       if (mine !== undefined) acting.answer(mine, said);
     };
-    this.#add(`the answer to ${id}: ${textOf(reply)}`, "answer", (acting, state) => answered(acting, state, reply));
+    this.#add(
+      `the answer to ${id}: ${textOf(reply)}`,
+      "answer",
+      (acting, state) => answered(acting, state, reply),
+    );
     this.#add(`lost: the answer to ${id}`, "fault", (acting, state) => {
       answered(acting, state, { refused: "transport_error" });
     }, "lost");
@@ -371,7 +409,10 @@ function groupOf(id: string, isAgain: boolean): Parameters<Sending["send"]>[0]["
   return Object.freeze({ id: id as MessageId, size: 2, isAgain }); // cast: a letter of this world
 }
 
-/** Requests that the relay has not taken may come to it yet, but for those of a run of which it has refused something. */
+/**
+ * Requests that the relay has not taken may come to it yet, but for those of a run of which it has
+ * refused something.
+ */
 function passAway(state: SentState, calls: readonly Call[]): void {
   if (state.left.late === 0) return;
   const { refused } = state.relay;

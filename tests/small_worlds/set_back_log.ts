@@ -1,6 +1,6 @@
 /**
- * A relay whose log is set back to a backup. Two commits are lost, one of them ours; each member puts
- * back what it keeps, and the relay may be busy meanwhile.
+ * A relay whose log is set back to a backup. Two commits are lost, one of them ours; each member
+ * puts back what it keeps, and the relay may be busy meanwhile.
  */
 import { newAnchor } from "../../sdk/channel/testing/connection.ts";
 import { newDisk } from "./agent_of_letters.ts";

@@ -1,8 +1,17 @@
 /**
- * A small world: one agent whose connection is the real machine, an honest relay of letters, another member that lets it in
- * again, and budgets for everything that may go wrong. Every order of what may happen is tried.
+ * A small world: one agent whose connection is the real machine, an honest relay of letters,
+ * another member that lets it in again, and budgets for everything that may go wrong. Every order
+ * of what may happen is tried.
  */
-import { type Agent, type Disk, forget, isPlaceNew, permit, placeOf, restore } from "./agent_of_letters.ts";
+import {
+  type Agent,
+  type Disk,
+  forget,
+  isPlaceNew,
+  permit,
+  placeOf,
+  restore,
+} from "./agent_of_letters.ts";
 import type { Move, World } from "./explore.ts";
 import { allGuards, type Guards, Host, type HostState, type Step } from "./host_of_letters.ts";
 import { seal } from "./group_of_letters.ts";
@@ -74,7 +83,10 @@ export interface SmallState extends HostState {
   connections: number;
   /** A copy of the directory that somebody has made. */
   copy: Disk | undefined;
-  /** The relay has left an entry out: the end of the connection shows it, unless something else does before. */
+  /**
+   * The relay has left an entry out: the end of the connection shows it, unless something else does
+   * before.
+   */
   isWithheld: boolean;
 }
 
@@ -91,13 +103,17 @@ export interface Setting {
   readonly step?: Step;
   /** Of the relay, to which its log may be set back. */
   readonly backup?: Relay;
-  /** The disk is slow, and a broken connection ends calls before the channel hears of it, or after: ten times as many states. */
+  /**
+   * The disk is slow, and a broken connection ends calls before the channel hears of it, or after:
+   * ten times as many states.
+   */
   readonly isThorough?: boolean;
   readonly isGood?: (state: SmallState) => boolean;
 }
 
 export function smallWorld(setting: Setting): World<SmallState> {
-  const { relay, name, disk, sealed = {}, left, guards, step, backup, isGood, isThorough = false } = setting;
+  const { relay, name, disk, sealed = {}, left, guards, step, backup, isGood, isThorough = false } =
+    setting;
   const start: SmallState = {
     relay,
     agent: restore(name, disk),
@@ -122,8 +138,10 @@ export function smallWorld(setting: Setting): World<SmallState> {
     left: ({ left }) => Object.values(left),
     moves: (state) => new Moves(state, host, { isThorough, backup }).all(),
     broken: (state) => state.fault ?? forgotten(state, state.isHonest && backup === undefined),
-    // By a lie the channel may be over for this process: the program is told, and no keys are erased.
-    isGood: isGood ?? ((state) => isInStep(state) || (!state.isHonest && state.agent.ended !== undefined)),
+    // By a lie the channel may be over for this process: the program is told, and no keys are
+    // erased.
+    isGood: isGood ??
+      ((state) => isInStep(state) || (!state.isHonest && state.agent.ended !== undefined)),
   };
 }
 
@@ -132,19 +150,29 @@ export function isInStep({ agent, relay }: SmallState): boolean {
   const { link } = agent.link;
   const { group } = agent.disk;
   const isOfLog = group.epoch === relay.epoch && group.leaf === leafIn(relay, agent.name);
-  return isOfLog && link.at === "reading" && link.stream.begun && placeOf(agent).at === "in_step" && agent.isSending &&
+  return isOfLog && link.at === "reading" && link.stream.begun && placeOf(agent).at === "in_step" &&
+    agent.isSending &&
     agent.operations.length === 0;
 }
 
 /** A process that starts knows as much as its disk: of the link, the log's id is all that lasts. */
 function forgotten({ agent }: SmallState, isOneLog: boolean): string | undefined {
-  // The id of another log, which the relay has just named, is not on disk before the connection is judged.
+  // The id of another log, which the relay has just named, is not on disk before the connection is
+  // judged.
   const named = isOneLog ? {} : { log: undefined };
-  const isRestored = isSame({ ...restore(agent.name, agent.disk).link, ...named }, { ...forget(agent).link, ...named });
-  return isRestored ? undefined : "S7: a process that starts is not as one that has forgotten what is in memory alone";
+  const isRestored = isSame({ ...restore(agent.name, agent.disk).link, ...named }, {
+    ...forget(agent).link,
+    ...named,
+  });
+  return isRestored
+    ? undefined
+    : "S7: a process that starts is not as one that has forgotten what is in memory alone";
 }
 
-/** Of a waiter, whether something has come since it began to wait. Of connections, which are the same. */
+/**
+ * Of a waiter, whether something has come since it began to wait. Of connections, which are the
+ * same.
+ */
 function view(state: SmallState): unknown {
   const { agent, relay, left: _, connections: __, operations: ___, ...rest } = state;
   const { link } = agent;
@@ -153,28 +181,39 @@ function view(state: SmallState): unknown {
     ...waiter,
     isSeen: seen === arrival.events,
   }));
-  const viewed = { ...link, asked: link.asked === agent.disk.own, arrival: { isOver: arrival.isOver, waiting } };
+  const viewed = {
+    ...link,
+    asked: link.asked === agent.disk.own,
+    arrival: { isOver: arrival.isOver, waiting },
+  };
   return { ...rest, relay, agent: { ...agent, link: viewed, ...operationsOf(agent) } };
 }
 
 /**
- * Calls of the program and what they wait for, in an order that does not depend on which came first: nothing looks at it. A call whose loss
- * changes nothing else may stand anywhere too.
+ * Calls of the program and what they wait for, in an order that does not depend on which came
+ * first: nothing looks at it. A call whose loss changes nothing else may stand anywhere too.
  */
 function operationsOf({ operations, calls, link: { arrival }, tasks }: Agent): Partial<Agent> {
-  const isOfProgram = ({ asker: { by } }: Agent["calls"][number]): boolean => by === "recover" || by === "message";
+  const isOfProgram = ({ asker: { by } }: Agent["calls"][number]): boolean =>
+    by === "recover" || by === "message";
   const ofProgram = calls.filter(isOfProgram);
   if (operations.length === 0 && ofProgram.length < 2) return {};
   const ranks = new Map<number, number>();
-  const rank = (operation: number): void => void ranks.set(operation, ranks.get(operation) ?? ranks.size);
-  const sortedCalls = ofProgram.map((call) => ({ call, text: textOf(call) })).sort(by(({ text }) => text));
-  const rankOf = ({ operation }: Agent["operations"][number]): number => ranks.get(operation) ?? operations.length;
+  const rank = (operation: number): void =>
+    void ranks.set(operation, ranks.get(operation) ?? ranks.size);
+  const sortedCalls = ofProgram.map((call) => ({ call, text: textOf(call) })).sort(
+    by(({ text }) => text),
+  );
+  const rankOf = ({ operation }: Agent["operations"][number]): number =>
+    ranks.get(operation) ?? operations.length;
   for (const { call: { asker } } of sortedCalls) if (asker.by === "recover") rank(asker.operation);
   for (const { operation } of arrival.waiting) rank(operation);
   for (const task of tasks) if (task.kind === "found") rank(task.operation);
   return {
     calls: [...calls.filter((call) => !isOfProgram(call)), ...sortedCalls.map(({ call }) => call)],
-    operations: operations.map((each) => ({ each, text: textOf(each) })).sort(by(({ text }) => text))
+    operations: operations.map((each) => ({ each, text: textOf(each) })).sort(
+      by(({ text }) => text),
+    )
       .sort((one, two) => rankOf(one.each) - rankOf(two.each)).map(({ each }) => each),
   };
 }
@@ -216,7 +255,12 @@ class Moves {
     return this.#moves;
   }
 
-  #add(name: string, kind: Move<SmallState>["kind"], act: Move<SmallState>["act"], budget?: keyof Budgets): void {
+  #add(
+    name: string,
+    kind: Move<SmallState>["kind"],
+    act: Move<SmallState>["act"],
+    budget?: keyof Budgets,
+  ): void {
     if (budget === undefined) return void this.#moves.push({ name, kind, act });
     if (this.#state.left[budget] === 0) return;
     this.#moves.push({
@@ -240,14 +284,26 @@ class Moves {
     }
     this.#add("the connection breaks", "fault", (state) => this.#break(state, "first"), "broken");
     if (this.#state.isWithheld && relay.sessions[agent.name]?.pipe.length === 0) {
-      this.#add("the connection ends, as each does at last", "time", (state) => this.#break(state, "first"));
+      this.#add(
+        "the connection ends, as each does at last",
+        "time",
+        (state) => this.#break(state, "first"),
+      );
     }
     if (agent.calls.length === 0) return;
     if (this.#isThorough) {
-      this.#add("the connection breaks, calls end before it", "fault", (state) => this.#break(state, "last"), "broken");
+      this.#add(
+        "the connection breaks, calls end before it",
+        "fault",
+        (state) => this.#break(state, "last"),
+        "broken",
+      );
     }
     agent.calls.forEach(({ request: { op } }, at) => {
-      if (op !== "SendCommit" && op !== "SendMessage" && op !== "FoundGeneration" && op !== "RequestRejoin") return;
+      if (
+        op !== "SendCommit" && op !== "SendMessage" && op !== "FoundGeneration" &&
+        op !== "RequestRejoin"
+      ) return;
       this.#add(`the relay acts on ${op}, and the connection breaks`, "fault", (state) => {
         take(state, at);
         this.#break(state, "first");
@@ -255,14 +311,17 @@ class Moves {
     });
   }
 
-  /** Calls that were on their way end with the connection, before the channel hears of it or after. */
+  /**
+   * Calls that were on their way end with the connection, before the channel hears of it or after.
+   */
   #break(state: SmallState, told: "first" | "last"): void {
     const { agent, relay } = state;
     const host = this.#host(state);
     const calls = agent.calls.splice(0);
     disconnect(relay, agent.name);
     state.isWithheld = false;
-    const lost = (): void => calls.forEach((call) => host.answer(call, { refused: "transport_error" }));
+    const lost = (): void =>
+      calls.forEach((call) => host.answer(call, { refused: "transport_error" }));
     if (told === "last") lost();
     host.connection(0);
     if (told === "first") lost();
@@ -328,7 +387,9 @@ class Moves {
     }
     if (this.#state.left.lie === 0) return;
     for (
-      const { lie, notes, isOrderLost = false, isWithheld = false } of liesOf(relay.sessions[agent.name]?.pipe ?? [])
+      const { lie, notes, isOrderLost = false, isWithheld = false } of liesOf(
+        relay.sessions[agent.name]?.pipe ?? [],
+      )
     ) {
       this.#add(`the relay lies: ${lie}`, "fault", (state) => {
         state.isHonest = false;
@@ -340,7 +401,10 @@ class Moves {
     }
   }
 
-  /** Connections break, and everybody is told of what the log has now: the relay knows that it is another one, or does not. */
+  /**
+   * Connections break, and everybody is told of what the log has now: the relay knows that it is
+   * another one, or does not.
+   */
   #settingBack(): void {
     const backup = this.#backup;
     if (backup === undefined) return;
@@ -358,7 +422,9 @@ class Moves {
     // It keeps its commits, as everybody does.
     const { relay } = this.#state;
     const lost = `commit of ${other} in ${relay.epoch}`;
-    if (relay.members[other] === undefined || backup.epoch > relay.epoch || !this.#wasMade(lost)) return;
+    if (relay.members[other] === undefined || backup.epoch > relay.epoch || !this.#wasMade(lost)) {
+      return;
+    }
     this.#add(`${other} puts its commit back`, "program", ({ relay }) => {
       callRelay(relay, other, { op: "SendCommit", epoch: relay.epoch, hash: lost });
     });
@@ -393,7 +459,8 @@ class Moves {
     wake("asked back: time has passed", calm);
     arrival.waiting.forEach(({ timer }, at) => {
       wake("recover() has waited for an entry", timer);
-      // How often it has waited decides nothing before the last time, and nothing else changes with it: any time may be the last.
+      // How often it has waited decides nothing before the last time, and nothing else changes with
+      // it: any time may be the last.
       if (!isAsking(agent.link)) return;
       this.#add("recover() has waited for an entry for the last time", "time", (state) => {
         const waiter = state.agent.link.arrival.waiting[at];
@@ -411,8 +478,15 @@ class Moves {
       });
     }
     const at = agent.rejoin?.at;
-    if ((at === "waiting" && agent.connection > 0 && !this.#isAnswered()) || at === "pausing" || at === "proof_later") {
-      this.#add("the agent asks to rejoin again", "time", (state) => this.#host(state).rejoinAgain());
+    if (
+      (at === "waiting" && agent.connection > 0 && !this.#isAnswered()) || at === "pausing" ||
+      at === "proof_later"
+    ) {
+      this.#add(
+        "the agent asks to rejoin again",
+        "time",
+        (state) => this.#host(state).rejoinAgain(),
+      );
     }
     if (agent.disk.candidate !== undefined && !agent.isUnderWay && permit(agent) !== undefined) {
       this.#add("an open commit is sent again", "time", (state) => this.#host(state).commitAgain());
@@ -431,14 +505,17 @@ class Moves {
   #isAnswered(): boolean {
     const { agent: { name, tasks, link }, relay } = this.#state;
     const isAnswer = ({ type }: Note): boolean => type === "welcome" || type === "leaf";
-    return relay.asking.some(({ agent }) => agent === name) || relay.sessions[name]?.pipe.some(isAnswer) === true ||
+    return relay.asking.some(({ agent }) => agent === name) ||
+      relay.sessions[name]?.pipe.some(isAnswer) === true ||
       link.arrived.some(({ content }) => isAnswer(content)) ||
       tasks.some((task) => task.kind === "read" && isAnswer(task.note));
   }
 
   #program(): void {
     const { agent } = this.#state;
-    if (agent.unread.length > 0) this.#add("the program reads", "program", (state) => this.#host(state).programReads());
+    if (agent.unread.length > 0) {
+      this.#add("the program reads", "program", (state) => this.#host(state).programReads());
+    }
     // A call while another one is under way is that one.
     if (agent.disk.stop !== undefined && !agent.operations.some(({ what }) => what === "recover")) {
       this.#add("recover()", "program", (state) => this.#host(state).recover(), "recover");
@@ -448,8 +525,12 @@ class Moves {
       host.push({ type: "fetch", afterMs: 0 });
       host.run();
     }, "fetch");
-    if (agent.isSending) this.#add("send()", "program", (state) => this.#host(state).send(), "send");
-    if (placeOf(agent).at === "in_step") this.#add("add()", "program", (state) => this.#host(state).change(), "change");
+    if (agent.isSending) {
+      this.#add("send()", "program", (state) => this.#host(state).send(), "send");
+    }
+    if (placeOf(agent).at === "in_step") {
+      this.#add("add()", "program", (state) => this.#host(state).change(), "change");
+    }
   }
 
   #others(): void {
@@ -460,7 +541,14 @@ class Moves {
     }
     this.#add(`${other} sends`, "program", ({ relay }) => {
       const hash = `of ${other}, ${relay.entries.length + 1}`;
-      append(relay, { kind: "message", sender: other, epoch: relay.epoch, hash, counter: 1, keyNumber: 1 });
+      append(relay, {
+        kind: "message",
+        sender: other,
+        epoch: relay.epoch,
+        hash,
+        counter: 1,
+        keyNumber: 1,
+      });
     }, "message");
     this.#add(`${other} commits`, "program", (state) => {
       const { relay } = state;
@@ -470,7 +558,11 @@ class Moves {
       callRelay(relay, other, { op: "SendCommit", epoch, hash: `commit of ${other} in ${epoch}` });
     }, "commit");
     this.#add(`${other} asks to rejoin`, "program", ({ relay }) => {
-      relay.sessions[name]?.pipe.push({ type: "rejoin", agent: other, generation: generationOf(relay.epoch) });
+      relay.sessions[name]?.pipe.push({
+        type: "rejoin",
+        agent: other,
+        generation: generationOf(relay.epoch),
+      });
     }, "ask");
   }
 
@@ -478,14 +570,22 @@ class Moves {
     const { agent, copy } = this.#state;
     this.#add("kill -9", "fault", (state) => restart(state, state.agent.disk), "kill");
     agent.calls.forEach(({ request: { op } }, at) => {
-      if (agent.connection === 0 || (op !== "SendCommit" && op !== "SendMessage" && op !== "FoundGeneration")) return;
+      if (
+        agent.connection === 0 ||
+        (op !== "SendCommit" && op !== "SendMessage" && op !== "FoundGeneration")
+      ) return;
       this.#add(`the relay acts on ${op}; kill -9`, "fault", (state) => {
         take(state, at);
         restart(state, state.agent.disk);
       }, "kill");
     });
     if (copy === undefined) {
-      this.#add("the directory is copied", "fault", (state) => void (state.copy = copyOf(state.agent.disk)), "copy");
+      this.#add(
+        "the directory is copied",
+        "fault",
+        (state) => void (state.copy = copyOf(state.agent.disk)),
+        "copy",
+      );
     } else {
       this.#add("the copy is put back", "fault", (state) => {
         restart(state, copy);
@@ -509,7 +609,9 @@ function take(state: SmallState, at: number): ReturnType<typeof callRelay> {
   return reply;
 }
 
-/** The other member lets an agent in that signed about its present leaf; else it tells it the leaf. */
+/**
+ * The other member lets an agent in that signed about its present leaf; else it tells it the leaf.
+ */
 function letIn(relay: Relay, name: string): void {
   const request = relay.asking.find(({ agent }) => agent === name);
   if (request === undefined || relay.members[other] === undefined) return;
@@ -526,7 +628,9 @@ function letIn(relay: Relay, name: string): void {
 
 function restart(state: SmallState, disk: Disk): void {
   disconnect(state.relay, state.agent.name);
-  state.relay.asking = Object.freeze(state.relay.asking.filter(({ agent }) => agent !== state.agent.name));
+  state.relay.asking = Object.freeze(
+    state.relay.asking.filter(({ agent }) => agent !== state.agent.name),
+  );
   state.agent = restore(state.agent.name, copyOf(disk));
   state.compared = state.lastRead = undefined;
 }
@@ -564,7 +668,9 @@ function noteName(note: Note): string {
 /** With its generation. */
 function epochName(epoch: number): string {
   const generation = generationOf(epoch);
-  return generation === 0 ? String(epoch) : `${epoch - generation * 2 ** 32} of generation ${generation}`;
+  return generation === 0
+    ? String(epoch)
+    : `${epoch - generation * 2 ** 32} of generation ${generation}`;
 }
 
 export type { Agent };

@@ -1,6 +1,7 @@
 /**
- * Two owners and a member are stopped at a commit that nobody of them can follow, or that one of them can. Both owners begin
- * the channel anew, their foundings are lost, late or refused, and all come into one generation.
+ * Two owners and a member are stopped at a commit that nobody of them can follow, or that one of
+ * them can. Both owners begin the channel anew, their foundings are lost, late or refused, and all
+ * come into one generation.
  */
 import { agent, newMember } from "./recovering_member.ts";
 import type { LetterGroup } from "./recovering_member.ts";
@@ -26,8 +27,19 @@ export function twoFounders(
   > = {},
 ): World<RecoveringState> {
   const relay = newRelay(blamed);
-  append(relay, { kind: "commit", sender: blamed, epoch: 0, hash: "commit a", added: [first, second, third] });
-  append(relay, { kind: "commit", sender: blamed, epoch: 1, hash: `bad but for ${following.join(" ")}` });
+  append(relay, {
+    kind: "commit",
+    sender: blamed,
+    epoch: 0,
+    hash: "commit a",
+    added: [first, second, third],
+  });
+  append(relay, {
+    kind: "commit",
+    sender: blamed,
+    epoch: 1,
+    hash: `bad but for ${following.join(" ")}`,
+  });
   relay.former = {};
   relay.owners = Object.freeze([...founders]);
   relay.welcomes = {};
@@ -37,7 +49,9 @@ export function twoFounders(
     const { [second]: _, ...members } = relay.members;
     relay.members = Object.freeze(members);
   }
-  relay.cursors = Object.freeze(Object.fromEntries(names.map((name) => [name, { consumed: 1, acknowledged: 1 }])));
+  relay.cursors = Object.freeze(
+    Object.fromEntries(names.map((name) => [name, { consumed: 1, acknowledged: 1 }])),
+  );
   const group: LetterGroup = Object.freeze({
     epoch: 1,
     led: "commit a",
@@ -59,8 +73,21 @@ export function twoFounders(
   const members = names.map((name) => {
     const anchor = { joinedSequence: 1, discarded: [], cameBackMs: [], formerEpoch: 0 };
     const stopped = isUnread || following.includes(name) ? undefined : bad;
-    const records = { stopped, foreign: undefined, foundings: [], returnedMs: undefined, cameBackMs: [] };
+    const records = {
+      stopped,
+      foreign: undefined,
+      foundings: [],
+      returnedMs: undefined,
+      cameBackMs: [],
+    };
     return newMember(name, { group, position: 1, anchor, records });
   });
-  return recoveringWorld({ relay, members, groups: { "commit a": group }, left, alike, ...setting });
+  return recoveringWorld({
+    relay,
+    members,
+    groups: { "commit a": group },
+    left,
+    alike,
+    ...setting,
+  });
 }

@@ -1,7 +1,9 @@
 /**
- * Two loops over messages and a request among them, with the real machine of the inbox. Two messages fill it:
- * later ones are passed over, and read again when there is room. One loop acknowledges by hand, loops end and begin, a time is over, the
- * process is killed. Every message is done with once, and not before every loop is.
+ * Two loops over messages and a request among them, with the real machine of the inbox. Two
+ * messages fill it:
+ * later ones are passed over, and read again when there is room. One loop acknowledges by hand,
+ * loops end and begin, a time is over, the process is killed. Every message is done with once, and
+ * not before every loop is.
  */
 import {
   type InboxEffect,
@@ -59,7 +61,10 @@ const log = ["m1", "m2", "r1", "m3"];
 const bytes = 4 * 1024 * 1024;
 const none: readonly never[] = Object.freeze([]);
 
-export function twoReaders(left: Partial<ReaderBudgets>, step: Step = stepInbox): World<ReadersState> {
+export function twoReaders(
+  left: Partial<ReaderBudgets>,
+  step: Step = stepInbox,
+): World<ReadersState> {
   const start: ReadersState = {
     left: { second: 0, ends: 0, back: 0, shared: 0, kill: 0, late: 0, ...left },
     inbox: newInbox(),
@@ -155,7 +160,9 @@ class Acting {
       return;
     }
     loop.isWaiting = false;
-    if (loop.held.includes(item) || loop.passed.includes(item)) this.#world.fault ??= "S6: a loop gets a message twice";
+    if (loop.held.includes(item) || loop.passed.includes(item)) {
+      this.#world.fault ??= "S6: a loop gets a message twice";
+    }
     loop.held = Object.freeze([...loop.held, item]);
   }
 
@@ -214,16 +221,30 @@ function movesOf(state: ReadersState, step: Step): readonly Move<ReadersState>[]
       },
     });
   };
-  if (state.place < log.length) add(`${log[state.place]} arrives`, "notice", (acting) => acting.arrives());
+  if (state.place < log.length) {
+    add(`${log[state.place]} arrives`, "notice", (acting) => acting.arrives());
+  }
   if (state.loops.every(({ isManual }) => isManual)) {
     add("a loop begins", "program", (acting) => acting.begins({}));
-    add("callers ask for one message each", "program", (acting) => acting.begins({ isShared: true }), "shared");
+    add(
+      "callers ask for one message each",
+      "program",
+      (acting) => acting.begins({ isShared: true }),
+      "shared",
+    );
   }
   if (state.loops.every(({ isManual }) => !isManual)) {
-    add("a loop by hand begins", "program", (acting) => acting.begins({ isManual: true }), "second");
+    add(
+      "a loop by hand begins",
+      "program",
+      (acting) => acting.begins({ isManual: true }),
+      "second",
+    );
   }
   for (const { item, lane, isHandled } of state.inbox.entries) {
-    if (lane === "request" && !isHandled) add(`${item} is handled`, "program", (acting) => acting.handled(item));
+    if (lane === "request" && !isHandled) {
+      add(`${item} is handled`, "program", (acting) => acting.handled(item));
+    }
     if (lane === "message" && !state.late.includes(item)) {
       add(`the time of ${item} is over`, "fault", (_, world) => {
         world.late = Object.freeze([...world.late, item]);
@@ -247,7 +268,11 @@ function addLoop(
   { reader, isManual, isShared, isWaiting, held }: Loop,
   at: number,
 ): void {
-  const acts = (name: string, act: (acting: Acting, loop: Loop) => void, budget?: keyof ReaderBudgets): void =>
+  const acts = (
+    name: string,
+    act: (acting: Acting, loop: Loop) => void,
+    budget?: keyof ReaderBudgets,
+  ): void =>
     add(`loop ${reader} ${name}`, "program", (acting, world) => {
       const loop = world.loops[at];
       if (loop !== undefined) act(acting, loop);

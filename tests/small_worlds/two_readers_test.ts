@@ -1,4 +1,7 @@
-/** Every message is done with once, when every loop is, and messages that had no room are read later. */
+/**
+ * Every message is done with once, when every loop is, and messages that had no room are read
+ * later.
+ */
 import { stepInbox } from "../../sdk/channel/testing/messages.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { checkAll, checkFound, isStuck } from "./explore.ts";
@@ -17,10 +20,20 @@ world("two loops, and messages that are given back", { second: 1, back: 1 });
 world("a process is killed behind messages that it has read", { kill: 1, ends: 1, late: 1 });
 if (inCampaign) {
   world("two loops, one of which ends", { second: 1, ends: 1, back: 1, late: 1 });
-  world("callers that ask for one message each, beside a loop by hand", { second: 1, shared: 2, late: 1, kill: 1 });
+  world("callers that ask for one message each, beside a loop by hand", {
+    second: 1,
+    shared: 2,
+    late: 1,
+    kill: 1,
+  });
 }
 
-function finds(what: string, promise: string, step: Step, left: Parameters<typeof twoReaders>[0]): void {
+function finds(
+  what: string,
+  promise: string,
+  step: Step,
+  left: Parameters<typeof twoReaders>[0],
+): void {
   Deno.test(`the world finds ${promise} without a guard: ${what}`, () => {
     checkFound(twoReaders(left, step), promise);
   });
@@ -65,5 +78,8 @@ const backWithAll: Step = (state, event, facts) => {
 
 finds("the slowest loop decides", "S6", fastest, { second: 1 });
 finds("a loop that ends holds nothing up", isStuck, heldByNobody, { second: 1, ends: 1 });
-finds("messages come again that were passed behind one that is given back", "S6", backWithAll, { second: 1, back: 1 });
+finds("messages come again that were passed behind one that is given back", "S6", backWithAll, {
+  second: 1,
+  back: 1,
+});
 finds("messages that are given back come again", "S6", lost, { second: 1, back: 1 });

@@ -18,7 +18,10 @@ const sdk = new URL("../../sdk/mod.ts", import.meta.url).href;
 
 type Example = (...args: never[]) => unknown;
 
-/** Every example is one function; its name is how the test knows it. Directories without a path are made below `dataDir`. */
+/**
+ * Every example is one function; its name is how the test knows it. Directories without a path are
+ * made below `dataDir`.
+ */
 async function loadExamples(dataDir: string): Promise<Map<string, Example>> {
   const folder = await Deno.makeTempDir({ prefix: "static-examples-" });
   const examples = new Map<string, Example>();
@@ -44,7 +47,9 @@ async function withLinks(run: Run, options: ConnectOptions, dataDir: string): Pr
   await using inviter = await ChannelManager.connect(options);
   const channel = await inviter.create("acme/ops/deploy");
   const newLink = async () =>
-    await inviter.inviteLink(channel.name, { guest: { expiresInMs: 24 * 3_600_000, messages: 100 } });
+    await inviter.inviteLink(channel.name, {
+      guest: { expiresInMs: 24 * 3_600_000, messages: 100 },
+    });
   await run("visit", await newLink());
   const link = await newLink();
   await using guest = await ChannelManager.connect({ link, dataDir, identity: "visitor 2" });
@@ -58,7 +63,11 @@ async function withNames(
   options: Omit<ConnectOptions, "dataDir" | "identity">,
   folder: string,
 ): Promise<void> {
-  await using bob = await ChannelManager.connect({ ...options, dataDir: `${folder}/bob`, identity: "bob" });
+  await using bob = await ChannelManager.connect({
+    ...options,
+    dataDir: `${folder}/bob`,
+    identity: "bob",
+  });
   const channel = await bob.create("acme/ops/names");
   const trust = { names: new Map([[bob.client.agentId, "Alice's laptop"]]) };
   const ann = { ...options, dataDir: `${folder}/ann`, identity: "ann", trust };
@@ -101,7 +110,10 @@ Deno.test("every example of the public surface runs", async (t) => {
     const reply = await channel.request("Oslo", { to: bob.client.agentId });
     assertEquals(reply.json(), { degrees: -3 });
     await weather.stop();
-    assertMatch(String(await run("trySend", channel)), /^invalid_request: Cannot send an empty payload/);
+    assertMatch(
+      String(await run("trySend", channel)),
+      /^invalid_request: Cannot send an empty payload/,
+    );
     await other.send("hi");
     await run("greet", alice.client);
     await other.send({ json: "an order" });
@@ -116,14 +128,19 @@ Deno.test("every example of the public surface runs", async (t) => {
     await using stage = await Stage.open();
     const { alice, bob } = await stage.pair();
     const [channel, other] = [await alice.channel(), await bob.channel()];
-    const schema = { "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } };
+    const schema = {
+      "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) },
+    };
     const warming = run("warm", channel, schema);
     await other.send({ json: { degrees: 31 } });
     assertEquals(await read(other, 1), ["Drink water."]);
     const stop = new AbortController();
     const following = run("follow", bob.client, stop.signal);
     const carol = await stage.actor("carol");
-    await carol.client.joinChannel(name, await channel.addMember(await carol.client.generateKeyPackage()));
+    await carol.client.joinChannel(
+      name,
+      await channel.addMember(await carol.client.generateKeyPackage()),
+    );
     await until("bob has heard of carol", () => other.members().length === 3);
     stop.abort();
     await following;
@@ -144,7 +161,8 @@ Deno.test("every example of the public surface runs", async (t) => {
   await t.step("of whole programs, with a real relay and API", async () => {
     const stack = await shareStack();
     const { apiKey } = stack.account;
-    // The example gives no certificates, as a user of a public relay would not: here they come from the environment.
+    // The example gives no certificates, as a user of a public relay would not: here they come from
+    // the environment.
     const before = Deno.env.get("STATIC_CA_FILE");
     Deno.env.set("STATIC_CA_FILE", stack.caFile);
     try {
@@ -153,10 +171,23 @@ Deno.test("every example of the public surface runs", async (t) => {
       if (before === undefined) Deno.env.delete("STATIC_CA_FILE");
       else Deno.env.set("STATIC_CA_FILE", before);
     }
-    const common = { endpoint: stack.quicUrl, apiUrl: stack.api.url, apiKey, tls: { caFile: stack.caFile } };
+    const common = {
+      endpoint: stack.quicUrl,
+      apiUrl: stack.api.url,
+      apiKey,
+      tls: { caFile: stack.caFile },
+    };
     const second = await stack.api.signUp();
-    const owner: ConnectOptions = { ...common, apiKey: second.apiKey, identity: "owner", dataDir: `${folder}/owner` };
-    assertEquals(await run("meet", owner, { ...common, identity: "guest", dataDir: `${folder}/guest` }), "welcome");
+    const owner: ConnectOptions = {
+      ...common,
+      apiKey: second.apiKey,
+      identity: "owner",
+      dataDir: `${folder}/owner`,
+    };
+    assertEquals(
+      await run("meet", owner, { ...common, identity: "guest", dataDir: `${folder}/guest` }),
+      "welcome",
+    );
     const described = await run("optionsFor", "agent", folder) as ConnectOptions;
     const client = await StaticClient.connect({ ...described, ...common });
     await client.close();

@@ -27,16 +27,25 @@ Deno.test("credentials, passphrases, certificates, clocks and services that are 
   let agents = 0;
   const optionsOf = (more: Partial<ConnectOptions> = {}): ConnectOptions => {
     const identity = `agent ${++agents}`;
-    const common = { endpoint, apiKey, apiUrl: api.url, tls: { caFile }, cover: { mode: "off" as const } };
+    const common = {
+      endpoint,
+      apiKey,
+      apiUrl: api.url,
+      tls: { caFile },
+      cover: { mode: "off" as const },
+    };
     return { ...common, identity, dataDir: `${folder}/${identity}`, ...more };
   };
 
-  await t.step("without a credential what is local works, and the rest fails with auth_failed", async () => {
-    const { apiKey: _key, apiUrl: _url, ...anonymous } = optionsOf();
-    await using client = await StaticClient.connect(anonymous);
-    assert((await client.generateKeyPackage()).length > 100);
-    await refused(() => client.createChannel("acme/ops/deploy"), "auth_failed");
-  });
+  await t.step(
+    "without a credential what is local works, and the rest fails with auth_failed",
+    async () => {
+      const { apiKey: _key, apiUrl: _url, ...anonymous } = optionsOf();
+      await using client = await StaticClient.connect(anonymous);
+      assert((await client.generateKeyPackage()).length > 100);
+      await refused(() => client.createChannel("acme/ops/deploy"), "auth_failed");
+    },
+  );
 
   await t.step("a key needs the address of the API", async () => {
     const { apiUrl: _url, ...options } = optionsOf();
@@ -46,21 +55,33 @@ Deno.test("credentials, passphrases, certificates, clocks and services that are 
   await t.step("a wrong passphrase opens nothing, and the right one does afterwards", async () => {
     const options = optionsOf({ passphrase: "correct horse" });
     await (await StaticClient.connect(options)).close();
-    await refused(() => StaticClient.connect({ ...options, passphrase: "battery staple" }), "passphrase_wrong");
+    await refused(
+      () => StaticClient.connect({ ...options, passphrase: "battery staple" }),
+      "passphrase_wrong",
+    );
     await (await StaticClient.connect(options)).close();
   });
 
-  await t.step("a data directory in use is refused, and free again after a connection that failed", async () => {
-    const options = optionsOf();
-    const client = await StaticClient.connect(options);
-    await refused(() => StaticClient.connect(options), "store_locked");
-    await client.close();
-    await refused(() => StaticClient.connect({ ...options, apiUrl: "http://127.0.0.1:9" }), "connection_error");
-    await (await StaticClient.connect(options)).close();
-  });
+  await t.step(
+    "a data directory in use is refused, and free again after a connection that failed",
+    async () => {
+      const options = optionsOf();
+      const client = await StaticClient.connect(options);
+      await refused(() => StaticClient.connect(options), "store_locked");
+      await client.close();
+      await refused(
+        () => StaticClient.connect({ ...options, apiUrl: "http://127.0.0.1:9" }),
+        "connection_error",
+      );
+      await (await StaticClient.connect(options)).close();
+    },
+  );
 
   await t.step("a relay that is not there gives connection_error in time", async () => {
-    await refused(() => StaticClient.connect(optionsOf({ endpoint: "grpc://127.0.0.1:9" })), "connection_error");
+    await refused(
+      () => StaticClient.connect(optionsOf({ endpoint: "grpc://127.0.0.1:9" })),
+      "connection_error",
+    );
   });
 
   await t.step("a relay whose certificate nobody vouches for is not spoken to", async () => {
@@ -72,7 +93,11 @@ Deno.test("credentials, passphrases, certificates, clocks and services that are 
   await t.step("connecting can be given up", async () => {
     const stop = new AbortController();
     stop.abort();
-    await assertRejects(() => StaticClient.connect(optionsOf({ signal: stop.signal })), DOMException, "aborted");
+    await assertRejects(
+      () => StaticClient.connect(optionsOf({ signal: stop.signal })),
+      DOMException,
+      "aborted",
+    );
   });
 
   await t.step(
@@ -94,25 +119,30 @@ Deno.test("credentials, passphrases, certificates, clocks and services that are 
     },
   );
 
-  await t.step("a credentials file that cannot be used matters only to those who need it", async () => {
-    const before = Deno.env.get("XDG_CONFIG_HOME");
-    await Deno.mkdir(`${folder}/static`);
-    await Deno.writeTextFile(`${folder}/static/credentials.json`, "{ damaged");
-    Deno.env.set("XDG_CONFIG_HOME", folder);
-    try {
-      await (await StaticClient.connect(optionsOf())).close();
-      const { apiKey: _key, ...incomplete } = optionsOf();
-      await refused(() => StaticClient.connect(incomplete), "auth_failed");
-    } finally {
-      if (before === undefined) Deno.env.delete("XDG_CONFIG_HOME");
-      else Deno.env.set("XDG_CONFIG_HOME", before);
-    }
-  });
+  await t.step(
+    "a credentials file that cannot be used matters only to those who need it",
+    async () => {
+      const before = Deno.env.get("XDG_CONFIG_HOME");
+      await Deno.mkdir(`${folder}/static`);
+      await Deno.writeTextFile(`${folder}/static/credentials.json`, "{ damaged");
+      Deno.env.set("XDG_CONFIG_HOME", folder);
+      try {
+        await (await StaticClient.connect(optionsOf())).close();
+        const { apiKey: _key, ...incomplete } = optionsOf();
+        await refused(() => StaticClient.connect(incomplete), "auth_failed");
+      } finally {
+        if (before === undefined) Deno.env.delete("XDG_CONFIG_HOME");
+        else Deno.env.set("XDG_CONFIG_HOME", before);
+      }
+    },
+  );
 
   await t.step("a clock that is ten minutes off, either way, does not matter", async () => {
     for (const minutes of [-10, 10]) {
       const nowMs = (): number => platform.nowMs() + minutes * 60_000;
-      await using wrong = StaticClient.over(await connectAgent(optionsOf(), { ...platform, nowMs }));
+      await using wrong = StaticClient.over(
+        await connectAgent(optionsOf(), { ...platform, nowMs }),
+      );
       await using right = await StaticClient.connect(optionsOf());
       const channel = await wrong.createChannel(`acme/clock/m${minutes + 10}`);
       const welcome = await channel.addMember(await right.generateKeyPackage());

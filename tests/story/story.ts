@@ -1,8 +1,14 @@
 /**
- * The scenario that every runtime plays, against a really running relay and API: two agents of one runtime from the first
- * invite to the last message, and one agent as a guest in a channel with agents of other runtimes.
+ * The scenario that every runtime plays, against a really running relay and API: two agents of one
+ * runtime from the first invite to the last message, and one agent as a guest in a channel with
+ * agents of other runtimes.
  */
-import { type ChannelManager, type ConnectOptions, RemoteError, RemovedError } from "../../sdk/mod.ts";
+import {
+  type ChannelManager,
+  type ConnectOptions,
+  RemoteError,
+  RemovedError,
+} from "../../sdk/mod.ts";
 import { check, failsWith, type RuntimeTest } from "../support/runtime/suite.ts";
 
 /** Plain values, so that a page or another process can be given them. */
@@ -32,9 +38,15 @@ export function createStory(connect: Connect, target: StoryTarget): readonly Run
       cover: { mode: "off" },
     });
   return [
-    { name: `${target.label}: create, invite, join, talk both ways`, run: () => talk(start, name, target) },
+    {
+      name: `${target.label}: create, invite, join, talk both ways`,
+      run: () => talk(start, name, target),
+    },
     { name: `${target.label}: both agents start again and go on`, run: () => goOn(start, name) },
-    { name: `${target.label}: values, addresses and acknowledgement by hand`, run: () => exchangeValues(start, name) },
+    {
+      name: `${target.label}: values, addresses and acknowledgement by hand`,
+      run: () => exchangeValues(start, name),
+    },
     { name: `${target.label}: requests and replies`, run: () => ask(start, name) },
     { name: `${target.label}: bad input is refused with its code`, run: () => refuse(start, name) },
     { name: `${target.label}: a member is removed`, run: () => remove(start, name) },
@@ -43,7 +55,11 @@ export function createStory(connect: Connect, target: StoryTarget): readonly Run
 
 type Start = (identity: string) => Promise<ChannelManager>;
 
-async function talk(start: Start, name: string, { messages, transport }: StoryTarget): Promise<void> {
+async function talk(
+  start: Start,
+  name: string,
+  { messages, transport }: StoryTarget,
+): Promise<void> {
   const alice = await start("alice");
   const bob = await start("bob");
   check(alice.client.transport === transport, `it chose ${alice.client.transport}`);
@@ -59,13 +75,21 @@ async function talk(start: Start, name: string, { messages, transport }: StoryTa
   );
   const [one, other] = [await alice.channel(name), await bob.channel(name)];
   check(one.fingerprint() === other.fingerprint(), "the fingerprints are the same");
-  check(other.health().state === "ok" && other.health().missing.length === 0, JSON.stringify(other.health()));
+  check(
+    other.health().state === "ok" && other.health().missing.length === 0,
+    JSON.stringify(other.health()),
+  );
   await alice.close();
   await bob.close();
 }
 
 /** All of one's messages reach the other once and in order. */
-async function exchange(from: ChannelManager, to: ChannelManager, name: string, messages: number): Promise<void> {
+async function exchange(
+  from: ChannelManager,
+  to: ChannelManager,
+  name: string,
+  messages: number,
+): Promise<void> {
   const texts = Array.from({ length: messages }, (_, i) => `${i} ${"x".repeat(i % 700)}`);
   const sent = sendAll(from, name, texts);
   for (const text of texts) {
@@ -76,7 +100,11 @@ async function exchange(from: ChannelManager, to: ChannelManager, name: string, 
 }
 
 /** Many at once, but not more than may wait. */
-async function sendAll(from: ChannelManager, name: string, texts: readonly string[]): Promise<void> {
+async function sendAll(
+  from: ChannelManager,
+  name: string,
+  texts: readonly string[],
+): Promise<void> {
   const atOnce = 1_000;
   for (let first = 0; first < texts.length; first += atOnce) {
     await Promise.all(texts.slice(first, first + atOnce).map((text) => from.send(name, text)));
@@ -87,7 +115,10 @@ async function goOn(start: Start, name: string): Promise<void> {
   const alice = await start("alice");
   const bob = await start("bob");
   await bob.send(name, "I am back");
-  check(decode(await alice.receive(name, { timeoutMs })) === "I am back", "the first message after a restart");
+  check(
+    decode(await alice.receive(name, { timeoutMs })) === "I am back",
+    "the first message after a restart",
+  );
   await alice.send(name, "so am I");
   check(decode(await bob.receive(name, { timeoutMs })) === "so am I", "and its answer");
   check(await bob.receive(name, { timeoutMs: 200 }) === undefined, "nothing comes twice");
@@ -100,17 +131,25 @@ async function exchangeValues(start: Start, name: string): Promise<void> {
   const alice = await start("alice");
   const bob = await start("bob");
   const [from, to] = [await alice.client.openChannel(name), await bob.channel(name)];
-  await from.send({ json: { n: 1 } }, { to: bob.client.agentId, conversation: "c", headers: { a: "b" } });
+  await from.send({ json: { n: 1 } }, {
+    to: bob.client.agentId,
+    conversation: "c",
+    headers: { a: "b" },
+  });
   await from.send("not for bob", { to: alice.client.agentId });
   const tagged = Uint8Array.of(0xda, 0x53, 0x54, 0x41, 0x54, 1);
   await from.send(tagged);
   const first = await to.receiveEnvelope({ timeoutMs });
   check(JSON.stringify(first?.json()) === '{"n":1}', "JSON arrives");
   check(
-    first?.contentType === "application/json" && first.conversation === "c" && first.headers.a === "b",
+    first?.contentType === "application/json" && first.conversation === "c" &&
+      first.headers.a === "b",
     "its fields",
   );
-  check(first?.sender.identity.endsWith("alice") === true && first.sender.keyUnchanged, "its sender");
+  check(
+    first?.sender.identity.endsWith("alice") === true && first.sender.keyUnchanged,
+    "its sender",
+  );
   const second = await to.receive({ timeoutMs });
   check(
     second?.join() === tagged.join(),
@@ -122,8 +161,15 @@ async function exchangeValues(start: Start, name: string): Promise<void> {
   const again = await start("bob");
   const reopened = await again.channel(name);
   const reader = reopened.envelopes({ ack: "manual" });
-  const [one, two, three] = [(await reader.next()).value, (await reader.next()).value, (await reader.next()).value];
-  check([one, two, three].map((each) => each?.text()).join() === "one,two,three", "all three are given at once");
+  const [one, two, three] = [
+    (await reader.next()).value,
+    (await reader.next()).value,
+    (await reader.next()).value,
+  ];
+  check(
+    [one, two, three].map((each) => each?.text()).join() === "one,two,three",
+    "all three are given at once",
+  );
   check(reopened.health().expired === 1, "what came too late is counted and not shown");
   await three?.ack();
   await one?.ack();
@@ -146,9 +192,14 @@ async function ask(start: Start, name: string): Promise<void> {
   });
   const to = bob.client.agentId;
   const reply = await channel.request("hello", { to, timeoutMs });
-  check(JSON.stringify(reply.json()) === '{"echo":"hello","attempt":1}', JSON.stringify(reply.json()));
+  check(
+    JSON.stringify(reply.json()) === '{"echo":"hello","attempt":1}',
+    JSON.stringify(reply.json()),
+  );
   await failsWith("remote_error", () => channel.request("fail", { to, timeoutMs }));
-  const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => channel.request(`${i}`, { to, timeoutMs })));
+  const replies = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => channel.request(`${i}`, { to, timeoutMs })),
+  );
   check(replies.every((each, i) => each.text().includes(`"${i}"`)), "twenty at once, each its own");
   for await (const answer of channel.requestAll("all of you", { to: [to], timeoutMs })) {
     check(answer.ok && answer.reply.text().includes("all of you"), "one answer for each member");
@@ -174,7 +225,10 @@ async function refuse(start: Start, name: string): Promise<void> {
   await failsWith("invalid_request", () => channel.send(""));
   await failsWith("payload_too_large", () => channel.send(new Uint8Array(1024 * 1024 + 1)));
   await failsWith("key_package_invalid", () => channel.addMember(new Uint8Array(100)));
-  await failsWith("mls_error", () => alice.client.joinChannel("acme/story/other", new Uint8Array(100)));
+  await failsWith(
+    "mls_error",
+    () => alice.client.joinChannel("acme/story/other", new Uint8Array(100)),
+  );
   await failsWith("invalid_request", () => alice.joinWithToken("acme/story/other", "inv_nonsense"));
   await alice.close();
 }
@@ -198,7 +252,12 @@ async function remove(start: Start, name: string): Promise<void> {
 }
 
 /** Joins a channel, says hello, and answers every message with an echo until it is told to go. */
-export async function beGuest(connect: Connect, target: GuestTarget, link: string, name: string): Promise<string> {
+export async function beGuest(
+  connect: Connect,
+  target: GuestTarget,
+  link: string,
+  name: string,
+): Promise<string> {
   const startedMs = performance.now();
   const guest = await connect({
     link,

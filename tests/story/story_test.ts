@@ -1,5 +1,6 @@
-// One scenario with a really running relay and API in Deno, and all runtimes together in one channel. A campaign has it in every
-// runtime, with the npm package as it is packed, more messages, and a relay that dies.
+// One scenario with a really running relay and API in Deno, and all runtimes together in one
+// channel. A campaign has it in every runtime, with the npm package as it is packed, more messages,
+// and a relay that dies.
 import { assertEquals, assertGreater } from "@std/assert";
 import { ChannelManager } from "../../sdk/mod.ts";
 import { createProject } from "../../tools/bundle.ts";
@@ -18,7 +19,12 @@ import { until } from "../support/scenario/stage.ts";
 const messages = inCampaign ? 4_000 : 50;
 
 function assertPassed(results: readonly RuntimeResult[]): void {
-  assertEquals(results.filter(({ outcome }) => outcome === "failed").map(({ name, text }) => `${name}: ${text}`), []);
+  assertEquals(
+    results.filter(({ outcome }) => outcome === "failed").map(({ name, text }) =>
+      `${name}: ${text}`
+    ),
+    [],
+  );
   assertGreater(results.length, 0);
 }
 
@@ -30,7 +36,13 @@ function targetOf(
   },
 ): StoryTarget {
   const { endpoint, ...target } = more;
-  const options = { endpoint, apiKey: account.apiKey, apiUrl: api.url, tls: { caFile }, ...more.options };
+  const options = {
+    endpoint,
+    apiKey: account.apiKey,
+    apiUrl: api.url,
+    tls: { caFile },
+    ...more.options,
+  };
   return { ...target, options };
 }
 
@@ -44,15 +56,30 @@ Deno.test("the story in Deno, over QUIC and over the gRPC stream Session", async
   await using folder = await temporaryFolder();
   const dataDir = folder.path;
   await t.step(`over QUIC, ${messages} messages each way`, async () => {
-    const play = { dataDir, endpoint: stack.quicUrl, label: "deno-quic", messages, transport: "quic" };
+    const play = {
+      dataDir,
+      endpoint: stack.quicUrl,
+      label: "deno-quic",
+      messages,
+      transport: "quic",
+    };
     assertPassed(await runTests(createStory(ChannelManager.connect, targetOf(stack, play))));
   });
   await t.step("over the gRPC stream Session", async () => {
-    const play = { dataDir, endpoint: stack.grpcUrl, label: "deno-grpc", messages: 50, transport: "grpc" };
+    const play = {
+      dataDir,
+      endpoint: stack.grpcUrl,
+      label: "deno-grpc",
+      messages: 50,
+      transport: "grpc",
+    };
     assertPassed(await runTests(createStory(ChannelManager.connect, targetOf(stack, play))));
   });
   if (inCampaign) {
-    await t.step("the relay is killed in the middle, and nothing is lost or repeated", () => killInTheMiddle(dataDir));
+    await t.step(
+      "the relay is killed in the middle, and nothing is lost or repeated",
+      () => killInTheMiddle(dataDir),
+    );
   }
   tried(`${messages} messages each way in Deno`);
 });
@@ -62,7 +89,12 @@ async function killInTheMiddle(dataDir: string): Promise<void> {
   const play = { dataDir, endpoint: stack.quicUrl, label: "kill", messages: 0, transport: "quic" };
   const { options } = targetOf(stack, play);
   const connect = (identity: string): Promise<ChannelManager> =>
-    ChannelManager.connect({ ...options, identity, dataDir: `${dataDir}/kill-${identity}`, cover: { mode: "off" } });
+    ChannelManager.connect({
+      ...options,
+      identity,
+      dataDir: `${dataDir}/kill-${identity}`,
+      cover: { mode: "off" },
+    });
   const name = "acme/story/kill";
   await using alice = await connect("alice");
   await using bob = await connect("bob");
@@ -175,11 +207,17 @@ async function meet(
   });
   await owner.create(name);
   // The page and Node have nothing but a link: no account, no address, no certificate.
-  const guest = async (): Promise<unknown> => ({ link: await owner.inviteLink(name, { guest: true }), name });
+  const guest = async (): Promise<unknown> => ({
+    link: await owner.inviteLink(name, { guest: true }),
+    name,
+  });
   const node = { target: { dataDir, label: "guest in node" }, guest: await guest() };
   const playing = Promise.all([
     runInNode(inNode, JSON.stringify(node)).then((text) => JSON.parse(text)),
-    runPage(inPage, [{ target: { dataDir: "story", label: "guest in page" }, guest: await guest() }]),
+    runPage(inPage, [{
+      target: { dataDir: "story", label: "guest in page" },
+      guest: await guest(),
+    }]),
   ]);
   await host(owner, name);
   for (const results of await playing) {
@@ -202,7 +240,10 @@ async function host(owner: ChannelManager, name: string): Promise<void> {
   };
   assertEquals(await hear(2), ["hello from guest in node", "hello from guest in page"]);
   await owner.send(name, "ask how are you");
-  assertEquals(await hear(2), ["guest in node heard: how are you", "guest in page heard: how are you"]);
+  assertEquals(await hear(2), [
+    "guest in node heard: how are you",
+    "guest in page heard: how are you",
+  ]);
   await owner.send(name, "go");
   assertEquals((await owner.channel(name)).members().length, 3);
 }

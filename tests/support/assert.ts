@@ -1,6 +1,7 @@
 /**
- * The part of `@std/assert` that our tests use, over `node:assert/strict`. The original lives only on JSR, which is not
- * reachable everywhere we build; the import map's `@std/assert` line is the one place to switch.
+ * The part of `@std/assert` that our tests use, over `node:assert/strict`. The original lives only
+ * on JSR, which is not reachable everywhere we build; the import map's `@std/assert` line is the
+ * one place to switch.
  */
 import strict from "node:assert/strict";
 
@@ -20,11 +21,18 @@ export function assertNotEquals<T>(actual: T, expected: T, message?: string): vo
   strict.notDeepStrictEqual(actual, expected, message);
 }
 
-export function assertStrictEquals<T>(actual: unknown, expected: T, message?: string): asserts actual is T {
+export function assertStrictEquals<T>(
+  actual: unknown,
+  expected: T,
+  message?: string,
+): asserts actual is T {
   strict.strictEqual(actual, expected, message);
 }
 
-export function assertExists<T>(actual: T, message = "expected a value"): asserts actual is NonNullable<T> {
+export function assertExists<T>(
+  actual: T,
+  message = "expected a value",
+): asserts actual is NonNullable<T> {
   assert(actual !== undefined && actual !== null, message);
 }
 
@@ -33,7 +41,10 @@ export function assertMatch(actual: string, pattern: RegExp, message?: string): 
 }
 
 export function assertStringIncludes(actual: string, part: string, message?: string): void {
-  assert(actual.includes(part), message ?? `expected ${JSON.stringify(actual)} to contain ${JSON.stringify(part)}`);
+  assert(
+    actual.includes(part),
+    message ?? `expected ${JSON.stringify(actual)} to contain ${JSON.stringify(part)}`,
+  );
 }
 
 export function assertGreater(actual: number, limit: number, message?: string): void {
@@ -53,11 +64,21 @@ export function assertInstanceOf<E>(
   type: abstract new (...args: never[]) => E,
   message?: string,
 ): asserts actual is E {
-  assert(actual instanceof type, message ?? `expected an instance of ${type.name}, got ${String(actual)}`);
+  assert(
+    actual instanceof type,
+    message ?? `expected an instance of ${type.name}, got ${String(actual)}`,
+  );
 }
 
-/** Runs `act`, which must throw an `ErrorType` whose message contains `part`, and returns what was thrown. */
-export function assertThrows<E extends Error>(act: () => unknown, ErrorType: ErrorClass<E>, part = ""): E {
+/**
+ * Runs `act`, which must throw an `ErrorType` whose message contains `part`, and returns what was
+ * thrown.
+ */
+export function assertThrows<E extends Error>(
+  act: () => unknown,
+  ErrorType: ErrorClass<E>,
+  part = "",
+): E {
   let thrown: unknown;
   try {
     act();
@@ -67,7 +88,10 @@ export function assertThrows<E extends Error>(act: () => unknown, ErrorType: Err
   return checkThrown(thrown, ErrorType, part);
 }
 
-/** Awaits `act`, which must reject with an `ErrorType` whose message contains `part`, and returns the error. */
+/**
+ * Awaits `act`, which must reject with an `ErrorType` whose message contains `part`, and returns
+ * the error.
+ */
 export async function assertRejects<E extends Error>(
   act: () => PromiseLike<unknown>,
   ErrorType: ErrorClass<E>,

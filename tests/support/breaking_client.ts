@@ -1,4 +1,7 @@
-/** Connections that are brought to a state and broken there, from many addresses of the loopback network, in bursts. */
+/**
+ * Connections that are brought to a state and broken there, from many addresses of the loopback
+ * network, in bursts.
+ */
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { getBlock, headers, preface, settings } from "./http2/wire.ts";
@@ -56,8 +59,14 @@ export function statesOf({ speaks }: Door): readonly State[] {
   });
 }
 
-/** Opens all of them, brings each to the state, and breaks them at once. Returns how to end those that were left in silence. */
-export async function breakConnections(door: Door, { state, way, count }: Burst): Promise<() => void> {
+/**
+ * Opens all of them, brings each to the state, and breaks them at once. Returns how to end those
+ * that were left in silence.
+ */
+export async function breakConnections(
+  door: Door,
+  { state, way, count }: Burst,
+): Promise<() => void> {
   const { breakOff, closed } = await openConnections(door, state, count);
   breakOff(way);
   if (way === "silence") return () => breakOff("RST");
@@ -71,8 +80,14 @@ export interface OpenConnections {
 }
 
 /** Opens them and lets the caller decide when they are broken. */
-export async function openConnections(door: Door, state: State, count: number): Promise<OpenConnections> {
-  const opened = await Promise.all(Array.from({ length: count }, (_, i) => bring(door, state, addressOf(i))));
+export async function openConnections(
+  door: Door,
+  state: State,
+  count: number,
+): Promise<OpenConnections> {
+  const opened = await Promise.all(
+    Array.from({ length: count }, (_, i) => bring(door, state, addressOf(i))),
+  );
   return {
     breakOff: (way) => opened.forEach((raw) => breakOff(raw, way)),
     closed: async () => void await Promise.all(opened.map(closed)),
@@ -86,9 +101,12 @@ function addressOf(index: number): string {
 
 /** Returns the socket below TLS. */
 async function bring(door: Door, state: State, from: string): Promise<Socket> {
-  const raw = "path" in door.at
-    ? connectTcp({ path: door.at.path })
-    : connectTcp({ port: door.at.port, host: "127.0.0.1", localAddress: from, allowHalfOpen: true });
+  const raw = "path" in door.at ? connectTcp({ path: door.at.path }) : connectTcp({
+    port: door.at.port,
+    host: "127.0.0.1",
+    localAddress: from,
+    allowHalfOpen: true,
+  });
   raw.on("error", () => {});
   await happens(raw, "connect");
   if (state === "accepted" || state === "waiting") return raw;
@@ -118,13 +136,19 @@ async function speak({ speaks }: Door, state: State, top: Socket): Promise<void>
   if (state === "mid-frame") top.write(half);
   if (state === "answering") {
     top.pause();
-    for (let i = 0; i < questions; i++) top.write(speaks === "h2" ? headers(2 * i + 1, getBlock) : request);
+    for (let i = 0; i < questions; i++) {
+      top.write(speaks === "h2" ? headers(2 * i + 1, getBlock) : request);
+    }
   }
   if (state === "half-closed") top.end();
 }
 
 /** Also when the connection is refused or closed before: that is the server's right. */
-function happens(socket: Socket, event: "connect" | "secureConnect" | "data", below: Socket = socket): Promise<void> {
+function happens(
+  socket: Socket,
+  event: "connect" | "secureConnect" | "data",
+  below: Socket = socket,
+): Promise<void> {
   return new Promise((resolve) => {
     if (socket.destroyed || below.destroyed) return resolve();
     for (const each of [event, "close", "error"]) socket.once(each, () => resolve());
@@ -133,7 +157,9 @@ function happens(socket: Socket, event: "connect" | "secureConnect" | "data", be
 }
 
 function closed(socket: Socket): Promise<void> {
-  return new Promise((resolve) => socket.closed ? resolve() : socket.once("close", () => resolve()));
+  return new Promise((resolve) =>
+    socket.closed ? resolve() : socket.once("close", () => resolve())
+  );
 }
 
 function breakOff(raw: Socket, way: Way): void {

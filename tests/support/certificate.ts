@@ -1,6 +1,7 @@
 /**
- * A certificate for one test run: self-signed, end-entity (CA:FALSE), P-256, for loopback unless told otherwise. Written in
- * DER by hand (RFC 5280), because it is forty lines and the machine may have no openssl.
+ * A certificate for one test run: self-signed, end-entity (CA:FALSE), P-256, for loopback unless
+ * told otherwise. Written in DER by hand (RFC 5280), because it is forty lines and the machine may
+ * have no openssl.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
 
@@ -25,10 +26,14 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 const ecdsaWithSha256 = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02));
-const commonName = sequence(der(0x31, sequence(oid(0x55, 0x04, 0x03), der(0x0c, text("localhost")))));
+const commonName = sequence(
+  der(0x31, sequence(oid(0x55, 0x04, 0x03), der(0x0c, text("localhost")))),
+);
 const dayMs = 86_400_000;
 
-export async function createCertificate(names: CertificateNames = loopback): Promise<TestCertificate> {
+export async function createCertificate(
+  names: CertificateNames = loopback,
+): Promise<TestCertificate> {
   const keys = await crypto.subtle.generateKey(ecdsa, true, ["sign", "verify"]);
   const publicKey = new Uint8Array(await crypto.subtle.exportKey("spki", keys.publicKey));
   const toBeSigned = sequence(
@@ -43,7 +48,11 @@ export async function createCertificate(names: CertificateNames = loopback): Pro
   );
   const signature = new Uint8Array(await crypto.subtle.sign(ecdsa, keys.privateKey, toBeSigned));
   const signed = sequence(integer(signature.slice(0, 32)), integer(signature.slice(32)));
-  const certificate = sequence(toBeSigned, ecdsaWithSha256, der(0x03, concatBytes(new Uint8Array([0]), signed)));
+  const certificate = sequence(
+    toBeSigned,
+    ecdsaWithSha256,
+    der(0x03, concatBytes(new Uint8Array([0]), signed)),
+  );
   const key = new Uint8Array(await crypto.subtle.exportKey("pkcs8", keys.privateKey));
   return { cert: pem("CERTIFICATE", certificate), key: pem("PRIVATE KEY", key) };
 }
@@ -63,7 +72,11 @@ function alternativeNames({ dns = [], addresses = [] }: CertificateNames): Bytes
 
 function der(tag: number, content: Uint8Array): Bytes {
   const { length } = content;
-  const head = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  const head = length < 0x80
+    ? [length]
+    : length < 0x100
+    ? [0x81, length]
+    : [0x82, length >> 8, length & 0xff];
   return concatBytes(new Uint8Array([tag, ...head]), content);
 }
 

@@ -1,4 +1,7 @@
-/** An HTTP proxy of a few lines: it opens tunnels (CONNECT) to this machine, and notes what it was asked for. */
+/**
+ * An HTTP proxy of a few lines: it opens tunnels (CONNECT) to this machine, and notes what it was
+ * asked for.
+ */
 
 export interface ConnectProxy extends AsyncDisposable {
   readonly port: number;
@@ -12,7 +15,9 @@ export function startConnectProxy(): ConnectProxy {
   const open = new Set<Promise<void>>();
   const serving = (async () => {
     for await (const client of listener) {
-      const served: Promise<void> = serve(client, asked).catch(() => {}).finally(() => open.delete(served));
+      const served: Promise<void> = serve(client, asked).catch(() => {}).finally(() =>
+        open.delete(served)
+      );
       open.add(served);
     }
   })();
@@ -34,7 +39,9 @@ async function serve(client: Deno.TcpConn, asked: string[]): Promise<void> {
   const credential = /^proxy-authorization: (.*)$/im.exec(head)?.[1];
   asked.push([line, ...(credential === undefined ? [] : [credential])].join(" "));
   const [, host, port] = /^CONNECT (.+):(\d+) HTTP\/1\.1$/.exec(line) ?? [];
-  if (host !== "localhost") return await write(client, "HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n");
+  if (host !== "localhost") {
+    return await write(client, "HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n");
+  }
   using server = await Deno.connect({ hostname: host, port: Number(port) });
   await write(client, "HTTP/1.1 200 Connection established\r\n\r\n");
   const ways = [client.readable.pipeTo(server.writable), server.readable.pipeTo(client.writable)];

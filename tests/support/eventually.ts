@@ -1,11 +1,17 @@
 /** Waiting for something that another process does. */
 
-/** The first pause. Later ones are a tenth of the time waited so far, up to the last: most looks cost both sides a connection. */
+/**
+ * The first pause. Later ones are a tenth of the time waited so far, up to the last: most looks
+ * cost both sides a connection.
+ */
 const [firstPauseMs, lastPauseMs] = [25, 250];
 /** No test waits for less: a slow machine would miss it. */
 const patienceMs = 60_000;
 
-/** Asks again until `check` holds; fails with what was last seen. Time in which the machine stood still is not counted. */
+/**
+ * Asks again until `check` holds; fails with what was last seen. Time in which the machine stood
+ * still is not counted.
+ */
 export async function eventually<T>(
   { withinMs = patienceMs, what }: { withinMs?: number; what: string },
   ask: () => Promise<T>,

@@ -1,7 +1,8 @@
 /**
- * A campaign of faults that may be interrupted. Every fault is a line of its file, if it has one; only those count that an audit
- * came after. A campaign that was interrupted does what is missing. One that failed does not go on: its file says why, and faults
- * that came out well afterwards would hide it. Give each test a file of its own.
+ * A campaign of faults that may be interrupted. Every fault is a line of its file, if it has one;
+ * only those count that an audit came after. A campaign that was interrupted does what is missing.
+ * One that failed does not go on: its file says why, and faults that came out well afterwards would
+ * hide it. Give each test a file of its own.
  */
 
 /** Faults between two audits. */
@@ -20,7 +21,10 @@ interface Line {
   /** A fault, and how long it took until everybody was served again. */
   readonly kind?: string;
   readonly recoveryMs?: number;
-  /** Of an audit: so many faults were before it, with these recovery times in milliseconds, by the names of the faults. */
+  /**
+   * Of an audit: so many faults were before it, with these recovery times in milliseconds, by the
+   * names of the faults.
+   */
   readonly audited?: number;
   readonly recoveries?: Recoveries;
   readonly failed?: string;
@@ -53,21 +57,28 @@ export class FaultRun {
     const missing = await this.missing();
     if (missing === 0) return;
     const next = this.#path === undefined ? "give it more time" : "run it again with the same file";
-    throw new Error(`The campaign is incomplete: ${missing} of ${this.wanted} faults are missing; ${next}`);
+    throw new Error(
+      `The campaign is incomplete: ${missing} of ${this.wanted} faults are missing; ${next}`,
+    );
   }
 
   /** Of all faults that an audit came after. */
   async recoveries(): Promise<Recoveries> {
     const all: Record<string, readonly number[]> = {};
     for (const { recoveries = {} } of await this.#read()) {
-      for (const [name, times] of Object.entries(recoveries)) all[name] = [...all[name] ?? [], ...times];
+      for (const [name, times] of Object.entries(recoveries)) {
+        all[name] = [...all[name] ?? [], ...times];
+      }
     }
     return all;
   }
 
   /** Of all faults, also of those that no audit came after. */
   async slowest(): Promise<{ readonly kind: string; readonly ms: number }> {
-    const times = (await this.#read()).map(({ kind = "none", recoveryMs: ms = 0 }) => ({ kind, ms }));
+    const times = (await this.#read()).map(({ kind = "none", recoveryMs: ms = 0 }) => ({
+      kind,
+      ms,
+    }));
     return times.toSorted((one, other) => other.ms - one.ms)[0] ?? { kind: "none", ms: 0 };
   }
 
@@ -75,7 +86,9 @@ export class FaultRun {
     const line = JSON.stringify({ time: new Date().toISOString(), ...what });
     console.log(line);
     this.#told.push(what);
-    if (this.#path !== undefined) await Deno.writeTextFile(this.#path, `${line}\n`, { append: true });
+    if (this.#path !== undefined) {
+      await Deno.writeTextFile(this.#path, `${line}\n`, { append: true });
+    }
   }
 
   /** A part of the campaign. Its failure is a line of the file, and ends the campaign for good. */
@@ -97,7 +110,9 @@ export class FaultRun {
   }
 }
 
-/** Throws when there is none: a fault that does not happen would count as one that nobody noticed. */
+/**
+ * Throws when there is none: a fault that does not happen would count as one that nobody noticed.
+ */
 export function faultNamed<T>(all: Readonly<Record<string, T>>, kind: string): T {
   const fault = all[kind];
   if (fault === undefined) {

@@ -33,8 +33,12 @@ Deno.test("a campaign that failed does not go on", () =>
     await assertRejects(() => first.attempt(lose), Error, "a text was lost");
     await first.tell({ audited: 1, recoveries: { a: [10] } });
     const second = new FaultRun({ wanted: 1, path });
-    const questions = [() => second.missing(), () => second.assertComplete(), () => second.recoveries()];
-    for (const ask of questions) await assertRejects(ask, Error, "a text was lost");
+    const questions = [() => second.missing(), () =>
+      second.assertComplete(), () =>
+      second.recoveries()];
+    for (const ask of questions) {
+      await assertRejects(ask, Error, "a text was lost");
+    }
   }));
 
 Deno.test("a fault that is misspelt is refused", () => {

@@ -56,7 +56,10 @@ export function foundingRequest(plan: FoundingPlan): Founding {
   const { added, removed, owners, state, nextState, signature } = bad;
   return {
     channelId,
-    founding: { ...unsigned, signature: founder.sign(foundingStatement({ channelId, ...unsigned })) },
+    founding: {
+      ...unsigned,
+      signature: founder.sign(foundingStatement({ channelId, ...unsigned })),
+    },
     proof: {
       signatureKey: blamed.publicKey,
       identity: blamed.identity,
@@ -69,7 +72,9 @@ export function foundingRequest(plan: FoundingPlan): Founding {
     },
     change: Uint8Array.of(1),
     absent: [...absent].sort(),
-    welcomes: recipients.length === 0 ? [] : [{ recipients, welcome: createWelcome(recipients.length) }],
+    welcomes: recipients.length === 0
+      ? []
+      : [{ recipients, welcome: createWelcome(recipients.length) }],
   };
 }
 
@@ -78,7 +83,13 @@ export function otherProof(body: Founding, blamed: Founder): Founding["proof"] {
   const { channelId, founding: { generation, baseEpoch }, proof } = body;
   const { signatureKey, identity, owners, signature: _, ...declared } = proof;
   const commitHash = new Uint8Array(32);
-  const fields = { channelId, generation: generation - 1, epoch: baseEpoch, commitHash, ...declared };
+  const fields = {
+    channelId,
+    generation: generation - 1,
+    epoch: baseEpoch,
+    commitHash,
+    ...declared,
+  };
   const signature = blamed.sign(commitStatement({ ...fields, owners: owners?.agentIds }));
   return { signatureKey, identity, ...(owners && { owners }), ...declared, signature };
 }

@@ -1,4 +1,7 @@
-/** Names and texts with which a stranger wants to pass for somebody else, or to steer where it is shown. */
+/**
+ * Names and texts with which a stranger wants to pass for somebody else, or to steer where it is
+ * shown.
+ */
 import { assert } from "@std/assert";
 
 /** A line that looks like one of `channel listen`. */

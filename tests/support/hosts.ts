@@ -9,7 +9,9 @@ export interface HostsPlace extends AsyncDisposable {
   options(identity: string): ConnectOptions;
 }
 
-export async function withHosts({ api, account, quicUrl, grpcUrl, caFile }: SharedStack): Promise<HostsPlace> {
+export async function withHosts(
+  { api, account, quicUrl, grpcUrl, caFile }: SharedStack,
+): Promise<HostsPlace> {
   const folder = await Deno.makeTempDir({ prefix: "static-hosts-" });
   const identities = new Set<string>();
   return {
@@ -77,7 +79,9 @@ export async function ended(pid: number): Promise<void> {
   while (await Deno.stat(`/proc/${pid}`).then(() => true, () => false)) {
     const stat = await Deno.readTextFile(`/proc/${pid}/stat`).catch(() => "Z");
     if (/\) Z/.test(stat)) return;
-    if (performance.now() > giveUpMs) throw new Error(`Process ${pid} has not ended: ${stat.slice(0, 60)}`);
+    if (performance.now() > giveUpMs) {
+      throw new Error(`Process ${pid} has not ended: ${stat.slice(0, 60)}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 10)); // wait: for a process to end
   }
 }

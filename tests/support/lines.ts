@@ -1,4 +1,6 @@
-/** Text cut into lines; what comes after the last end of a line is dropped, because it is not whole. */
+/**
+ * Text cut into lines; what comes after the last end of a line is dropped, because it is not whole.
+ */
 export class TextLineStream extends TransformStream<string, string> {
   constructor() {
     let rest = "";

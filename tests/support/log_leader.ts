@@ -15,12 +15,17 @@ export async function leaderOf({ access, ask }: TestNats, prefix: string): Promi
   const find = async (): Promise<number> => {
     for (const node of access.urls.keys()) {
       const answer = await ask(node, "/jsz?streams=true").catch(() => ({}));
-      const accounts: readonly { readonly stream_detail?: readonly StreamDetail[] }[] = answer.account_details ?? [];
+      const accounts: readonly { readonly stream_detail?: readonly StreamDetail[] }[] =
+        answer.account_details ?? [];
       const streams = accounts.flatMap(({ stream_detail = [] }) => stream_detail);
       const leader = streams.find(({ name }) => name === `${prefix}_LOG`)?.cluster?.leader;
       if (leader !== undefined && leader !== "") return Number(leader.match(/\d+$/)) - 1;
     }
     return -1;
   };
-  return await eventually({ withinMs: electedMs, what: "the log has a leader" }, find, (node) => node >= 0);
+  return await eventually(
+    { withinMs: electedMs, what: "the log has a leader" },
+    find,
+    (node) => node >= 0,
+  );
 }

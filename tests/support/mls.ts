@@ -1,6 +1,6 @@
 /**
- * MLS structures written by hand (RFC 9420 sections 2.1, 6.3, 7.2, 10), independently of the code that reads them: valid
- * KeyPackages and PrivateMessages for tests that need no group behind them.
+ * MLS structures written by hand (RFC 9420 sections 2.1, 6.3, 7.2, 10), independently of the code
+ * that reads them: valid KeyPackages and PrivateMessages for tests that need no group behind them.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
@@ -43,7 +43,9 @@ export interface KeyPackageOptions {
 type Required = "secretKey" | "notBeforeMs" | "notAfterMs";
 
 /** A signed KeyPackage as an MLSMessage. */
-export function createKeyPackage(options: Pick<KeyPackageOptions, Required> & Partial<KeyPackageOptions>): Uint8Array {
+export function createKeyPackage(
+  options: Pick<KeyPackageOptions, Required> & Partial<KeyPackageOptions>,
+): Uint8Array {
   const {
     secretKey,
     suite = 3,
@@ -59,7 +61,10 @@ export function createKeyPackage(options: Pick<KeyPackageOptions, Required> & Pa
   const capabilities = options.capabilities ??
     concatBytes(one, mlsVector(mlsUint(suite, 2)), mlsVector(...extensionTypes), mlsVector(), one);
   const sign = (label: string, content: Uint8Array): Uint8Array =>
-    ed25519.sign(concatBytes(mlsVector(utf8ToBytes(`MLS 1.0 ${label}`)), mlsVector(content)), secretKey);
+    ed25519.sign(
+      concatBytes(mlsVector(utf8ToBytes(`MLS 1.0 ${label}`)), mlsVector(content)),
+      secretKey,
+    );
 
   const leafContent = concatBytes(
     mlsVector(leafKey),
@@ -73,8 +78,19 @@ export function createKeyPackage(options: Pick<KeyPackageOptions, Required> & Pa
     mlsVector(),
   );
   const leaf = concatBytes(leafContent, mlsVector(sign("LeafNodeTBS", leafContent)));
-  const content = concatBytes(mlsUint(1, 2), mlsUint(suite, 2), mlsVector(initKey), leaf, mlsVector(extensions));
-  return concatBytes(mlsUint(1, 2), mlsUint(5, 2), content, mlsVector(sign("KeyPackageTBS", content)));
+  const content = concatBytes(
+    mlsUint(1, 2),
+    mlsUint(suite, 2),
+    mlsVector(initKey),
+    leaf,
+    mlsVector(extensions),
+  );
+  return concatBytes(
+    mlsUint(1, 2),
+    mlsUint(5, 2),
+    content,
+    mlsVector(sign("KeyPackageTBS", content)),
+  );
 }
 
 export interface PrivateMessageOptions {

@@ -1,4 +1,7 @@
-/** Shared parts of the tests of every package: conditional tests, seeded randomness, third-party vectors. */
+/**
+ * Shared parts of the tests of every package: conditional tests, seeded randomness, third-party
+ * vectors.
+ */
 export { type Requirement, testWhen } from "./requirement.ts";
 export {
   createKeyPackage,
@@ -15,8 +18,20 @@ export { signedCommit } from "./signed_commit.ts";
 export { readVectors, vectors } from "./vectors.ts";
 export { freePort, freePorts } from "./ports.ts";
 export { oncePerRun } from "./once_per_run.ts";
-export { openSharedDatabase, postgresInstalled, startPostgres, type TestPostgres } from "./postgres.ts";
-export { type NatsAccess, natsInstalled, type NatsOptions, natsProgram, startNats, type TestNats } from "./nats.ts";
+export {
+  openSharedDatabase,
+  postgresInstalled,
+  startPostgres,
+  type TestPostgres,
+} from "./postgres.ts";
+export {
+  type NatsAccess,
+  natsInstalled,
+  type NatsOptions,
+  natsProgram,
+  startNats,
+  type TestNats,
+} from "./nats.ts";
 export { createCertificate, type TestCertificate } from "./certificate.ts";
 export { installed, runCommand } from "./command.ts";
 export { SimulatedClock } from "./simulated_clock.ts";

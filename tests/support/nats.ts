@@ -1,8 +1,9 @@
 /**
- * Throw-away NATS nodes with JetStream on loopback, one or a cluster of three, which can be killed, frozen and started again
- * with what they have on disk. They speak TLS and want a key, as everywhere outside of tests; all nodes of a run have the same
- * keys. The program is `STATIC_NATS_SERVER`, or one of at least 2.15 in `PATH`, or that of Debian's package, which is unpacked
- * once into `dist/`: it takes a second, and suites may leave nothing in temporary folders.
+ * Throw-away NATS nodes with JetStream on loopback, one or a cluster of three, which can be killed,
+ * frozen and started again with what they have on disk. They speak TLS and want a key, as
+ * everywhere outside of tests; all nodes of a run have the same keys. The program is
+ * `STATIC_NATS_SERVER`, or one of at least 2.15 in `PATH`, or that of Debian's package, which is
+ * unpacked once into `dist/`: it takes a second, and suites may leave nothing in temporary folders.
  */
 import {
   createMonitorClient,
@@ -38,11 +39,17 @@ export interface TestNats extends AsyncDisposable {
   readonly access: NatsAccess;
   /** The same, as a relay's process is told it. */
   readonly variables: Readonly<Record<string, string>>;
-  /** The answer of a node at its monitoring port, for example at `/varz`. Rejects when there is none. */
+  /**
+   * The answer of a node at its monitoring port, for example at `/varz`. Rejects when there is
+   * none.
+   */
   ask(node: number, path: string): Promise<NatsAnswer>;
   /** Everything that the nodes write is below it. */
   readonly folder: string;
-  /** As `kill -9` does, when no other signal is named. Resolves when the process has ended. Nodes count from 0. */
+  /**
+   * As `kill -9` does, when no other signal is named. Resolves when the process has ended. Nodes
+   * count from 0.
+   */
   kill(node: number, signal?: "SIGKILL" | "SIGTERM"): Promise<void>;
   /** Stops the process without ending it: connections stay open and nothing answers. */
   freeze(node: number): void;
@@ -62,13 +69,19 @@ export interface NatsOptions {
   /** Lines for the end of each node's configuration. */
   readonly settings?: string;
   /**
-   * The port at which a node (`from`) or a relay (`from` is undefined) reaches a node, for a test that cuts nodes off. Its own port
-   * unless told.
+   * The port at which a node (`from`) or a relay (`from` is undefined) reaches a node, for a test
+   * that cuts nodes off. Its own port unless told.
    */
   readonly wayTo?: (from: number | undefined, to: number, port: number) => number;
-  /** The folder of a node, for a test that gives it a disk of its own. Below the folder of all unless told. */
+  /**
+   * The folder of a node, for a test that gives it a disk of its own. Below the folder of all
+   * unless told.
+   */
   readonly folderOf?: (node: number) => string | undefined;
-  /** Nodes without TLS and keys: for tests inside of one process that do no harm to nodes, and for measurements. */
+  /**
+   * Nodes without TLS and keys: for tests inside of one process that do no harm to nodes, and for
+   * measurements.
+   */
   readonly plain?: boolean;
   /** Nodes tell clients of each other, as they do unless their configuration says otherwise. */
   readonly doAdvertise?: boolean;
@@ -104,7 +117,9 @@ export const natsInstalled: Requirement = {
 /** The requirement that the program is in one of these places. */
 export function requireNats(places: NatsPlaces): Requirement {
   const [search, nats] = [findNatsServer(places), natsPackage()];
-  if (search.outcome === "found" || debianPackage(places) !== undefined) return { met: true, reason: "" };
+  if (search.outcome === "found" || debianPackage(places) !== undefined) {
+    return { met: true, reason: "" };
+  }
   const help = places.named !== undefined
     ? "name another"
     : "obstacle" in nats
@@ -121,21 +136,29 @@ export async function natsProgram(): Promise<string> {
   const file = debianPackage(places);
   if (file === undefined) throw new Error(natsInstalled.reason);
   const program = `${await unpackPackage(file, unpacked)}/${natsInPackage}`;
-  if (natsVersion(program) === undefined) throw new Error(`${program} cannot be run on this machine`);
+  if (natsVersion(program) === undefined) {
+    throw new Error(`${program} cannot be run on this machine`);
+  }
   return program;
 }
 
 export async function startNats(options: NatsOptions = {}): Promise<TestNats> {
-  const { nodes: count = 3, settings = "", wayTo = (_from, _to, port) => port, plain = false } = options;
+  const { nodes: count = 3, settings = "", wayTo = (_from, _to, port) => port, plain = false } =
+    options;
   const program = await natsProgram();
   const folder = await Deno.makeTempDir({ prefix: "static-nats-" });
   const nodes = createNodes(folder, count, options.folderOf);
   if (!plain) await placeKeys(folder, nodes);
   for (const node of nodes) {
     await Deno.mkdir(node.folder, { recursive: true });
-    const whole = options.wayTo === undefined ? natsConfig(node, nodes) : configOnWays(node, nodes, wayTo);
+    const whole = options.wayTo === undefined
+      ? natsConfig(node, nodes)
+      : configOnWays(node, nodes, wayTo);
     const text = options.doAdvertise ? whole.replace("no_advertise: true", "") : whole;
-    await Deno.writeTextFile(`${node.folder}/nats.conf`, `${plain ? withoutKeys(text) : text}${settings}\n`);
+    await Deno.writeTextFile(
+      `${node.folder}/nats.conf`,
+      `${plain ? withoutKeys(text) : text}${settings}\n`,
+    );
   }
   const processes = nodes.map((node) => new NodeProcess(program, node, plain));
   const each = (numbers: readonly number[]): NodeProcess[] =>
@@ -161,7 +184,9 @@ export async function startNats(options: NatsOptions = {}): Promise<TestNats> {
   const ports = nodes.map(({ number, clientPort }) => wayTo(undefined, number - 1, clientPort));
   const access = {
     urls: ports.map((port) => `${plain ? "nats" : "tls"}://127.0.0.1:${port}`),
-    monitorUrls: nodes.map(({ monitorPort }) => `${plain ? "http" : "https"}://127.0.0.1:${monitorPort}`),
+    monitorUrls: nodes.map(({ monitorPort }) =>
+      `${plain ? "http" : "https"}://127.0.0.1:${monitorPort}`
+    ),
     isTls: !plain,
   };
   // Where the keys really are: a relay's process may read these files and no other.
@@ -188,7 +213,8 @@ export async function startNats(options: NatsOptions = {}): Promise<TestNats> {
       return await (await asked?.ask(path))?.json();
     },
     folder,
-    kill: async (node, signal = "SIGKILL") => void await Promise.all(each([node]).map((one) => one.end(signal))),
+    kill: async (node, signal = "SIGKILL") =>
+      void await Promise.all(each([node]).map((one) => one.end(signal))),
     freeze: (node) => each([node]).forEach((one) => one.signal("SIGSTOP")),
     thaw: (node) => each([node]).forEach((one) => one.signal("SIGCONT")),
     restart: (node) => restartAll([node]),
@@ -197,20 +223,30 @@ export async function startNats(options: NatsOptions = {}): Promise<TestNats> {
   };
 }
 
-/** In the folder of all, and beside the folder of each node, where its configuration looks for them. */
+/**
+ * In the folder of all, and beside the folder of each node, where its configuration looks for them.
+ */
 async function placeKeys(folder: string, nodes: readonly NatsNode[]): Promise<void> {
   const make = (path: string): Promise<void> => writeNatsKeys(path, [localNode], Date.now());
   const [shared, own] = [await oncePerRun("nats-keys", make), `${folder}/keys`];
   if (shared === undefined) await make(own);
   else await Deno.symlink(shared, own);
-  for (const path of new Set(nodes.map(keysBeside))) if (path !== own) await Deno.symlink(own, path);
+  for (const path of new Set(nodes.map(keysBeside))) {
+    if (path !== own) await Deno.symlink(own, path);
+  }
 }
 
 function withoutKeys(config: string): string {
-  return config.replaceAll(/^ *(tls|include) .*\n/gm, "").replaceAll('"tls://', '"nats://').replace("https:", "http:");
+  return config.replaceAll(/^ *(tls|include) .*\n/gm, "").replaceAll('"tls://', '"nats://').replace(
+    "https:",
+    "http:",
+  );
 }
 
-/** Nodes tell each other where others are: an address at which nobody listens, so that no way leads around these. */
+/**
+ * Nodes tell each other where others are: an address at which nobody listens, so that no way leads
+ * around these.
+ */
 function configOnWays(
   node: NatsNode,
   nodes: readonly NatsNode[],
@@ -284,10 +320,16 @@ class NodeProcess {
       }
     };
     const what = `nats-server ${number} is well`;
-    const seen = await eventually({ withinMs: startMs, what }, ask, (state) => /^200|^ended/.test(state));
+    const seen = await eventually(
+      { withinMs: startMs, what },
+      ask,
+      (state) => /^200|^ended/.test(state),
+    );
     if (seen !== "ended") return;
     const log = await Deno.readTextFile(`${folder}/log`).catch(() => "");
-    throw new Error(`nats-server ${number} ended: ${await this.#complaints}${log.slice(-maxLogCharacters)}`);
+    throw new Error(
+      `nats-server ${number} ended: ${await this.#complaints}${log.slice(-maxLogCharacters)}`,
+    );
   }
 
   signal(name: Deno.Signal): void {
@@ -312,7 +354,11 @@ class NodeProcess {
 
 function environment(): NatsPlaces {
   const variable = (name: string): string | undefined => Deno.env.get(name);
-  return { named: variable("STATIC_NATS_SERVER"), path: variable("PATH") ?? "", packages: placesOf("peers") };
+  return {
+    named: variable("STATIC_NATS_SERVER"),
+    path: variable("PATH") ?? "",
+    packages: placesOf("peers"),
+  };
 }
 
 /** The file's path. None where a program is named, or nothing can unpack it. */

@@ -1,6 +1,7 @@
 /** Somebody on the machine who has no key of the nodes, and tries their ports. */
 
-const hello = `CONNECT {"verbose":true,"pedantic":false,"lang":"stranger","version":"1"}\r\nPING\r\n`;
+const hello =
+  `CONNECT {"verbose":true,"pedantic":false,"lang":"stranger","version":"1"}\r\nPING\r\n`;
 /** A node that says nothing to a stranger has not let it in. */
 const silenceMs = 10_000;
 
@@ -11,7 +12,10 @@ export interface Knock {
   readonly ca?: string;
 }
 
-/** Presents itself, and returns what the node says then; the text of the error when the connection breaks. */
+/**
+ * Presents itself, and returns what the node says then; the text of the error when the connection
+ * breaks.
+ */
 export async function presentAt(port: number, { at, ca }: Knock): Promise<string> {
   let conn: Deno.Conn = await Deno.connect({ hostname: "127.0.0.1", port });
   const timer = setTimeout(() => conn.close(), silenceMs);
@@ -19,7 +23,8 @@ export async function presentAt(port: number, { at, ca }: Knock): Promise<string
     const greeting = at === "client" ? await readFrom(conn) : "INFO";
     if (!greeting.startsWith("INFO")) throw new Error(`Port ${port} is not a node's: ${greeting}`);
     if (ca !== undefined) {
-      conn = await Deno.startTls(conn as Deno.TcpConn, { hostname: "localhost", caCerts: [ca] }); // cast: it is one until now
+      // cast: it is one until now
+      conn = await Deno.startTls(conn as Deno.TcpConn, { hostname: "localhost", caCerts: [ca] });
     }
     await conn.write(new TextEncoder().encode(hello));
     let said = "";

@@ -1,10 +1,16 @@
-/** Things that all tests of a run share, in the folder that the test command names (`STATIC_TEST_RUN`) and removes. */
+/**
+ * Things that all tests of a run share, in the folder that the test command names
+ * (`STATIC_TEST_RUN`) and removes.
+ */
 
 /**
- * The path of the thing, which the first to ask makes while all others wait. Undefined outside of the test command, where each test
- * makes its own.
+ * The path of the thing, which the first to ask makes while all others wait. Undefined outside of
+ * the test command, where each test makes its own.
  */
-export async function oncePerRun(name: string, make: (path: string) => Promise<unknown>): Promise<string | undefined> {
+export async function oncePerRun(
+  name: string,
+  make: (path: string) => Promise<unknown>,
+): Promise<string | undefined> {
   const folder = Deno.env.get("STATIC_TEST_RUN");
   if (folder === undefined) return undefined;
   const path = `${folder}/${name}`;

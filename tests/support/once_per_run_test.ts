@@ -32,26 +32,30 @@ Deno.test("what a run shares is made by the first to ask; one that failed leaves
   });
 });
 
-testWhen(postgresInstalled, "databases of a run are copies on one server, which ends with the run", async () => {
-  const urls: string[] = [];
-  await inRun(async () => {
-    const open = (): ReturnType<typeof openSharedDatabase> =>
-      openSharedDatabase(async (url) => {
-        urls.push(url);
-        await query(url, "CREATE TABLE things AS SELECT 1 AS n");
-      });
-    const [first, second] = await Promise.all([open(), open()]);
-    if (first === undefined || second === undefined) throw new TypeError("there is no run");
-    await query(first.url, "INSERT INTO things VALUES (2)");
-    assertEquals((await query(first.url, "TABLE things")).length, 2);
-    assertEquals([...await query(second.url, "TABLE things")], [{ n: 1 }]);
-    assertEquals(urls.length, 1);
-    await first.close();
-    await assertRejects(() => query(first.url, "TABLE things"), Error, "does not exist");
-    await second.close();
-  });
-  await assertRejects(() => query(urls[0] ?? "", "TABLE things"), Error, "ECONNREFUSED");
-});
+testWhen(
+  postgresInstalled,
+  "databases of a run are copies on one server, which ends with the run",
+  async () => {
+    const urls: string[] = [];
+    await inRun(async () => {
+      const open = (): ReturnType<typeof openSharedDatabase> =>
+        openSharedDatabase(async (url) => {
+          urls.push(url);
+          await query(url, "CREATE TABLE things AS SELECT 1 AS n");
+        });
+      const [first, second] = await Promise.all([open(), open()]);
+      if (first === undefined || second === undefined) throw new TypeError("there is no run");
+      await query(first.url, "INSERT INTO things VALUES (2)");
+      assertEquals((await query(first.url, "TABLE things")).length, 2);
+      assertEquals([...await query(second.url, "TABLE things")], [{ n: 1 }]);
+      assertEquals(urls.length, 1);
+      await first.close();
+      await assertRejects(() => query(first.url, "TABLE things"), Error, "does not exist");
+      await second.close();
+    });
+    await assertRejects(() => query(urls[0] ?? "", "TABLE things"), Error, "ECONNREFUSED");
+  },
+);
 
 async function query(url: string, text: string): Promise<postgres.RowList<postgres.Row[]>> {
   const sql = postgres(url, { max: 1 });

@@ -1,4 +1,6 @@
-/** A part of the service as a process of its own: what it prints, how it ends, and where it listens. */
+/**
+ * A part of the service as a process of its own: what it prints, how it ends, and where it listens.
+ */
 import { eventually } from "./eventually.ts";
 
 export interface PartProcess extends AsyncDisposable {
@@ -7,7 +9,10 @@ export interface PartProcess extends AsyncDisposable {
   output(): string;
   /** Nothing happens when it has ended. */
   signal(name: Deno.Signal): void;
-  /** The exit code, once everything that it printed has arrived. Throws if it had an error of a socket that nobody took care of. */
+  /**
+   * The exit code, once everything that it printed has arrived. Throws if it had an error of a
+   * socket that nobody took care of.
+   */
   finished(): Promise<number>;
   /** Ends it if it still runs, whatever happened before. */
   stop(): Promise<void>;
@@ -48,7 +53,9 @@ export function spawnPart(
   const finished = child.status.then(async ({ code }) => {
     ended = true;
     await reading;
-    if (output.includes('"event":"unowned_socket_error"')) throw new Error(`A socket had no owner: ${output}`);
+    if (output.includes('"event":"unowned_socket_error"')) {
+      throw new Error(`A socket had no owner: ${output}`);
+    }
     return code;
   });
   const signal = (name: Deno.Signal): void => {
@@ -81,10 +88,13 @@ export async function untilListening(part: PartProcess): Promise<Listening> {
   part.finished().then(end, end);
   const { listening } = await eventually(
     { withinMs: startMs, what: "listening" },
-    () => Promise.resolve({ listening: listeningLine(part.output()), ...state, output: part.output() }),
+    () =>
+      Promise.resolve({ listening: listeningLine(part.output()), ...state, output: part.output() }),
     ({ listening, ended }) => listening !== undefined || ended,
   );
-  if (listening === undefined) throw new Error(`The process ended before it listened: ${part.output()}`);
+  if (listening === undefined) {
+    throw new Error(`The process ended before it listened: ${part.output()}`);
+  }
   return listening;
 }
 

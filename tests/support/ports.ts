@@ -1,6 +1,7 @@
 /**
- * Ports for servers that are started again on the ports they had, or told to others before they listen. They lie below those
- * that systems hand out for connections, so nobody is given one of them while nothing listens there.
+ * Ports for servers that are started again on the ports they had, or told to others before they
+ * listen. They lie below those that systems hand out for connections, so nobody is given one of
+ * them while nothing listens there.
  */
 
 const [lowest, highest] = [12_000, 32_000];

@@ -1,7 +1,8 @@
 /**
- * A throw-away PostgreSQL from the installed package: own cluster in a temporary folder, ephemeral loopback port, gone at the
- * end. PostgreSQL refuses to run as root, so root becomes the package's `postgres` user for it. In the test command its files are
- * copied, which takes a fifth of making them, and tests that leave the server alone share one (`openSharedDatabase`).
+ * A throw-away PostgreSQL from the installed package: own cluster in a temporary folder, ephemeral
+ * loopback port, gone at the end. PostgreSQL refuses to run as root, so root becomes the package's
+ * `postgres` user for it. In the test command its files are copied, which takes a fifth of making
+ * them, and tests that leave the server alone share one (`openSharedDatabase`).
  */
 import postgres from "postgres";
 import type { TestCertificate } from "./certificate.ts";
@@ -17,7 +18,9 @@ export interface TestPostgres {
   /** As a crash would. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Stops every process of the server without ending it: connections stay open and nothing answers. */
+  /**
+   * Stops every process of the server without ending it: connections stay open and nothing answers.
+   */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
   close(): Promise<void>;
@@ -45,10 +48,12 @@ export const postgresInstalled: Requirement = {
 };
 
 /**
- * A copy of a database on the server of this run, which nobody may kill or freeze. `fill` fills the first, once. Undefined outside
- * of the test command.
+ * A copy of a database on the server of this run, which nobody may kill or freeze. `fill` fills the
+ * first, once. Undefined outside of the test command.
  */
-export async function openSharedDatabase(fill: (url: string) => Promise<void>): Promise<SharedDatabase | undefined> {
+export async function openSharedDatabase(
+  fill: (url: string) => Promise<void>,
+): Promise<SharedDatabase | undefined> {
   const file = await oncePerRun("postgres.url", async (path) => {
     const folder = `${path}.files`;
     await Deno.mkdir(folder);
@@ -80,14 +85,27 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
   await Deno.chown(root, user.uid ?? null, user.gid ?? null);
   const cluster = `${root}/cluster`;
   const port = freePort();
-  const run = (program: string, ...args: string[]): Promise<string> => runProgram(`${folder}/${program}`, args, user);
-  // Small files of its log, which are filled when they are made, and copied; how much there may be of it is as by default.
-  const flags = "-U postgres -A trust -E UTF8 --no-sync --no-instructions --wal-segsize=1".split(" ");
+  const run = (program: string, ...args: string[]): Promise<string> =>
+    runProgram(`${folder}/${program}`, args, user);
+  // Small files of its log, which are filled when they are made, and copied; how much there may be
+  // of it is as by default.
+  const flags = "-U postgres -A trust -E UTF8 --no-sync --no-instructions --wal-segsize=1".split(
+    " ",
+  );
   await makeCluster(cluster, (path) => run("initdb", "-D", path, ...flags));
 
   // No Unix socket: the path of one may have little more than a hundred characters.
-  const settings = ["listen_addresses=127.0.0.1", `port=${port}`, "unix_socket_directories=", "fsync=off"];
-  settings.push("min_wal_size=80MB", "max_wal_size=1GB", `max_connections=${options.connections ?? 100}`);
+  const settings = [
+    "listen_addresses=127.0.0.1",
+    `port=${port}`,
+    "unix_socket_directories=",
+    "fsync=off",
+  ];
+  settings.push(
+    "min_wal_size=80MB",
+    "max_wal_size=1GB",
+    `max_connections=${options.connections ?? 100}`,
+  );
   if (options.tls !== undefined) {
     await Deno.writeTextFile(`${cluster}/server.crt`, options.tls.cert);
     await Deno.writeTextFile(`${cluster}/server.key`, options.tls.key, { mode: 0o600 });
@@ -98,7 +116,19 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
   }
   const serverFlags = settings.map((setting) => `-c ${setting}`).join(" ");
   const start = async (): Promise<void> => {
-    await run("pg_ctl", "-D", cluster, "-w", "-t", "20", "-l", `${root}/log`, "-o", serverFlags, "start");
+    await run(
+      "pg_ctl",
+      "-D",
+      cluster,
+      "-w",
+      "-t",
+      "20",
+      "-l",
+      `${root}/log`,
+      "-o",
+      serverFlags,
+      "start",
+    );
   };
   const kill = async (): Promise<void> => {
     await run("pg_ctl", "-D", cluster, "-w", "-m", "immediate", "stop");
@@ -116,7 +146,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
     freeze: () => signalServer(cluster, "SIGSTOP"),
     thaw: () => signalServer(cluster, "SIGCONT"),
     close: async () => {
-      // A test that failed may have left it frozen, in which it hears nothing, or killed; then these fail, which is fine.
+      // A test that failed may have left it frozen, in which it hears nothing, or killed; then
+      // these fail, which is fine.
       await signalServer(cluster, "SIGCONT").catch(() => {});
       await kill().catch(() => {});
       await Deno.remove(root, { recursive: true });
@@ -125,7 +156,10 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
 }
 
 /** Copies the empty cluster of this run of the tests. */
-async function makeCluster(path: string, initialise: (path: string) => Promise<unknown>): Promise<void> {
+async function makeCluster(
+  path: string,
+  initialise: (path: string) => Promise<unknown>,
+): Promise<void> {
   const kept = await oncePerRun("cluster", async (made) => {
     await initialise(path);
     await runProgram("mv", [path, made], {});
@@ -141,7 +175,9 @@ function newName(): string {
 /** The newest installed version's programs. */
 function binaries(): string | undefined {
   try {
-    const versions = [...Deno.readDirSync(packageFolder)].map(({ name }) => name).sort((a, b) => Number(b) - Number(a));
+    const versions = [...Deno.readDirSync(packageFolder)].map(({ name }) => name).sort((a, b) =>
+      Number(b) - Number(a)
+    );
     return versions.map((version) => `${packageFolder}/${version}/bin`).find((bin) =>
       Deno.statSync(`${bin}/postgres`).isFile
     );
@@ -157,7 +193,9 @@ interface User {
 
 async function serverUser(): Promise<User> {
   if (Deno.uid() !== 0) return {};
-  const [uid, gid] = await Promise.all(["-u", "-g"].map((flag) => runProgram("id", [flag, "postgres"], {})));
+  const [uid, gid] = await Promise.all(
+    ["-u", "-g"].map((flag) => runProgram("id", [flag, "postgres"], {})),
+  );
   return { uid: Number(uid), gid: Number(gid) };
 }
 
@@ -176,9 +214,17 @@ async function runCommand(
   user: User,
   output: "null" | "piped",
 ): Promise<{ success: boolean; stdout: string; stderr: string }> {
-  const command = new Deno.Command(program, { args: [...args], ...user, cwd: "/", stdout: output, stderr: output });
+  const command = new Deno.Command(program, {
+    args: [...args],
+    ...user,
+    cwd: "/",
+    stdout: output,
+    stderr: output,
+  });
   const child = command.spawn();
-  if (output === "null") return { success: (await child.status).success, stdout: "", stderr: "see the server's log" };
+  if (output === "null") {
+    return { success: (await child.status).success, stdout: "", stderr: "see the server's log" };
+  }
   const result = await child.output();
   const decoder = new TextDecoder();
   return {
@@ -191,7 +237,8 @@ async function runCommand(
 /** The postmaster and its children, from the postmaster's own pid file. */
 async function signalServer(cluster: string, signal: "SIGSTOP" | "SIGCONT"): Promise<void> {
   const pid = Number((await Deno.readTextFile(`${cluster}/postmaster.pid`)).split("\n")[0]);
-  const children = (await Deno.readTextFile(`/proc/${pid}/task/${pid}/children`)).trim().split(" ").map(Number);
+  const children = (await Deno.readTextFile(`/proc/${pid}/task/${pid}/children`)).trim().split(" ")
+    .map(Number);
   for (const process of [pid, ...children]) {
     try {
       Deno.kill(process, signal);

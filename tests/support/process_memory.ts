@@ -11,7 +11,9 @@ const sampleMs = 100;
 /** Its own: pages of its program come and go with the rest of the machine. */
 export function residentBytes(pid: number): number {
   try {
-    return Number(/^RssAnon:\s+(\d+) kB$/m.exec(Deno.readTextFileSync(`/proc/${pid}/status`))?.[1]) * 1024;
+    return Number(
+      /^RssAnon:\s+(\d+) kB$/m.exec(Deno.readTextFileSync(`/proc/${pid}/status`))?.[1],
+    ) * 1024;
   } catch {
     return NaN; // It has ended, or this is no Linux.
   }

@@ -6,7 +6,10 @@ const script = "import sys, venv, pip; print(sys.executable if sys.version_info 
 /** Its path, or undefined. */
 export async function findPython(): Promise<string | undefined> {
   try {
-    const { success, stdout } = await new Deno.Command("python3", { args: ["-c", script], stderr: "null" }).output();
+    const { success, stdout } = await new Deno.Command("python3", {
+      args: ["-c", script],
+      stderr: "null",
+    }).output();
     return success ? new TextDecoder().decode(stdout).trim() || undefined : undefined;
   } catch {
     return undefined;

@@ -1,4 +1,7 @@
-/** Seeded randomness for property tests and fuzzing, so that every failure can be repeated from the printed seed. */
+/**
+ * Seeded randomness for property tests and fuzzing, so that every failure can be repeated from the
+ * printed seed.
+ */
 
 export interface Random {
   readonly seed: number;
@@ -11,7 +14,10 @@ export interface Random {
   pick<T>(items: readonly T[]): T;
 }
 
-/** sfc32, seeded by four rounds of splitmix32: small, fast, and good enough to explore inputs; not for secrets. */
+/**
+ * sfc32, seeded by four rounds of splitmix32: small, fast, and good enough to explore inputs; not
+ * for secrets.
+ */
 export function createRandom(seed: number): Random {
   let [a, b, c, counter] = [splitmix32(seed), splitmix32(seed + 1), splitmix32(seed + 2), 1];
   const uint32 = (): number => {
@@ -45,7 +51,9 @@ export function createRandom(seed: number): Random {
 /** `STATIC_TEST_SEED` repeats a failed run; otherwise every run explores something new. */
 export function seedFromEnvironment(): number {
   const given = Deno.env.get("STATIC_TEST_SEED");
-  return given === undefined ? crypto.getRandomValues(new Uint32Array(1))[0] ?? 0 : Number(given) >>> 0;
+  return given === undefined
+    ? crypto.getRandomValues(new Uint32Array(1))[0] ?? 0
+    : Number(given) >>> 0;
 }
 
 function splitmix32(seed: number): number {

@@ -1,4 +1,7 @@
-/** Code of our own that a library could replace one day: its reasons are tested, and a failure says what to delete. */
+/**
+ * Code of our own that a library could replace one day: its reasons are tested, and a failure says
+ * what to delete.
+ */
 import { assert } from "@std/assert";
 import { tried } from "./campaign.ts";
 

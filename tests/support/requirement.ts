@@ -1,4 +1,7 @@
-/** Tests that need something a machine may lack: skipped by name and with the reason, never silently. */
+/**
+ * Tests that need something a machine may lack: skipped by name and with the reason, never
+ * silently.
+ */
 
 export interface Requirement {
   readonly met: boolean;

@@ -1,7 +1,12 @@
-/** A client that opens connections and resets all of them (`SO_LINGER` of 0) without a byte. As a program: port and count. */
+/**
+ * A client that opens connections and resets all of them (`SO_LINGER` of 0) without a byte. As a
+ * program: port and count.
+ */
 import { connect, type Socket } from "node:net";
 
-export async function openAndReset({ port, count }: { readonly port: number; readonly count: number }): Promise<void> {
+export async function openAndReset(
+  { port, count }: { readonly port: number; readonly count: number },
+): Promise<void> {
   const sockets = await Promise.all(Array.from({ length: count }, () => open(port)));
   await Promise.all(sockets.map(reset));
 }

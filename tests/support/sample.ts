@@ -1,4 +1,7 @@
-/** Random but valid bodies for any operation, made from its schema: boundary values are likelier than chance would have it. */
+/**
+ * Random but valid bodies for any operation, made from its schema: boundary values are likelier
+ * than chance would have it.
+ */
 import type { AnyStruct, CborMap, CborValue, FieldType } from "../../proto/mod.ts";
 import type { Random } from "./random.ts";
 
@@ -20,7 +23,12 @@ export function sampleBody({ shape }: Pick<AnyStruct, "shape">, random: Random):
 function sampleValue(type: FieldType, random: Random): CborValue {
   switch (type.kind) {
     case "uint":
-      return random.pick([type.min, type.max, Math.min(type.max, type.min + 1), sampleUint(type, random)]);
+      return random.pick([
+        type.min,
+        type.max,
+        Math.min(type.max, type.min + 1),
+        sampleUint(type, random),
+      ]);
     case "bool":
       return random.chance(0.5);
     case "bytes":
@@ -57,7 +65,9 @@ function sampleText(type: { min: number; max: number; format?: string }, random:
     case "agent id":
       return letters("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", 22);
     case "channel name":
-      return [1, 2, 3].map(() => letters(lower, random.pick([1, 63, 1 + random.below(63)]))).join("/");
+      return [1, 2, 3].map(() => letters(lower, random.pick([1, 63, 1 + random.below(63)]))).join(
+        "/",
+      );
     case undefined:
       return letters('aZ09 äß€日本\u0000"\\', sampleLength(type, random));
     default:

@@ -1,4 +1,7 @@
-/** Time that moves only when a test says so. Between two timers everything that was waiting for promises runs to its end. */
+/**
+ * Time that moves only when a test says so. Between two timers everything that was waiting for
+ * promises runs to its end.
+ */
 import { setImmediate } from "node:timers";
 
 interface Timer {

@@ -1,11 +1,16 @@
-/** A mail server of RFC 5321 on loopback, as far as a sender needs it, that keeps what it is given. */
+/**
+ * A mail server of RFC 5321 on loopback, as far as a sender needs it, that keeps what it is given.
+ */
 
 export interface SmtpServer extends AsyncDisposable {
   readonly port: number;
   readonly messages: { readonly recipients: readonly string[]; readonly text: string }[];
 }
 
-/** Port 0 lets the system choose. `refuse` makes it answer every recipient with that code: 4xx for now, 5xx for good. */
+/**
+ * Port 0 lets the system choose. `refuse` makes it answer every recipient with that code: 4xx for
+ * now, 5xx for good.
+ */
 export function startSmtpServer(port: number, state: { refuse?: number } = {}): SmtpServer {
   const listener = Deno.listen({ hostname: "127.0.0.1", port });
   const messages: SmtpServer["messages"] = [];
@@ -14,10 +19,12 @@ export function startSmtpServer(port: number, state: { refuse?: number } = {}): 
   const accepting = (async () => {
     for await (const connection of listener) {
       connections.add(connection);
-      const served: Promise<void> = serve(connection, messages, state).catch(() => {}).finally(() => {
-        open.delete(served);
-        connections.delete(connection);
-      });
+      const served: Promise<void> = serve(connection, messages, state).catch(() => {}).finally(
+        () => {
+          open.delete(served);
+          connections.delete(connection);
+        },
+      );
       open.add(served);
     }
   })();
@@ -38,7 +45,8 @@ async function serve(
   messages: SmtpServer["messages"],
   state: { readonly refuse?: number },
 ): Promise<void> {
-  const say = (line: string): Promise<number> => connection.write(new TextEncoder().encode(`${line}\r\n`));
+  const say = (line: string): Promise<number> =>
+    connection.write(new TextEncoder().encode(`${line}\r\n`));
   let [rest, text, isData]: [string, string, boolean] = ["", "", false];
   let recipients: string[] = [];
   await say("220 test ESMTP");
@@ -59,7 +67,9 @@ async function serve(
         const recipient = /<(.*)>/.exec(line)?.[1] ?? "";
         if (state.refuse === undefined) recipients.push(recipient);
         // As real ones do.
-        await say(state.refuse === undefined ? "250 ok" : `${state.refuse} <${recipient}> is not taken`);
+        await say(
+          state.refuse === undefined ? "250 ok" : `${state.refuse} <${recipient}> is not taken`,
+        );
       } else if (/^DATA/i.test(line)) {
         isData = true;
         await say("354 go on");

@@ -1,5 +1,15 @@
-/** A real API in this process and a real relay in one of its own, which can be killed and started again on the same ports. */
-import { anyBackend, type OpenBackend, relaySecret, type SignedUp, startTestApi, type TestApi } from "./api/harness.ts";
+/**
+ * A real API in this process and a real relay in one of its own, which can be killed and started
+ * again on the same ports.
+ */
+import {
+  anyBackend,
+  type OpenBackend,
+  relaySecret,
+  type SignedUp,
+  startTestApi,
+  type TestApi,
+} from "./api/harness.ts";
 import { type RelayProcess, startRelayProcess } from "./relay/process.ts";
 import { freePort } from "./mod.ts";
 
@@ -36,7 +46,10 @@ export interface RelayPorts {
 }
 
 export interface StackOptions {
-  /** Ports that clients are told instead of the relay's own: those of something that stands between them. */
+  /**
+   * Ports that clients are told instead of the relay's own: those of something that stands between
+   * them.
+   */
   readonly between?: (relay: RelayPorts) => RelayPorts;
   /** More variables of the relay. */
   readonly relayVariables?: Readonly<Record<string, string>>;
@@ -66,7 +79,8 @@ export async function startStack(
     STATIC_RELAY_QUIC_PORT: String(quicPort),
     STATIC_RELAY_GRPC_PORT: String(grpcPort),
     // Without this list the relay expects to be dialled at its own ports.
-    ...((told.quicPort !== quicPort || told.grpcPort !== grpcPort) && { STATIC_RELAY_ORIGINS: originsOf(told) }),
+    ...((told.quicPort !== quicPort || told.grpcPort !== grpcPort) &&
+      { STATIC_RELAY_ORIGINS: originsOf(told) }),
     ...relayVariables,
   };
   let relay: RelayProcess = await startRelayProcess(environment);
@@ -74,7 +88,9 @@ export async function startStack(
   const { quicUrl, grpcUrl, caFile } = relay;
   // Where both share a folder, the API finds the relay's certificate, whose hash it tells browsers.
   const apiDir = backend.environment["STATIC_DATA_DIR"];
-  if (apiDir !== undefined) await Deno.copyFile(`${dataDir}/relay_certificate.pem`, `${apiDir}/relay_certificate.pem`);
+  if (apiDir !== undefined) {
+    await Deno.copyFile(`${dataDir}/relay_certificate.pem`, `${apiDir}/relay_certificate.pem`);
+  }
   const account = await api.signUp();
   const running = opened.move();
   return {
@@ -99,11 +115,16 @@ export async function startStack(
 
 /** A browser dials both ports by https. */
 function originsOf({ quicPort, grpcPort }: RelayPorts): string {
-  return [`quic://localhost:${quicPort}`, `https://localhost:${quicPort}`, `https://localhost:${grpcPort}`].join(",");
+  return [
+    `quic://localhost:${quicPort}`,
+    `https://localhost:${quicPort}`,
+    `https://localhost:${grpcPort}`,
+  ].join(",");
 }
 
 async function firstCertificateHash(path: string): Promise<string> {
-  const [, base64 = ""] = /-----BEGIN CERTIFICATE-----([^-]+)/.exec(await Deno.readTextFile(path)) ?? [];
+  const [, base64 = ""] =
+    /-----BEGIN CERTIFICATE-----([^-]+)/.exec(await Deno.readTextFile(path)) ?? [];
   const der = Uint8Array.from(atob(base64.replace(/\s/g, "")), (letter) => letter.charCodeAt(0));
   return new Uint8Array(await crypto.subtle.digest("SHA-256", der)).toHex();
 }

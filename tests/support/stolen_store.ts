@@ -1,7 +1,8 @@
 /**
- * A thief with a copy of an agent's directory, its key file included, who knows every format and shares no code with the store.
- * LevelDB only appends, so the thief looks at every version of a record in its logs and tables, and tries every key that it finds: that
- * of the data, both places of the period file, and all keys of every version of the key list.
+ * A thief with a copy of an agent's directory, its key file included, who knows every format and
+ * shares no code with the store. LevelDB only appends, so the thief looks at every version of a
+ * record in its logs and tables, and tries every key that it finds: that of the data, both places
+ * of the period file, and all keys of every version of the key list.
  */
 import { createDecipheriv, createHmac, hkdfSync } from "node:crypto";
 import { copyFile, mkdir, readdir, readFile } from "node:fs/promises";
@@ -43,11 +44,17 @@ export async function stealStore(directory: string): Promise<StolenStore> {
     if (name.endsWith(".log")) versions.push(...versionsInLog(bytes));
     if (/\.(ldb|sst)/.test(name)) versions.push(...versionsInTable(bytes));
   }
-  const period = await readFile(join(directory, "period")).then((bytes) => Uint8Array.from(bytes), () => undefined);
+  const period = await readFile(join(directory, "period")).then(
+    (bytes) => Uint8Array.from(bytes),
+    () => undefined,
+  );
   return { key: Uint8Array.from(await readFile(join(directory, "key"))), period, versions };
 }
 
-/** As a thief does it: the files of a directory that is in use, those first that say less. Files that vanish meanwhile are left out. */
+/**
+ * As a thief does it: the files of a directory that is in use, those first that say less. Files
+ * that vanish meanwhile are left out.
+ */
 export async function copyRunning(from: string, to: string): Promise<void> {
   const rest = (await filesIn(from)).filter((name) => name.includes("/") && !name.endsWith("LOCK"));
   for (const file of ["key", "witness", "period", ...rest]) {
@@ -60,7 +67,9 @@ export async function copyRunning(from: string, to: string): Promise<void> {
 
 async function filesIn(directory: string): Promise<string[]> {
   const all = await readdir(directory, { recursive: true, withFileTypes: true });
-  return all.filter((each) => each.isFile()).map(({ parentPath, name }) => relative(directory, join(parentPath, name)));
+  return all.filter((each) => each.isFile()).map(({ parentPath, name }) =>
+    relative(directory, join(parentPath, name))
+  );
 }
 
 export function openAll({ key, period, versions }: StolenStore): Loot {
@@ -68,12 +77,19 @@ export function openAll({ key, period, versions }: StolenStore): Loot {
   const derive = (purpose: string): Uint8Array =>
     new Uint8Array(hkdfSync("sha256", dataKey, new Uint8Array(0), `static-store 1 ${purpose}`, 32));
   const values = derive("values");
-  const secrets = [0, 4096].flatMap((at) => secretIn(period?.subarray(at, at + 4096), derive("periods")) ?? []);
+  const secrets = [0, 4096].flatMap((at) =>
+    secretIn(period?.subarray(at, at + 4096), derive("periods")) ?? []
+  );
   const carried = new Map<string, Uint8Array[]>();
   for (const { name, value } of versions) {
     if (name[0] !== 0x6b) continue;
     for (const secret of secrets) {
-      const list = open(hmac(secret, text("static-store key list")), value, 21, text("static-store key list"));
+      const list = open(
+        hmac(secret, text("static-store key list")),
+        value,
+        21,
+        text("static-store key list"),
+      );
       for (let at = 0; list !== undefined && at < list.length; at += 48) {
         const tag = hex(list.subarray(at, at + 16));
         carried.set(tag, [...carried.get(tag) ?? [], list.slice(at + 16, at + 48)]);
@@ -92,7 +108,9 @@ export function openAll({ key, period, versions }: StolenStore): Loot {
         ...carried.get(hex(name.subarray(17, 33))) ?? [],
       ]
       : [values];
-    const plaintext = keys.values().map((key) => open(key, value, 11, text("static-store record"), name))
+    const plaintext = keys.values().map((key) =>
+      open(key, value, 11, text("static-store record"), name)
+    )
       .find((found) => found !== undefined);
     if (plaintext === undefined) {
       if (isSecret) closed++;
@@ -119,7 +137,11 @@ function open(
 ): Uint8Array<ArrayBuffer> | undefined {
   if (bytes.length < headerBytes + 12 + 16) return undefined;
   try {
-    const cipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(headerBytes, headerBytes + 12));
+    const cipher = createDecipheriv(
+      "aes-256-gcm",
+      key,
+      bytes.subarray(headerBytes, headerBytes + 12),
+    );
     cipher.setAAD(joined(label, bytes.subarray(0, headerBytes), name));
     cipher.setAuthTag(bytes.subarray(-16));
     return joined(cipher.update(bytes.subarray(headerBytes + 12, -16)), cipher.final());
@@ -128,7 +150,10 @@ function open(
   }
 }
 
-/** A log: blocks of 32 KiB with parts of batches. Torn parts are left out. (LevelDB, doc/log_format.md) */
+/**
+ * A log: blocks of 32 KiB with parts of batches. Torn parts are left out. (LevelDB,
+ * doc/log_format.md)
+ */
 export function* versionsInLog(log: Uint8Array): Iterable<Version> {
   const block = 32 * 1024;
   let batch: Uint8Array[] = [];

@@ -1,4 +1,7 @@
-/** A port of this process that leads to another one. While it is cut, connections stay open and nothing arrives. */
+/**
+ * A port of this process that leads to another one. While it is cut, connections stay open and
+ * nothing arrives.
+ */
 export class TcpWay implements Disposable {
   readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   readonly #port: number;

@@ -1,4 +1,5 @@
-// Files of others: tests find them in any of their places, and a machine without them is told how to get them.
+// Files of others: tests find them in any of their places, and a machine without them is told how
+// to get them.
 import { assertEquals, assertThrows } from "@std/assert";
 import { natsPackage } from "../../tools/fetch/debian_package.ts";
 import { requireNats } from "./nats.ts";
@@ -29,12 +30,18 @@ Deno.test("vectors() asks for a file in any place, and names the command that br
 });
 
 Deno.test("vectors() refuses a file that is not in the table of sources: nobody else could run the test", () => {
-  assertThrows(() => vectors("mls/no_such.json"), Error, "mls/no_such.json is not in tools/fetch/sources.ts");
+  assertThrows(
+    () => vectors("mls/no_such.json"),
+    Error,
+    "mls/no_such.json is not in tools/fetch/sources.ts",
+  );
 });
 
 Deno.test("nats-server is found as Debian's package, and a machine without it is told how to get it", async () => {
   const nats = natsPackage();
-  const [names, help] = "obstacle" in nats ? [[], nats.obstacle] : [[nats.name], "deno task fetch brings one"];
+  const [names, help] = "obstacle" in nats
+    ? [[], nats.obstacle]
+    : [[nats.name], "deno task fetch brings one"];
   await withFiles(names, (folder) => {
     const machine = { named: undefined, path: "/nowhere", packages: ["/nowhere"] };
     assertEquals(requireNats(machine), {

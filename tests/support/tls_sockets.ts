@@ -12,9 +12,12 @@ export interface TlsSockets extends Disposable {
 
 export function watchTlsSockets(): TlsSockets {
   setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as () => void; // cast: V8's own, which the flag has just made
+  // cast: V8's own, which the flag has just made
+  const collect = runInNewContext("gc") as () => void;
   const made: WeakRef<object>[] = [];
-  const prototype = TLSSocket.prototype as unknown as { _init: (this: object, ...given: unknown[]) => void }; // cast: not in the types
+  const prototype = TLSSocket.prototype as unknown as {
+    _init: (this: object, ...given: unknown[]) => void;
+  }; // cast: not in the types
   const init = prototype._init;
   prototype._init = function (...given): void {
     made.push(new WeakRef(this));

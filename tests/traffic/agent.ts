@@ -1,6 +1,7 @@
 /**
- * One agent whose traffic is watched, or who keeps the watched ones busy: a process in Deno or Node that is told by lines what
- * to do. A real client with real MLS; only its token is granted by the relay under test.
+ * One agent whose traffic is watched, or who keeps the watched ones busy: a process in Deno or Node
+ * that is told by lines what to do. A real client with real MLS; only its token is granted by the
+ * relay under test.
  */
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -30,7 +31,12 @@ export type AgentCommand =
   /** Joins, and reads what comes. */
   | { readonly do: "join"; readonly invite: Invite }
   /** With four sends under way; with a pause in between, one. */
-  | { readonly do: "talk"; readonly name: string; readonly untilMs: number; readonly everyMs: number }
+  | {
+    readonly do: "talk";
+    readonly name: string;
+    readonly untilMs: number;
+    readonly everyMs: number;
+  }
   /** Replies to every message in these channels from now on. */
   | { readonly do: "answer"; readonly names: readonly string[] }
   /** One channel after the other. */

@@ -1,12 +1,18 @@
 /**
- * Judges a recording the way an observer would: sizes, spacing, direction, bursts. Whether two states of a session can be told
- * apart is asked of each direction by itself.
+ * Judges a recording the way an observer would: sizes, spacing, direction, bursts. Whether two
+ * states of a session can be told apart is asked of each direction by itself.
  */
 import { limits } from "../../proto/mod.ts";
 import type { Random } from "../support/mod.ts";
 import { rankRows } from "./features.ts";
 import { type Observation, type WireTransport, withoutHttp } from "./observation.ts";
-import { type LabelledStretch, separateGaps, separateUnits, type Separation, type Spacing } from "./separation.ts";
+import {
+  type LabelledStretch,
+  separateGaps,
+  separateUnits,
+  type Separation,
+  type Spacing,
+} from "./separation.ts";
 import type { Recording, State, Stretch } from "./stage.ts";
 
 /** The wire's traffic of one tick, and of the time around it. */
@@ -41,10 +47,13 @@ export interface Wire {
 }
 
 export function unitsOf(recording: Recording, direction: Direction, wire: Wire): UnitStretch[] {
-  const seen = recording.observations.map((observations) => unitsOfSession(joinTicks(observations, wire), direction));
+  const seen = recording.observations.map((observations) =>
+    unitsOfSession(joinTicks(observations, wire), direction)
+  );
   return recording.stretches.map((stretch) => {
     const { session, fromMs, untilMs } = stretch;
-    const inside = ({ atMs, gapMs }: TimedUnit): boolean => atMs - gapMs >= fromMs && atMs <= untilMs;
+    const inside = ({ atMs, gapMs }: TimedUnit): boolean =>
+      atMs - gapMs >= fromMs && atMs <= untilMs;
     return { ...stretch, units: (seen[session] ?? []).filter(inside) };
   });
 }
@@ -58,8 +67,9 @@ interface Tick extends Observation {
 }
 
 /**
- * Packets of one tick, joined: those that follow each other at once, and those that complete a cell whose first packet was sent
- * (the machine may take the processor away between two packets of a write).
+ * Packets of one tick, joined: those that follow each other at once, and those that complete a cell
+ * whose first packet was sent (the machine may take the processor away between two packets of a
+ * write).
  */
 function joinTicks(observations: readonly Observation[], { transport, intervalMs }: Wire): Tick[] {
   const joined: Tick[] = [];
@@ -104,8 +114,19 @@ function unitsOfSession(ticks: readonly Tick[], direction: Direction): TimedUnit
       const [earlierGapMs, sinceOtherMs] = [gapMs, atMs - otherMs];
       gapMs = atMs - lastMs;
       const ownBytes = wireBytes - streamBytes;
-      const around = { gapMs, earlierGapMs, sinceOtherMs, others, packets, ownBytes, controlPackets, controlBytes };
-      if (Number.isFinite(earlierGapMs + sinceOtherMs)) units.push({ atMs, streamBytes, ...around });
+      const around = {
+        gapMs,
+        earlierGapMs,
+        sinceOtherMs,
+        others,
+        packets,
+        ownBytes,
+        controlPackets,
+        controlBytes,
+      };
+      if (Number.isFinite(earlierGapMs + sinceOtherMs)) {
+        units.push({ atMs, streamBytes, ...around });
+      }
       [lastMs, others, controlPackets, controlBytes] = [atMs, 0, 0, 0];
     }
   }
@@ -138,10 +159,16 @@ export interface Question {
 }
 
 /** Can the second state be told from the first? */
-export function compare(stretches: readonly UnitStretch[], question: Question, random: Random): Comparison {
+export function compare(
+  stretches: readonly UnitStretch[],
+  question: Question,
+  random: Random,
+): Comparison {
   const [one, other] = question.states;
   const label = (features: (unit: Unit) => number[]): LabelledStretch[] => {
-    const ranked = rankRows(stretches.map(({ units, ...rest }) => ({ ...rest, rows: units.map(features) })));
+    const ranked = rankRows(
+      stretches.map(({ units, ...rest }) => ({ ...rest, rows: units.map(features) })),
+    );
     return stretches.map(({ units, state, ...stretch }, i) => ({
       ...stretch,
       state,
@@ -151,13 +178,19 @@ export function compare(stretches: readonly UnitStretch[], question: Question, r
     })).filter(({ state }) => state === one || state === other);
   };
   const count = (state: State): number =>
-    stretches.reduce((sum, stretch) => sum + (stretch.state === state ? stretch.units.length : 0), 0);
+    stretches.reduce(
+      (sum, stretch) => sum + (stretch.state === state ? stretch.units.length : 0),
+      0,
+    );
   return {
     ...question,
     units: [count(one), count(other)],
     spacing: separateGaps(label(cellFeatures), random),
     cells: separateUnits(label(cellFeatures), random),
-    withControl: separateUnits(label((unit) => [...cellFeatures(unit), ...controlFeatures(unit)]), random),
+    withControl: separateUnits(
+      label((unit) => [...cellFeatures(unit), ...controlFeatures(unit)]),
+      random,
+    ),
   };
 }
 
@@ -169,12 +202,21 @@ function controlFeatures({ packets, ownBytes, controlPackets, controlBytes }: Un
   return [packets, ownBytes, controlPackets, controlBytes];
 }
 
-/** Areas with what is right 95 times of 100. `chance`: how often states that are drawn again have spacings as different. */
-export const describedColumns = "way  states       n            KS D  p       chance  AUC            with control ";
+/**
+ * Areas with what is right 95 times of 100. `chance`: how often states that are drawn again have
+ * spacings as different.
+ */
+export const describedColumns =
+  "way  states       n            KS D  p       chance  AUC            with control ";
 
-export function describe({ direction, states, units, spacing, cells, withControl }: Comparison): string {
-  const area = ({ value, error }: Separation): string => `${value.toFixed(3)} ± ${(1.96 * error).toFixed(3)}`;
+export function describe(
+  { direction, states, units, spacing, cells, withControl }: Comparison,
+): string {
+  const area = ({ value, error }: Separation): string =>
+    `${value.toFixed(3)} ± ${(1.96 * error).toFixed(3)}`;
   return `${direction.padEnd(4)} ${states.join("/").padEnd(12)} ${units.join("/").padEnd(12)} ${
     spacing.value.toFixed(3)
-  } ${spacing.p.toExponential(1)} ${spacing.chance.toFixed(3)}   ${area(cells)}  ${area(withControl)}`;
+  } ${spacing.p.toExponential(1)} ${spacing.chance.toFixed(3)}   ${area(cells)}  ${
+    area(withControl)
+  }`;
 }

@@ -1,13 +1,24 @@
-// Whether members confirm epochs cannot be counted in cells: the same hour with and without confirmations has the same cells at
-// the same times, both ways. The SDK's session and the relay's cells on simulated time, without sockets.
+// Whether members confirm epochs cannot be counted in cells: the same hour with and without
+// confirmations has the same cells at the same times, both ways. The SDK's session and the relay's
+// cells on simulated time, without sockets.
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { assert, assertEquals } from "@std/assert";
 import { parseChannelName } from "../../proto/mod.ts";
-import { createWorld, defaultCoreConfig, startMs, tokenOf, type World } from "../../relay/core/testing/world.ts";
+import {
+  createWorld,
+  defaultCoreConfig,
+  startMs,
+  tokenOf,
+  type World,
+} from "../../relay/core/testing/world.ts";
 import { openCellLine } from "../../relay/testing/cell_line.ts";
 import { type CoverOptions, StaticClient } from "../../sdk/mod.ts";
 import { createNodeEd25519 } from "../../sdk/platform/node_ed25519.ts";
-import { type Connector, createRelaySession, parseEndpoints } from "../../sdk/session/testing/mod.ts";
+import {
+  type Connector,
+  createRelaySession,
+  parseEndpoints,
+} from "../../sdk/session/testing/mod.ts";
 import {
   Agent,
   createMemoryDisk,
@@ -41,7 +52,9 @@ class Scene {
     const runtime = { nowMs, after, randomBytes: (length: number) => random.bytes(length) };
     // Of its own: what is written more often must not change what else is drawn.
     const diskRandom = createRandom(this.#seed + 200 + this.#agents.length);
-    const store = await RecordStore.open(openMemory(createMemoryDisk(), (length) => diskRandom.bytes(length)));
+    const store = await RecordStore.open(
+      openMemory(createMemoryDisk(), (length) => diskRandom.bytes(length)),
+    );
     const identity = await openIdentity(store, new TextEncoder().encode(label), runtime);
     const relayRandom = createRandom(this.#seed + 100 + this.#agents.length);
     const connector: Connector = {
@@ -100,7 +113,10 @@ interface Played {
 async function play(cover: CoverOptions, confirms: boolean, seed: number): Promise<Played> {
   const random = createRandom(seed);
   const limits = { ...defaultCoreConfig.limits, keyPackagesPerAgent: 0 };
-  const scene = new Scene(await createWorld({ random: (length) => random.bytes(length), config: { limits } }), seed);
+  const scene = new Scene(
+    await createWorld({ random: (length) => random.bytes(length), config: { limits } }),
+    seed,
+  );
   const agents: Agent[] = [];
   for (const label of ["alice", "bob", "carol"]) {
     agents.push(await scene.agent(label, cover, confirms));
@@ -109,7 +125,9 @@ async function play(cover: CoverOptions, confirms: boolean, seed: number): Promi
   assert(alice !== undefined && agents[0] !== undefined && guests[0] !== undefined);
   const channel = await scene.finish(alice.createChannel(name));
   for (const guest of guests) {
-    const welcome = await scene.finish(channel.addMember(await scene.finish(guest.generateKeyPackage())));
+    const welcome = await scene.finish(
+      channel.addMember(await scene.finish(guest.generateKeyPackage())),
+    );
     await scene.finish(guest.joinChannel(name, welcome));
   }
   const inside = await Inside.of(agents[0], name);
@@ -122,7 +140,8 @@ async function play(cover: CoverOptions, confirms: boolean, seed: number): Promi
   }
   const { epoch, issues } = channel.health();
   assertEquals(issues, []);
-  const confirmed = channel.members().filter(({ confirmedEpoch }) => confirmedEpoch === epoch).length;
+  const confirmed =
+    channel.members().filter(({ confirmedEpoch }) => confirmedEpoch === epoch).length;
   await scene.close();
   return { cells: scene.cells, confirmed };
 }

@@ -1,7 +1,8 @@
 /**
- * Makes what is measured of units comparable between sessions: each value becomes its rank among all values of its session, from
- * -½ to ½. Sessions differ by themselves (how the slots of their two directions lie to each other, for one), which an observer
- * who watches for long can take out just like this; and one stall of the machine does not decide everything. States play no part.
+ * Makes what is measured of units comparable between sessions: each value becomes its rank among
+ * all values of its session, from -½ to ½. Sessions differ by themselves (how the slots of their
+ * two directions lie to each other, for one), which an observer who watches for long can take out
+ * just like this; and one stall of the machine does not decide everything. States play no part.
  */
 
 export interface MeasuredStretch {

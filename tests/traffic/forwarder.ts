@@ -1,6 +1,6 @@
 /**
- * Stands between one client and the relay and notes what passes, for machines without Wireshark: datagrams, or records of TLS,
- * as an observer sees them.
+ * Stands between one client and the relay and notes what passes, for machines without Wireshark:
+ * datagrams, or records of TLS, as an observer sees them.
  */
 import type { Seen } from "./observation.ts";
 import { TlsRecords } from "./tls_records.ts";
@@ -35,7 +35,9 @@ export function forwardDatagrams(): Forwarder {
     for await (const [datagram, address] of socket) {
       client = address;
       note(true, datagram);
-      await upstream.send(datagram, { transport: "udp", hostname: host, port: relayPort }).catch(() => 0);
+      await upstream.send(datagram, { transport: "udp", hostname: host, port: relayPort }).catch(
+        () => 0,
+      );
     }
   };
   for (const loop of [answers(), run()]) void loop.catch(() => {});
@@ -55,7 +57,9 @@ export function forwardRecords(): Forwarder {
   const open = new Set<Deno.Conn>();
   let relayPort = 0;
   const pass = async (from: Deno.Conn, to: Deno.Conn, fromClient: boolean): Promise<void> => {
-    const records = new TlsRecords((recordBytes) => seen.push({ atMs: exactNow(), fromClient, recordBytes }));
+    const records = new TlsRecords((recordBytes) =>
+      seen.push({ atMs: exactNow(), fromClient, recordBytes })
+    );
     const watch = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
       transform: (chunk, controller) => {
         records.read(chunk);

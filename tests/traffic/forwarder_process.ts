@@ -1,6 +1,7 @@
 /**
- * Forwarders in a process of their own, which comes first like clients and relay: what a forwarder is late, it shows as traffic.
- * It is told as its argument what to forward, by its first line to which ports, and by its second where to write what it saw.
+ * Forwarders in a process of their own, which comes first like clients and relay: what a forwarder
+ * is late, it shows as traffic. It is told as its argument what to forward, by its first line to
+ * which ports, and by its second where to write what it saw.
  */
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -47,7 +48,10 @@ async function serve(): Promise<void> {
     const told: number[] | string = JSON.parse(line);
     if (typeof told === "string") {
       const seen = forwarders.map((forwarder) => forwarder.stop());
-      const text = JSON.stringify(seen, (_, value) => value instanceof Uint8Array ? value.toHex() : value);
+      const text = JSON.stringify(
+        seen,
+        (_, value) => value instanceof Uint8Array ? value.toHex() : value,
+      );
       await Deno.writeTextFile(told, text);
     } else {
       for (const [i, forwarder] of forwarders.entries()) forwarder.connectTo(told[i] ?? 0);

@@ -1,4 +1,6 @@
-/** The verdict on a recording, in words: figures for a table, and findings that are beyond doubt. */
+/**
+ * The verdict on a recording, in words: figures for a table, and findings that are beyond doubt.
+ */
 import { limits } from "../../proto/mod.ts";
 import type { Random } from "../support/mod.ts";
 import {
@@ -21,7 +23,10 @@ export interface Judgement {
   readonly table: readonly string[];
 }
 
-/** A distance between spacings, or a skill, that chance explains once in a million runs, all comparisons of a run together. */
+/**
+ * A distance between spacings, or a skill, that chance explains once in a million runs, all
+ * comparisons of a run together.
+ */
 const leastP = 1e-6 / 36;
 /** The same for a normal distribution, in deviations to either side. */
 const mostDeviations = 5.5;
@@ -29,13 +34,20 @@ const mostDeviations = 5.5;
 const mostSkill = 0.1;
 /** Limit for states that are drawn again, independent of the noise. */
 const mostChance = 0.05;
-/** A sender that this machine kept from its processor may find two ticks due: rare, whatever a session does. */
+/**
+ * A sender that this machine kept from its processor may find two ticks due: rare, whatever a
+ * session does.
+ */
 const leastSingle = 0.9;
 /** A forwarder is a program too, and may be stopped for longer than a slot within a cell. */
 const mostStalls = 0.05;
 
 /** Each state against the first. */
-export function judge({ transport, capture, cover, states }: Group, recording: Recording, random: Random): Judgement {
+export function judge(
+  { transport, capture, cover, states }: Group,
+  recording: Recording,
+  random: Random,
+): Judgement {
   const [first, ...others] = states;
   const wire = { transport, intervalMs: cover.intervalMs ?? 0 };
   const comparisons: Comparison[] = [];
@@ -44,7 +56,9 @@ export function judge({ transport, capture, cover, states }: Group, recording: R
   for (const direction of directions) {
     const stretches = unitsOf(recording, direction, wire);
     findings.push(
-      ...oddSizes(stretches, capture === "sockets" ? mostStalls : 0).map((odd) => `${transport} ${direction}: ${odd}`),
+      ...oddSizes(stretches, capture === "sockets" ? mostStalls : 0).map((odd) =>
+        `${transport} ${direction}: ${odd}`
+      ),
     );
     for (const state of others) {
       const pair: [State, State] = [first ?? state, state];
@@ -69,8 +83,8 @@ export function isBeyondDoubt({ spacing, cells, withControl }: Comparison): bool
 }
 
 /**
- * Sizes that reveal something: everything is a whole number of cells, and nearly always one. `stalls` is a share of the
- * units.
+ * Sizes that reveal something: everything is a whole number of cells, and nearly always one.
+ * `stalls` is a share of the units.
  */
 export function oddSizes(stretches: readonly UnitStretch[], stalls = 0): string[] {
   const sizes = unitSizes(stretches);
@@ -80,6 +94,8 @@ export function oddSizes(stretches: readonly UnitStretch[], stalls = 0): string[
   const single = (sizes.get(limits.cellBytes) ?? 0) / all;
   return [
     ...(isMany ? odd : []).map(([bytes, count]) => `${count} units of ${bytes} bytes`),
-    ...(single < leastSingle ? [`only ${(100 * single).toFixed(1)} % of the units are one cell`] : []),
+    ...(single < leastSingle
+      ? [`only ${(100 * single).toFixed(1)} % of the units are one cell`]
+      : []),
   ];
 }

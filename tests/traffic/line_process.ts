@@ -2,8 +2,9 @@
 import { installed } from "../support/mod.ts";
 
 /**
- * Client and relay have machines of their own in real life, here they share one with each other and with everything else.
- * Where we may, they come first; else what is measured is who else wants the processor.
+ * Client and relay have machines of their own in real life, here they share one with each other and
+ * with everything else. Where we may, they come first; else what is measured is who else wants the
+ * processor.
  */
 const first = Deno.uid() === 0 && installed("nice").met ? ["nice", "-n", "-15"] : [];
 
@@ -14,15 +15,28 @@ export class LineProcess {
 
   constructor(command: string, args: readonly string[], env: Record<string, string> = {}) {
     const [program, ...rest] = [...first, command, ...args];
-    this.#child = new Deno.Command(program ?? command, { args: rest, env, stdin: "piped", stdout: "piped" }).spawn();
+    this.#child = new Deno.Command(program ?? command, {
+      args: rest,
+      env,
+      stdin: "piped",
+      stdout: "piped",
+    }).spawn();
     this.#input = this.#child.stdin.getWriter();
     this.#lines = linesOf(this.#child.stdout);
   }
 
   /** A module of this folder in Deno. */
-  static deno(module: string, args: readonly string[], env: Record<string, string> = {}): LineProcess {
+  static deno(
+    module: string,
+    args: readonly string[],
+    env: Record<string, string> = {},
+  ): LineProcess {
     const path = new URL(module, import.meta.url).pathname;
-    return new LineProcess(Deno.execPath(), ["run", "-A", "--no-check", "--quiet", path, ...args], env);
+    return new LineProcess(
+      Deno.execPath(),
+      ["run", "-A", "--no-check", "--quiet", path, ...args],
+      env,
+    );
   }
 
   /** The next line; the caller knows what it is. */

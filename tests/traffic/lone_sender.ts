@@ -1,4 +1,7 @@
-/** A sender by itself, idle and busy in turns, over a socket that shows how it writes its cells: for the control without fill. */
+/**
+ * A sender by itself, idle and busy in turns, over a socket that shows how it writes its cells: for
+ * the control without fill.
+ */
 import { CellSender, limits } from "../../proto/mod.ts";
 import type { Random } from "../support/mod.ts";
 import type { Observation } from "./observation.ts";
@@ -47,7 +50,11 @@ export async function recordSender(
   to.close();
   await watched;
   from.close();
-  return { observations: [observations], stretches, work: { idle: 0, busy: 0, second: 0, joining: 0 } };
+  return {
+    observations: [observations],
+    stretches,
+    work: { idle: 0, busy: 0, second: 0, joining: 0 },
+  };
 }
 
 async function watch(to: Deno.DatagramConn, observations: Observation[]): Promise<void> {

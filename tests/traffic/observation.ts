@@ -1,6 +1,7 @@
 /**
- * Observations on the wire between watched sessions and the relay, packet by packet, and which bytes belong to cells.
- * Captures differ in how they see packets; their meaning is decided here, for all of them.
+ * Observations on the wire between watched sessions and the relay, packet by packet, and which
+ * bytes belong to cells. Captures differ in how they see packets; their meaning is decided here,
+ * for all of them.
  */
 import { limits } from "../../proto/mod.ts";
 import { QuicOpener, readKeyLog } from "./quic_packets.ts";
@@ -48,12 +49,20 @@ export function observe(seen: readonly Seen[], keyLog: string): Observation[] {
     if (datagram === undefined) continue;
     const opened = (fromClient ? up : down).open(datagram);
     if (opened === undefined) continue;
-    observations.push({ atMs, fromClient, wireBytes: datagram.length, streamBytes: opened.streamBytes });
+    observations.push({
+      atMs,
+      fromClient,
+      wireBytes: datagram.length,
+      streamBytes: opened.streamBytes,
+    });
   }
   return observations;
 }
 
-/** A record of TLS that holds one cell: HTTP/2 frame head (9), gRPC's (5), protobuf's field head (3), record type and tag. */
+/**
+ * A record of TLS that holds one cell: HTTP/2 frame head (9), gRPC's (5), protobuf's field head
+ * (3), record type and tag.
+ */
 const recordOverhead = 9 + 5 + 3 + 1 + 16;
 /** Records of HTTP/2's own are far below this, those with cells, or parts of one, above. */
 const smallestCellRecord = 1_000;
@@ -63,10 +72,15 @@ function streamBytesOfRecord(recordBytes: number): number {
   return recordBytes < smallestCellRecord ? 0 : recordBytes - recordOverhead;
 }
 
-/** Bytes that HTTP may add to the records of one cell: a window update, the head of a request, of a second record. */
+/**
+ * Bytes that HTTP may add to the records of one cell: a window update, the head of a request, of a
+ * second record.
+ */
 const mostOwnBytes = 96;
 
-/** Bytes that were sent at once, without HTTP's additions: whole cells, if it is no more than that. */
+/**
+ * Bytes that were sent at once, without HTTP's additions: whole cells, if it is no more than that.
+ */
 export function withoutHttp(streamBytes: number, transport: WireTransport): number {
   const cells = Math.floor(streamBytes / limits.cellBytes);
   const isHttp = transport !== "quic" && streamBytes % limits.cellBytes <= cells * mostOwnBytes;

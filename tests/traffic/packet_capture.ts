@@ -20,7 +20,12 @@ export async function startPacketCapture(options: PacketCaptureOptions): Promise
   const file = `${folder}/${protocol}.pcap`;
   const filter = `net ${network} and ${protocol} port ${port}`;
   const args = ["-q", "-P", "-i", "lo", "-B", "64", "-f", filter, "-w", file];
-  const dumpcap = new Deno.Command("dumpcap", { args, stdin: "null", stdout: "null", stderr: "piped" }).spawn();
+  const dumpcap = new Deno.Command("dumpcap", {
+    args,
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
   const [first, rest] = dumpcap.stderr.tee();
   await untilText(first, "File:");
   void rest.pipeTo(new WritableStream()).catch(() => {});
@@ -45,7 +50,10 @@ async function mayCapture(): Promise<Requirement> {
   return { met: success, reason: "this user may not capture packets" };
 }
 
-async function untilText(stream: ReadableStream<Uint8Array<ArrayBuffer>>, text: string): Promise<void> {
+async function untilText(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  text: string,
+): Promise<void> {
   let seen = "";
   for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
     seen += chunk;
@@ -69,12 +77,16 @@ function readCapture(file: string, { protocol, port }: PacketCaptureOptions): Ma
     const name = `${address} ${from.port} ${to.port}`;
     const stream = streams.get(name) ?? new TcpStream();
     streams.set(name, stream);
-    for (const recordBytes of stream.read(sequence, payload)) seen.push({ atMs, fromClient, recordBytes });
+    for (const recordBytes of stream.read(sequence, payload)) {
+      seen.push({ atMs, fromClient, recordBytes });
+    }
   }
   return sessions;
 }
 
-/** One direction of a connection. On loopback nothing is lost; what is sent again is not read again. */
+/**
+ * One direction of a connection. On loopback nothing is lost; what is sent again is not read again.
+ */
 class TcpStream {
   #next: number | undefined;
   #found: number[] = [];

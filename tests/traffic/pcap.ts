@@ -1,4 +1,7 @@
-/** Reads a capture file of the classic format: Ethernet, as Linux shows its loopback interface, with UDP or TCP over IPv4. */
+/**
+ * Reads a capture file of the classic format: Ethernet, as Linux shows its loopback interface, with
+ * UDP or TCP over IPv4.
+ */
 
 export interface Packet {
   readonly atMs: number;
@@ -52,7 +55,8 @@ function readPacket(frame: Uint8Array<ArrayBuffer>, atMs: number): Packet | unde
     port: view.getUint16(port),
   });
   const payloadAt = at + (protocol === udp ? 8 : (view.getUint8(at + 12) >> 4) * 4);
-  // A length of 0 is that of a packet larger than its field can say (segments that the kernel keeps together).
+  // A length of 0 is that of a packet larger than its field can say (segments that the kernel keeps
+  // together).
   const ipLength = view.getUint16(ethernetBytes + 2);
   return {
     atMs,

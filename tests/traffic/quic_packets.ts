@@ -1,6 +1,7 @@
 /**
- * Opens captured QUIC packets with the client's own key log, to see what an observer cannot: which bytes are of the stream
- * and which are QUIC's own (RFC 9000, 9001). Only 1-RTT packets; what does not open is not ours or is of the handshake.
+ * Opens captured QUIC packets with the client's own key log, to see what an observer cannot: which
+ * bytes are of the stream and which are QUIC's own (RFC 9000, 9001). Only 1-RTT packets; what does
+ * not open is not ours or is of the handshake.
  */
 import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
 
@@ -26,7 +27,10 @@ export interface Keys {
 const connectionIdBytes = 8;
 const tagBytes = 16;
 const keyPhaseBit = 4;
-/** Sizes that path discovery may settle on; a capture on loopback shows several packets of one size as one. */
+/**
+ * Sizes that path discovery may settle on; a capture on loopback shows several packets of one size
+ * as one.
+ */
 const mostPacketBytes = 1_500;
 const leastPacketBytes = 1_200;
 
@@ -34,7 +38,9 @@ const leastPacketBytes = 1_200;
 export class QuicOpener {
   readonly #candidates: readonly Keys[];
   #keys: Keys | undefined;
-  /** Those before an update: packets from before it may come after the first that is from after it. */
+  /**
+   * Those before an update: packets from before it may come after the first that is from after it.
+   */
   #earlier: Keys | undefined;
   #packetBytes: number[] = [];
   #largest = -1;
@@ -84,7 +90,12 @@ export class QuicOpener {
         const payload = this.#tryPacket(rest.subarray(0, bytes), keys);
         if (payload === undefined) continue;
         this.#keys ??= keys;
-        if (bytes < rest.length) this.#packetBytes = [bytes, ...this.#packetBytes.filter((known) => known !== bytes)];
+        if (bytes < rest.length) {
+          this.#packetBytes = [
+            bytes,
+            ...this.#packetBytes.filter((known) => known !== bytes),
+          ];
+        }
         return { payload, bytes };
       }
     }
@@ -94,14 +105,20 @@ export class QuicOpener {
   *#lengths(rest: number): Generator<number> {
     if (rest <= mostPacketBytes) yield rest;
     for (const known of this.#packetBytes) if (known < rest) yield known;
-    for (let bytes = Math.min(rest - 1, mostPacketBytes); bytes >= leastPacketBytes; bytes--) yield bytes;
+    for (let bytes = Math.min(rest - 1, mostPacketBytes); bytes >= leastPacketBytes; bytes--) {
+      yield bytes;
+    }
   }
 
   #tryPacket(packet: Uint8Array, known: Keys): Uint8Array | undefined {
     const { headerKey, aead } = known;
     const numberAt = 1 + connectionIdBytes;
     if (packet.length < numberAt + 4 + tagBytes) return undefined;
-    const ecb = createCipheriv(aead === "aes-128-gcm" ? "aes-128-ecb" : "aes-256-ecb", headerKey, null);
+    const ecb = createCipheriv(
+      aead === "aes-128-gcm" ? "aes-128-ecb" : "aes-256-ecb",
+      headerKey,
+      null,
+    );
     const mask = ecb.update(packet.subarray(numberAt + 4, numberAt + 20));
     const first = (packet[0] ?? 0) ^ ((mask[0] ?? 0) & 0x1f);
     const numberBytes = (first & 3) + 1;
@@ -143,7 +160,10 @@ interface Sealed {
   readonly body: Uint8Array;
 }
 
-function openWith({ aead, key, iv }: Keys, { header, number, body }: Sealed): Uint8Array | undefined {
+function openWith(
+  { aead, key, iv }: Keys,
+  { header, number, body }: Sealed,
+): Uint8Array | undefined {
   const nonce = iv.slice();
   new DataView(nonce.buffer).setUint32(8, new DataView(nonce.buffer).getUint32(8) ^ number);
   const open = createDecipheriv(aead, key, nonce);
@@ -162,9 +182,12 @@ function openWith({ aead, key, iv }: Keys, { header, number, body }: Sealed): Ui
 /** Keys of all connections in a key log, by direction. */
 export function readKeyLog(text: string): { client: Keys[]; relay: Keys[] } {
   const secrets = (label: string): Keys[] =>
-    Array.from(text.matchAll(new RegExp(`^${label}_TRAFFIC_SECRET_0 \\w+ (\\w+)$`, "gm")), ([, hex = ""]) => {
-      return deriveKeys(Uint8Array.fromHex(hex));
-    });
+    Array.from(
+      text.matchAll(new RegExp(`^${label}_TRAFFIC_SECRET_0 \\w+ (\\w+)$`, "gm")),
+      ([, hex = ""]) => {
+        return deriveKeys(Uint8Array.fromHex(hex));
+      },
+    );
   return { client: secrets("CLIENT"), relay: secrets("SERVER") };
 }
 

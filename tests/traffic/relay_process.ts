@@ -1,4 +1,7 @@
-/** The relay under watch, in a process of its own. Its arguments: addresses and whole origins under which it may be dialled. */
+/**
+ * The relay under watch, in a process of its own. Its arguments: addresses and whole origins under
+ * which it may be dialled.
+ */
 import { openTestRelay } from "../../relay/testing/open_relay.ts";
 import { createCertificate } from "../support/mod.ts";
 
@@ -8,16 +11,24 @@ export interface RelayPorts {
   readonly cert: string;
 }
 
-const { addresses, origins: given }: { addresses: string[]; origins: string[] } = JSON.parse(Deno.args[0] ?? "{}");
+const { addresses, origins: given }: { addresses: string[]; origins: string[] } = JSON.parse(
+  Deno.args[0] ?? "{}",
+);
 const certificate = await createCertificate({
   dns: ["localhost"],
   addresses: addresses.map((address) => address.split(".").map(Number)),
 });
-// The relay reads this list at each authentication, so its own ports may be added once they are known.
+// The relay reads this list at each authentication, so its own ports may be added once they are
+// known.
 const origins = [...given];
 // One peer invites everybody to everything.
 const many = 1_000_000;
-const config = { origins, invitesPerAgentAndHour: many, channelsPerAccount: many, subscriptionsPerSession: many };
+const config = {
+  origins,
+  invitesPerAgentAndHour: many,
+  channelsPerAccount: many,
+  subscriptionsPerSession: many,
+};
 const relay = await openTestRelay({ certificate, config });
 const { quicPort, grpcPort } = relay;
 for (const host of ["localhost", ...addresses]) {

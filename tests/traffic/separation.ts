@@ -1,8 +1,10 @@
 /**
- * How well two states can be told apart, and how well they could be if there were nothing to tell. The second is not taken from
- * a formula: ticks of one session are not independent, and what the machine does falls on many of them. Which session was in
- * which state was drawn at random in every round, so the recording itself tells what chance does: the states are drawn again on
- * paper, many times, and everything is computed anew (a randomization test; it is exact whatever the noise is like).
+ * How well two states can be told apart, and how well they could be if there were nothing to tell.
+ * The second is not taken from a formula: ticks of one session are not independent, and what the
+ * machine does falls on many of them. Which session was in which state was drawn at random in every
+ * round, so the recording itself tells what chance does: the states are drawn again on paper, many
+ * times, and everything is computed anew (a randomization test; it is exact whatever the noise is
+ * like).
  */
 import type { Random } from "../support/mod.ts";
 import { areaUnderCurve, fitLine, kolmogorovSmirnov, momentsOf } from "./statistics.ts";
@@ -24,7 +26,10 @@ export interface Separation {
   readonly value: number;
   /** The standard deviation among states that were drawn again: what chance alone does. */
   readonly error: number;
-  /** How many of those separate as well as the true ones, as a probability. Never below 1 / (draws + 1). */
+  /**
+   * How many of those separate as well as the true ones, as a probability. Never below 1 / (draws +
+   * 1).
+   */
   readonly chance: number;
 }
 
@@ -41,11 +46,18 @@ const draws = 199;
 export function separateGaps(stretches: readonly LabelledStretch[], random: Random): Spacing {
   const distance = (labels: Labels): number => judgeGaps(stretches, labels).distance;
   const truth = labelsOf(stretches);
-  return { ...againstChance(stretches, distance, (value) => value, random), p: judgeGaps(stretches, truth).p };
+  return {
+    ...againstChance(stretches, distance, (value) => value, random),
+    p: judgeGaps(stretches, truth).p,
+  };
 }
 
-function judgeGaps(stretches: readonly LabelledStretch[], labels: Labels): { distance: number; p: number } {
-  const of = (label: boolean): number[] => stretches.flatMap(({ gaps }, i) => labels[i] === label ? gaps : []);
+function judgeGaps(
+  stretches: readonly LabelledStretch[],
+  labels: Labels,
+): { distance: number; p: number } {
+  const of = (label: boolean): number[] =>
+    stretches.flatMap(({ gaps }, i) => labels[i] === label ? gaps : []);
   return kolmogorovSmirnov(of(true), of(false));
 }
 
@@ -64,7 +76,9 @@ function againstChance(
   const truth = judge(labelsOf(stretches));
   const drawn = Array.from({ length: draws }, () => judge(drawLabels(stretches, random)));
   const average = drawn.reduce((sum, value) => sum + value, 0) / draws;
-  const error = Math.sqrt(drawn.reduce((sum, value) => sum + (value - average) ** 2, 0) / (draws - 1));
+  const error = Math.sqrt(
+    drawn.reduce((sum, value) => sum + (value - average) ** 2, 0) / (draws - 1),
+  );
   const asLarge = drawn.filter((value) => size(value) >= size(truth)).length;
   return { value: truth, error, chance: (1 + asLarge) / (1 + draws) };
 }
@@ -78,15 +92,17 @@ function drawLabels(stretches: readonly LabelledStretch[], random: Random): Labe
   const dealt = new Map<number, Map<number, boolean>>();
   for (const [round, members] of Map.groupBy(stretches, ({ round }) => round)) {
     const slots = [...new Map(members.map(({ slot, positive }) => [slot, positive]))];
-    const order = slots.map(([, positive]) => ({ positive, key: random.uint32() })).sort((a, b) => a.key - b.key);
+    const order = slots.map(([, positive]) => ({ positive, key: random.uint32() })).sort((a, b) =>
+      a.key - b.key
+    );
     dealt.set(round, new Map(slots.map(([slot], i) => [slot, order[i]?.positive ?? false])));
   }
   return stretches.map(({ round, slot }) => dealt.get(round)?.get(slot) ?? false);
 }
 
 /**
- * Units are ranked among those of the same round, along a line that was fitted to the other rounds: what the machine did in a
- * round can neither be mistaken for skill nor hide it.
+ * Units are ranked among those of the same round, along a line that was fitted to the other rounds:
+ * what the machine did in a round can neither be mistaken for skill nor hide it.
  */
 function classifier(stretches: readonly LabelledStretch[]): (labels: Labels) => number {
   const width = stretches.find(({ rows }) => rows.length > 0)?.rows[0]?.length ?? 0;

@@ -1,7 +1,8 @@
 /**
- * Records sessions in every state that they should not show. Sessions in all states are recorded at the same time, against one
- * relay, and which session is in which state is drawn anew in every round: whatever else the machine does falls on all states,
- * and how much a session differs by itself is told by drawing the states again, on paper (`separation.ts`).
+ * Records sessions in every state that they should not show. Sessions in all states are recorded at
+ * the same time, against one relay, and which session is in which state is drawn anew in every
+ * round: whatever else the machine does falls on all states, and how much a session differs by
+ * itself is told by drawing the states again, on paper (`separation.ts`).
  */
 import { grantedToken } from "../../relay/testing/open_relay.ts";
 import type { Random } from "../support/mod.ts";
@@ -33,7 +34,9 @@ export interface RecordingOptions {
   readonly rounds: number;
   /** How long a state lasts in each round. */
   readonly stateMs: number;
-  /** All states of a round at once, or all sessions through the same states, one after the other. */
+  /**
+   * All states of a round at once, or all sessions through the same states, one after the other.
+   */
   readonly arrangement: "at once" | "in turns";
   readonly random: Random;
 }
@@ -43,7 +46,10 @@ export interface Stretch {
   readonly state: State;
   readonly session: number;
   readonly round: number;
-  /** The slot that the state was drawn for in this round: stretches with the same slot have the same state. */
+  /**
+   * The slot that the state was drawn for in this round: stretches with the same slot have the same
+   * state.
+   */
   readonly slot: number;
   readonly fromMs: number;
   readonly untilMs: number;
@@ -72,7 +78,10 @@ export async function record(options: RecordingOptions): Promise<Recording[]> {
   const watched = members.map((group, number) => createWatched(group, number));
   const byForwarder = watched.filter(isForwarded).map(({ transport }) => transport);
   const forwarders = await startForwarders(byForwarder, folder, opened);
-  const names = { addresses: watched.map(({ address }) => address), origins: originsOf(watched, forwarders) };
+  const names = {
+    addresses: watched.map(({ address }) => address),
+    origins: originsOf(watched, forwarders),
+  };
   const relayProcess = LineProcess.deno("relay_process.ts", [JSON.stringify(names)]);
   opened.defer(() => relayProcess.end());
   const relay = await relayProcess.next<RelayPorts>();
@@ -83,7 +92,9 @@ export async function record(options: RecordingOptions): Promise<Recording[]> {
     startAgents(watched, { ...around, token }, opened),
   ]);
   let next = 0;
-  const casts = options.groups.map((group) => new Cast(group, agents.slice(next, next += group.states.length)));
+  const casts = options.groups.map((group) =>
+    new Cast(group, agents.slice(next, next += group.states.length))
+  );
   await gather(peer, agents);
   await playAll({ ...options, casts, peer });
   await Promise.all(agents.map(({ process }) => command(process, { do: "close" })));
@@ -91,7 +102,10 @@ export async function record(options: RecordingOptions): Promise<Recording[]> {
   return casts.map((cast) => cast.recording((agent) => seen.get(agent.watched) ?? []));
 }
 
-/** Gives the watched ones something to do, and is not watched itself: it dials an address of its own. */
+/**
+ * Gives the watched ones something to do, and is not watched itself: it dials an address of its
+ * own.
+ */
 async function startPeer(
   { token, folder, relay }: Pick<AgentOptions, "token" | "folder"> & { readonly relay: RelayPorts },
   opened: AsyncDisposableStack,
@@ -136,7 +150,11 @@ class Cast {
   constructor(readonly group: Group, readonly agents: readonly WatchedAgent[]) {}
 
   recording(observationsOf: (agent: WatchedAgent) => readonly Observation[]): Recording {
-    return { observations: this.agents.map(observationsOf), stretches: this.stretches, work: this.work };
+    return {
+      observations: this.agents.map(observationsOf),
+      stretches: this.stretches,
+      work: this.work,
+    };
   }
 }
 
@@ -190,10 +208,16 @@ async function play(turn: Turn, invites: readonly Invite[][], stateMs: number): 
 }
 
 /** Channels to join, for all players that will: more than there is time for. */
-async function prepareJoining({ stateMs, peer }: Scene, turns: readonly Turn[], number: number): Promise<Invite[][]> {
+async function prepareJoining(
+  { stateMs, peer }: Scene,
+  turns: readonly Turn[],
+  number: number,
+): Promise<Invite[][]> {
   const names = (turns[number] ?? []).map(({ cast, state }, i) => {
     const each = Math.ceil(stateMs / (ticksToJoin * (cast.group.cover.intervalMs ?? stateMs)));
-    return state === "joining" ? Array.from({ length: each }, (_, n) => `acme/traffic/join-${number}-${i}-${n}`) : [];
+    return state === "joining"
+      ? Array.from({ length: each }, (_, n) => `acme/traffic/join-${number}-${i}-${n}`)
+      : [];
   });
   const invites = await command<Invite[]>(peer, { do: "create", names: names.flat() });
   return names.map(({ length }) => invites.splice(0, length));
@@ -211,10 +235,16 @@ async function enter(
     case "busy":
     case "second": {
       const everyMs = state === "busy" ? 0 : 1_000;
-      return (await command<{ done: number }>(agent.process, { do: "talk", name, untilMs, everyMs })).done;
+      return (await command<{ done: number }>(agent.process, {
+        do: "talk",
+        name,
+        untilMs,
+        everyMs,
+      })).done;
     }
     case "joining":
-      return (await command<{ done: number }>(agent.process, { do: "joinAll", invites, untilMs })).done;
+      return (await command<{ done: number }>(agent.process, { do: "joinAll", invites, untilMs }))
+        .done;
   }
 }
 
@@ -223,7 +253,9 @@ async function command<Answer>(to: LineProcess, what: AgentCommand): Promise<Ans
 }
 
 function shuffled<T>(items: readonly T[], random: Random): T[] {
-  return items.map((item) => ({ item, key: random.uint32() })).sort((a, b) => a.key - b.key).map(({ item }) => item);
+  return items.map((item) => ({ item, key: random.uint32() })).sort((a, b) => a.key - b.key).map((
+    { item },
+  ) => item);
 }
 
 function pause(ms: number): Promise<void> {

@@ -1,15 +1,26 @@
-/** A statistician's methods: do two samples come from one distribution, and does a score rank one above the other. */
+/**
+ * A statistician's methods: do two samples come from one distribution, and does a score rank one
+ * above the other.
+ */
 
 export interface KolmogorovSmirnov {
   /** The largest distance between the two empirical distributions. */
   readonly distance: number;
-  /** How likely a distance like this is when they are the same; the asymptotic formula, good from 30 values on. */
+  /**
+   * How likely a distance like this is when they are the same; the asymptotic formula, good from 30
+   * values on.
+   */
   readonly p: number;
 }
 
-export function kolmogorovSmirnov(one: readonly number[], other: readonly number[]): KolmogorovSmirnov {
+export function kolmogorovSmirnov(
+  one: readonly number[],
+  other: readonly number[],
+): KolmogorovSmirnov {
   const [a, b] = [one, other].map((values) => Float64Array.from(values).sort());
-  if (a === undefined || b === undefined || a.length === 0 || b.length === 0) return { distance: 0, p: 1 };
+  if (a === undefined || b === undefined || a.length === 0 || b.length === 0) {
+    return { distance: 0, p: 1 };
+  }
   let [i, j, distance] = [0, 0, 0];
   while (i < a.length && j < b.length) {
     const value = Math.min(a[i] ?? 0, b[j] ?? 0);
@@ -25,7 +36,9 @@ export function kolmogorovSmirnov(one: readonly number[], other: readonly number
 function kolmogorovTail(lambda: number): number {
   if (lambda < 0.2) return 1;
   let sum = 0;
-  for (let k = 1; k <= 100; k++) sum += (k % 2 === 1 ? 2 : -2) * Math.exp(-2 * k * k * lambda * lambda);
+  for (let k = 1; k <= 100; k++) {
+    sum += (k % 2 === 1 ? 2 : -2) * Math.exp(-2 * k * k * lambda * lambda);
+  }
   return Math.min(1, Math.max(0, sum));
 }
 
@@ -46,8 +59,8 @@ export function areaUnderCurve(positives: readonly number[], negatives: readonly
 const ridge = 1e-3;
 
 /**
- * The sums that a fit needs of rows with the same label: their number, their sum, and the sum of their products (lower
- * half).
+ * The sums that a fit needs of rows with the same label: their number, their sum, and the sum of
+ * their products (lower half).
  */
 export interface Moments {
   readonly count: number;
@@ -61,16 +74,19 @@ export function momentsOf(rows: readonly (readonly number[])[], width: number): 
     for (let i = 0; i < width; i++) {
       const value = row[i] ?? 0;
       sum[i] = (sum[i] ?? 0) + value;
-      for (let j = 0; j <= i; j++) products[i * width + j] = (products[i * width + j] ?? 0) + value * (row[j] ?? 0);
+      for (let j = 0; j <= i; j++) {
+        products[i * width + j] = (products[i * width + j] ?? 0) + value * (row[j] ?? 0);
+      }
     }
   }
   return { count: rows.length, sum, products };
 }
 
 /**
- * Fisher's linear discriminant between groups of rows with one label each: a row scores by how far it lies from the one mean
- * towards the other. It has no threshold, which would only tell how many groups of each label it was made of. The costly half
- * does not depend on the labels, and is done once.
+ * Fisher's linear discriminant between groups of rows with one label each: a row scores by how far
+ * it lies from the one mean towards the other. It has no threshold, which would only tell how many
+ * groups of each label it was made of. The costly half does not depend on the labels, and is done
+ * once.
  */
 export function fitLine(
   groups: readonly Moments[],
@@ -98,7 +114,11 @@ export function fitLine(
   };
 }
 
-function addUp(vectors: readonly Float64Array[], width: number, factorOf: (index: number) => number): Float64Array {
+function addUp(
+  vectors: readonly Float64Array[],
+  width: number,
+  factorOf: (index: number) => number,
+): Float64Array {
   const sum = new Float64Array(width);
   for (const [v, vector] of vectors.entries()) {
     const factor = factorOf(v);

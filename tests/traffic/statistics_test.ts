@@ -31,11 +31,21 @@ Deno.test("fitLine() finds the direction in which two groups differ, and no othe
   const group = (shift: number): number[][] =>
     Array.from({ length: 500 }, () => [normal(random) + shift, 5 * normal(random)]);
   const line = fitLine([group(-1), group(1)].map((rows) => momentsOf(rows, 2)))([false, true]);
-  assert(line([1, 0]) > line([-1, 0]) && Math.abs(line([0, 1])) < 0.2 * line([1, 0]), `seed ${random.seed}`);
+  assert(
+    line([1, 0]) > line([-1, 0]) && Math.abs(line([0, 1])) < 0.2 * line([1, 0]),
+    `seed ${random.seed}`,
+  );
 });
 
-/** Four sessions that differ by themselves, in rounds that differ too, one of each round in the second state. */
-function simulate(random: Random, rounds: number, make: (positive: boolean) => number): LabelledStretch[] {
+/**
+ * Four sessions that differ by themselves, in rounds that differ too, one of each round in the
+ * second state.
+ */
+function simulate(
+  random: Random,
+  rounds: number,
+  make: (positive: boolean) => number,
+): LabelledStretch[] {
   const peculiar = [0, 1, 2, 3].map(() => 3 * uniform(random));
   const stretches = Array.from({ length: rounds }, (_, round) => {
     const noise = 0.3 * uniform(random);
@@ -45,7 +55,14 @@ function simulate(random: Random, rounds: number, make: (positive: boolean) => n
       const rows = Array.from({ length: 30 }, () => {
         return [make(i === 1) * (1 + noise), normal(random) + (peculiar[session] ?? 0)];
       });
-      return { session, round, slot: session, positive: i === 1, gaps: rows.map(([gap = 0]) => gap), rows };
+      return {
+        session,
+        round,
+        slot: session,
+        positive: i === 1,
+        gaps: rows.map(([gap = 0]) => gap),
+        rows,
+      };
     });
   }).flat();
   const ranked = rankRows(stretches);
@@ -54,14 +71,19 @@ function simulate(random: Random, rounds: number, make: (positive: boolean) => n
 
 Deno.test("the same distribution is not told apart, a shift of half a deviation and a wider spread are", () => {
   const random = createRandom(seedFromEnvironment());
-  const check = (make: (positive: boolean) => number): { p: number; auc: number; error: number; chance: number } => {
+  const check = (
+    make: (positive: boolean) => number,
+  ): { p: number; auc: number; error: number; chance: number } => {
     const stretches = simulate(random, 40, make);
     const { value, error, chance } = separateUnits(stretches, random);
     return { p: separateGaps(stretches, random).p, auc: value, error, chance };
   };
   const same = check(() => normal(random));
   const text = (found: typeof same): string => JSON.stringify({ ...found, seed: random.seed });
-  assert(Math.abs(same.auc - 0.5) < 6 * same.error && same.error < 0.05 && same.p > 1e-7, text(same));
+  assert(
+    Math.abs(same.auc - 0.5) < 6 * same.error && same.error < 0.05 && same.p > 1e-7,
+    text(same),
+  );
   const shifted = check((positive) => normal(random) + (positive ? 0.5 : 0));
   assert(shifted.auc > 0.56 && shifted.p < 1e-4 && shifted.chance < 0.05, text(shifted));
   const wider = check((positive) => normal(random) * (positive ? 2 : 1));
@@ -70,7 +92,10 @@ Deno.test("the same distribution is not told apart, a shift of half a deviation 
 
 Deno.test("what is peculiar to a session is not mistaken for its state", () => {
   const random = createRandom(seedFromEnvironment());
-  const areas = Array.from({ length: 20 }, () => separateUnits(simulate(random, 10, () => normal(random)), random));
+  const areas = Array.from(
+    { length: 20 },
+    () => separateUnits(simulate(random, 10, () => normal(random)), random),
+  );
   const average = areas.reduce((sum, { value }) => sum + value, 0) / areas.length;
   assert(Math.abs(average - 0.5) < 0.05, `on average ${average}, seed ${random.seed}`);
 });

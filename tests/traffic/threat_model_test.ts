@@ -10,6 +10,10 @@ Deno.test("every claim of the threat model names a test that exists", () => {
     const [, path = "", name = ""] = /`([^`]+_test\.ts|[^`]+\.ts)`: "(.+)"/.exec(row) ?? [];
     assert(path !== "" && name !== "", `no test is named in: ${row}`);
     // As a name: a test's own, or that of a step.
-    assertStringIncludes(Deno.readTextFileSync(new URL(path, root)), `"${name}"`, `${path} has no test "${name}"`);
+    assertStringIncludes(
+      Deno.readTextFileSync(new URL(path, root)),
+      `"${name}"`,
+      `${path} has no test "${name}"`,
+    );
   }
 });

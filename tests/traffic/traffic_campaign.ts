@@ -1,5 +1,6 @@
-// Can an observer of real packets tell what a session does? With `constant` cover it must not, and where cover or padding is
-// missing these same tests must see it. 5,000 units of each state are recorded, and what is found is printed.
+// Can an observer of real packets tell what a session does? With `constant` cover it must not, and
+// where cover or padding is missing these same tests must see it. 5,000 units of each state are
+// recorded, and what is found is printed.
 import { assert, assertEquals } from "@std/assert";
 import { tried } from "../support/campaign.ts";
 import { node } from "../support/runtime/node.ts";
@@ -10,7 +11,10 @@ import { loneIntervalMs, recordSender } from "./lone_sender.ts";
 import { packetCapture } from "./packet_capture.ts";
 import { type Group, record, type Recording, type RecordingOptions, states } from "./stage.ts";
 
-/** A fifth of the slots of `strong`: times in a slot are drawn from half of it, so longer ones hide more. */
+/**
+ * A fifth of the slots of `strong`: times in a slot are drawn from half of it, so longer ones hide
+ * more.
+ */
 const intervalMs = 50;
 /** 20 units of each state a second, each way. */
 const length = { rounds: 72, stateMs: 3_750 };
@@ -26,8 +30,9 @@ const capture = packetCapture.met ? "packets" : "sockets";
 const quic: Group = { transport: "quic", cover, capture, states };
 const grpc: Group = { transport: "grpc", cover, capture, states };
 /**
- * No slot is filled: this client may not spend a byte on cover. Three that say something every second: one says too little. Two
- * that are busy: states that are drawn again leave one alone out of all rounds once in ten draws, and separate as well then.
+ * No slot is filled: this client may not spend a byte on cover. Three that say something every
+ * second: one says too little. Two that are busy: states that are drawn again leave one alone out
+ * of all rounds once in ten draws, and separate as well then.
  */
 const unfilled: Group = {
   transport: "quic",
@@ -45,7 +50,10 @@ const random = createRandom(seedFromEnvironment());
 const longGroups = [quic, ...(node.met ? [grpc] : [])];
 const shortGroups = [unfilled, ...bySockets];
 
-/** The groups of a length are recorded at once, by whichever test asks first: minutes would pass otherwise. */
+/**
+ * The groups of a length are recorded at once, by whichever test asks first: minutes would pass
+ * otherwise.
+ */
 let long: Promise<ReadonlyMap<Group, Recording>> | undefined;
 let short: Promise<ReadonlyMap<Group, Recording>> | undefined;
 async function recordingOf(group: Group): Promise<Recording> {
@@ -62,18 +70,23 @@ async function recordGroups(
   options: Omit<RecordingOptions, "groups" | "random">,
 ): Promise<ReadonlyMap<Group, Recording>> {
   const recorded = await record({ ...options, groups, random });
-  return new Map(groups.flatMap((group, i) => recorded[i] === undefined ? [] : [[group, recorded[i]]]));
+  return new Map(
+    groups.flatMap((group, i) => recorded[i] === undefined ? [] : [[group, recorded[i]]]),
+  );
 }
 
 function looksTheSame(group: Group, recording: Recording): void {
   const { work: { busy, second, joining } } = recording;
-  const worked = busy > 3 * second && (!group.states.includes("joining") || (second > 0 && joining > 0));
+  const worked = busy > 3 * second &&
+    (!group.states.includes("joining") || (second > 0 && joining > 0));
   assert(worked, `the agents did something: ${JSON.stringify(recording.work)}`);
   const { comparisons, findings, table } = judge(group, recording, random);
   console.log(table.join("\n"));
   assertEquals(comparisons.length, 2 * (group.states.length - 1));
   const least = shortGroups.includes(group) ? leastUnitsOfShort : leastUnits;
-  for (const comparison of comparisons) assert(Math.min(...comparison.units) >= least, describe(comparison));
+  for (const comparison of comparisons) {
+    assert(Math.min(...comparison.units) >= least, describe(comparison));
+  }
   tried(`${comparisons.length} comparisons of at least ${least} units`);
   assertEquals(findings, []);
 }
@@ -86,10 +99,17 @@ testWhen(node, "over grpc, idle, busy, joining and occasional sessions look the 
   looksTheSame(grpc, await recordingOf(grpc));
 });
 
-// Not judged: on one machine, an agent's work takes the processor from its own ticks and from the relay's.
+// Not judged: on one machine, an agent's work takes the processor from its own ticks and from the
+// relay's.
 Deno.test("in turns, all sessions of the machine idle or all of them busy: reported", async () => {
-  const inTurns = await recordGroups(longGroups, { ...length, rounds: roundsInTurns, arrangement: "in turns" });
-  const tables = inTurns.entries().flatMap(([group, recording]) => judge(group, recording, random).table);
+  const inTurns = await recordGroups(longGroups, {
+    ...length,
+    rounds: roundsInTurns,
+    arrangement: "in turns",
+  });
+  const tables = inTurns.entries().flatMap(([group, recording]) =>
+    judge(group, recording, random).table
+  );
   console.log(tables.toArray().join("\n"));
 });
 
@@ -114,7 +134,10 @@ Deno.test("control: without fill in the cells, the same tests tell them by their
   const wire = { transport: "quic", intervalMs: loneIntervalMs } as const;
   const whole = await recordSender(random, (cell) => cell);
   assertEquals(oddSizes(unitsOf(whole, "up", wire)), []);
-  const cut = await recordSender(random, (cell) => cell.subarray(0, 3 + (cell[1] ?? 0) * 256 + (cell[2] ?? 0)));
+  const cut = await recordSender(
+    random,
+    (cell) => cell.subarray(0, 3 + (cell[1] ?? 0) * 256 + (cell[2] ?? 0)),
+  );
   const stretches = unitsOf(cut, "up", wire);
   assert(oddSizes(stretches).length > 5, `${oddSizes(stretches)}`);
   const comparison = compare(stretches, { direction: "up", states: ["idle", "busy"] }, random);

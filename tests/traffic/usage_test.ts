@@ -10,7 +10,11 @@ import {
   parseChannelName,
 } from "../../proto/mod.ts";
 import { platform } from "../../sdk/platform/deno.ts";
-import { type CellStream, type Connector, openRelaySession } from "../../sdk/session/testing/mod.ts";
+import {
+  type CellStream,
+  type Connector,
+  openRelaySession,
+} from "../../sdk/session/testing/mod.ts";
 import { startStack } from "../support/stack.ts";
 import { createPrivateMessage, eventually } from "../support/mod.ts";
 

@@ -1,13 +1,20 @@
 /**
- * The sessions that are watched, and how: each is an agent in a process of its own, so that only its own work can move its own
- * ticks, and dials a loopback address of its own, by which a capture knows whose packets it sees.
+ * The sessions that are watched, and how: each is an agent in a process of its own, so that only
+ * its own work can move its own ticks, and dials a loopback address of its own, by which a capture
+ * knows whose packets it sees.
  */
 import type { CoverOptions } from "../../sdk/mod.ts";
 import { createProject } from "../../tools/bundle.ts";
 import type { AgentOptions } from "./agent.ts";
 import type { Forwarders } from "./forwarder_process.ts";
 import { LineProcess } from "./line_process.ts";
-import { type Capture, type Observation, observe, type Seen, type WireTransport } from "./observation.ts";
+import {
+  type Capture,
+  type Observation,
+  observe,
+  type Seen,
+  type WireTransport,
+} from "./observation.ts";
 import { startPacketCapture } from "./packet_capture.ts";
 import type { RelayPorts } from "./relay_process.ts";
 
@@ -40,7 +47,9 @@ export function isForwarded({ capture }: Watched): boolean {
 
 /** Origins that the relay does not know by itself. */
 export function originsOf(watched: readonly Watched[], { ports }: Forwarders): string[] {
-  return watched.filter(isForwarded).map(({ transport }, i) => `${schemeOf(transport)}://localhost:${ports[i]}`);
+  return watched.filter(isForwarded).map(({ transport }, i) =>
+    `${schemeOf(transport)}://localhost:${ports[i]}`
+  );
 }
 
 function schemeOf(transport: WireTransport): string {
@@ -66,14 +75,24 @@ export async function startAgents(
 ): Promise<WatchedAgent[]> {
   const forwarded = all.filter(isForwarded);
   await forwarders.connectTo(forwarded.map((watched) => portOf(watched, relay)));
-  const bundle = all.some(({ transport }) => transport === "grpc") ? bundleForNode(opened) : undefined;
+  const bundle = all.some(({ transport }) => transport === "grpc")
+    ? bundleForNode(opened)
+    : undefined;
   return await Promise.all(all.map(async (watched) => {
     const { transport, cover, address, identity } = watched;
     const host = isForwarded(watched)
       ? `localhost:${forwarders.ports[forwarded.indexOf(watched)]}`
       : `${address}:${portOf(watched, relay)}`;
     const endpoint = `${schemeOf(transport)}://${host}`;
-    const options: AgentOptions = { folder, token, endpoint, transport, cover, identity, cert: relay.cert };
+    const options: AgentOptions = {
+      folder,
+      token,
+      endpoint,
+      transport,
+      cover,
+      identity,
+      cert: relay.cert,
+    };
     const argument = JSON.stringify(options);
     // Both runtimes are watched.
     const process = transport === "grpc" && bundle !== undefined
@@ -106,8 +125,12 @@ export async function startWatch(
 ): Promise<Watch> {
   const captures: Capture[] = [];
   if (!all.every(isForwarded)) {
-    captures.push(await startPacketCapture({ protocol: "udp", port: relay.quicPort, network, folder }));
-    captures.push(await startPacketCapture({ protocol: "tcp", port: relay.grpcPort, network, folder }));
+    captures.push(
+      await startPacketCapture({ protocol: "udp", port: relay.quicPort, network, folder }),
+    );
+    captures.push(
+      await startPacketCapture({ protocol: "tcp", port: relay.grpcPort, network, folder }),
+    );
   }
   return {
     stop: async () => {
@@ -118,7 +141,9 @@ export async function startWatch(
       const forwarded = await forwarders.stop();
       return new Map(all.map((watched) => {
         const seen = isForwarded(watched) ? forwarded.shift() : packets.get(watched.address);
-        const keyLog = watched.transport === "quic" ? Deno.readTextFileSync(keyLogOf(watched, folder)) : "";
+        const keyLog = watched.transport === "quic"
+          ? Deno.readTextFileSync(keyLogOf(watched, folder))
+          : "";
         return [watched, observe(seen ?? [], keyLog)];
       }));
     },

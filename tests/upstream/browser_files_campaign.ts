@@ -1,6 +1,7 @@
 /**
- * Overwritten values in a copied profile of Chromium: docs/store.md says that its IndexedDB forgets nothing for long, that keys
- * which scripts cannot export lie in it, and that an access handle of the origin's own files would overwrite.
+ * Overwritten values in a copied profile of Chromium: docs/store.md says that its IndexedDB forgets
+ * nothing for long, that keys which scripts cannot export lie in it, and that an access handle of
+ * the origin's own files would overwrite.
  */
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
@@ -31,18 +32,22 @@ testWhen(
   async () => {
     const page = await Deno.readTextFile(new URL("browser_files_page.mjs", import.meta.url));
     const reported = Promise.withResolvers<Written>();
-    await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
-      if (request.method === "POST") reported.resolve(await request.json());
-      const html = `<!doctype html><script type="module">${page}</script>`;
-      return new Response(html, { headers: { "content-type": "text/html" } });
-    });
+    await using server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      async (request) => {
+        if (request.method === "POST") reported.resolve(await request.json());
+        const html = `<!doctype html><script type="module">${page}</script>`;
+        return new Response(html, { headers: { "content-type": "text/html" } });
+      },
+    );
     await using browser = await startChromium([`http://127.0.0.1:${server.addr.port}/`]);
     const ended = browser.process.status.then(({ code }) => {
       throw new Error(`Chromium ended with code ${code}`);
     });
     const { records, places, secret } = await Promise.race([reported.promise, ended]);
     const files = await contentOf(`${browser.profile}/Default`);
-    const isThere = (bytes: string): boolean => files.some((file) => file.includes(Buffer.from(bytes, "base64")));
+    const isThere = (bytes: string): boolean =>
+      files.some((file) => file.includes(Buffer.from(bytes, "base64")));
     assertEquals(records.filter(isThere).length, records.length, "versions of the record");
     assert(isThere(secret), "a key that scripts cannot export");
     assertEquals(places.filter(isThere), places.slice(-2), "what lay in the file");

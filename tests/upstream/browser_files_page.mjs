@@ -41,9 +41,14 @@ const overwrite = `
   handle.close();
   postMessage(written);
 `;
-const worker = new Worker(URL.createObjectURL(new Blob([overwrite], { type: "text/javascript" })), { type: "module" });
+const worker = new Worker(URL.createObjectURL(new Blob([overwrite], { type: "text/javascript" })), {
+  type: "module",
+});
 const places = await new Promise((resolve, reject) => {
   worker.onmessage = ({ data }) => resolve(data);
   worker.onerror = ({ message }) => reject(new Error(message));
 });
-await fetch("/results", { method: "POST", body: JSON.stringify({ records, places, secret: base64(secret) }) });
+await fetch("/results", {
+  method: "POST",
+  body: JSON.stringify({ records, places, secret: base64(secret) }),
+});

@@ -1,4 +1,7 @@
-/** The newest Deno on npm that has a build for this machine, installed below `dist/` once for each version. */
+/**
+ * The newest Deno on npm that has a build for this machine, installed below `dist/` once for each
+ * version.
+ */
 import { installed, type Requirement, runCommand } from "../support/mod.ts";
 
 const platform = `@deno/${Deno.build.os}-${Deno.build.arch === "aarch64" ? "arm64" : "x64"}-glibc`;

@@ -1,6 +1,7 @@
 /**
- * Why `server/http2/` exists, on the newest Deno: `node:http2` reads memory that it has freed when a peer says GOAWAY and leaves. Freed
- * memory is overwritten here, so that this shows at the first peer and not at one of thousands.
+ * Why `server/http2/` exists, on the newest Deno: `node:http2` reads memory that it has freed when
+ * a peer says GOAWAY and leaves. Freed memory is overwritten here, so that this shows at the first
+ * peer and not at one of thousands.
  */
 import { assert } from "@std/assert";
 import { createCertificate, testWhen } from "../support/mod.ts";
@@ -12,20 +13,24 @@ import { hasNewestDeno, newestDeno } from "./newest_deno.ts";
 
 const rounds = 100;
 
-testWhen(hasNewestDeno, "server/http2 has a reason: node:http2 of the newest Deno aborts the process", async () => {
-  assert(newestDeno !== undefined);
-  const { path, version } = newestDeno;
-  await checkReasons({
-    library: `node:http2 of Deno ${version}`,
-    reasons: {
-      "a server aborts when its clients leave": () => serverAborts(path),
-      "a client aborts when its server says GOAWAY": () => clientAborts(path),
-    },
-    deletion:
-      "Serve gRPC on node:http2, run tests/http2 against it, and delete proto/http2 with streams and flow control of " +
-      "server/http2, as docs/own_code.md#http2 says; let sdk/transport/session_stream.ts use node:http2",
-  });
-});
+testWhen(
+  hasNewestDeno,
+  "server/http2 has a reason: node:http2 of the newest Deno aborts the process",
+  async () => {
+    assert(newestDeno !== undefined);
+    const { path, version } = newestDeno;
+    await checkReasons({
+      library: `node:http2 of Deno ${version}`,
+      reasons: {
+        "a server aborts when its clients leave": () => serverAborts(path),
+        "a client aborts when its server says GOAWAY": () => clientAborts(path),
+      },
+      deletion:
+        "Serve gRPC on node:http2, run tests/http2 against it, and delete proto/http2 with streams and flow control of " +
+        "server/http2, as docs/own_code.md#http2 says; let sdk/transport/session_stream.ts use node:http2",
+    });
+  },
+);
 
 /** Each client reads a whole response and says goodbye. */
 async function serverAborts(deno: string): Promise<boolean> {
@@ -58,7 +63,9 @@ async function askAndLeave(server: Parameters<typeof RawClient.open>[0]): Promis
     for (let ended = false; !ended;) {
       const frames = await client.read();
       if (frames.length === 0) return false;
-      ended = frames.some(({ streamId, flags }) => streamId === 1 && (flags & flag.END_STREAM) !== 0);
+      ended = frames.some(({ streamId, flags }) =>
+        streamId === 1 && (flags & flag.END_STREAM) !== 0
+      );
     }
     return await client.send(goaway(0, 0));
   } catch {
@@ -79,7 +86,10 @@ async function clientAborts(deno: string): Promise<boolean> {
 /** By a signal. A process that failed in another way is no reason. */
 async function hasAborted(child: Deno.ChildProcess): Promise<boolean> {
   const { success, code, signal } = await child.status;
-  assert(success || signal !== null || code > 128, `the process failed with ${code}, so nothing is judged`);
+  assert(
+    success || signal !== null || code > 128,
+    `the process failed with ${code}, so nothing is judged`,
+  );
   return !success;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Downloads from servers that nobody here controls. They are asked over https only, and limits bound what they can do. The
- * content is held in memory until its sum is right, so that nothing else ever reaches the disk.
+ * Downloads from servers that nobody here controls. They are asked over https only, and limits
+ * bound what they can do. The content is held in memory until its sum is right, so that nothing
+ * else ever reaches the disk.
  */
 
 export interface Limits {
@@ -26,7 +27,8 @@ export class DownloadError extends Error {
 }
 
 const again = "Run deno task fetch again: it fetches only files that are missing.";
-const online = "Is this machine online? HTTPS_PROXY names a proxy, DENO_TLS_CA_STORE=system trusts its certificate.";
+const online =
+  "Is this machine online? HTTPS_PROXY names a proxy, DENO_TLS_CA_STORE=system trusts its certificate.";
 const report = "Nothing of it was kept. If this stays, report it as an issue.";
 
 export class Downloader {
@@ -38,7 +40,10 @@ export class Downloader {
     this.#limits = { ...usualLimits, ...limits };
   }
 
-  /** Returns the content at an address. Throws a `DownloadError` when it is not there or has another sum. */
+  /**
+   * Returns the content at an address. Throws a `DownloadError` when it is not there or has another
+   * sum.
+   */
   async download(address: string, sha256: string): Promise<Uint8Array<ArrayBuffer>> {
     const signal = AbortSignal.timeout(this.#limits.timeoutMs);
     const response = await this.#request(new URL(address), signal);
@@ -53,12 +58,17 @@ export class Downloader {
   async #request(first: URL, signal: AbortSignal): Promise<Response> {
     let url = first;
     for (let redirects = 0; redirects <= this.#limits.maxRedirects; redirects++) {
-      if (!isAllowed(url, first)) throw new DownloadError(`leads to ${url.origin}, which is not https`, report);
+      if (!isAllowed(url, first)) {
+        throw new DownloadError(`leads to ${url.origin}, which is not https`, report);
+      }
       const response = await this.#ask(url, signal);
       if (response.ok) return response;
       await response.body?.cancel();
       const target = response.headers.get("location");
-      if (response.status < 300 || response.status > 399 || target === null || !URL.canParse(target, url)) {
+      if (
+        response.status < 300 || response.status > 399 || target === null ||
+        !URL.canParse(target, url)
+      ) {
         throw new DownloadError(`answered ${response.status}`, report);
       }
       url = new URL(target, url);
@@ -67,7 +77,9 @@ export class Downloader {
   }
 
   async #ask(url: URL, signal: AbortSignal): Promise<Response> {
-    if (this.#unreachable.has(url.host)) throw new DownloadError("cannot be reached, as before", online);
+    if (this.#unreachable.has(url.host)) {
+      throw new DownloadError("cannot be reached, as before", online);
+    }
     try {
       return await fetch(url, { redirect: "manual", signal });
     } catch (cause) {
@@ -89,7 +101,9 @@ export class Downloader {
       }
     } catch (cause) {
       if (cause instanceof DownloadError) throw cause;
-      const why = signal.aborted ? this.#late() : `broke off after ${length} bytes (${reasonOf(cause)})`;
+      const why = signal.aborted
+        ? this.#late()
+        : `broke off after ${length} bytes (${reasonOf(cause)})`;
       throw new DownloadError(why, again, { cause });
     }
     return new Uint8Array(await new Blob(parts).arrayBuffer());
@@ -106,7 +120,8 @@ export async function sha256Of(content: Uint8Array<ArrayBuffer>): Promise<string
 
 /** Plain http is for tests: only on loopback, and only for an address that began there. */
 function isAllowed(url: URL, first: URL): boolean {
-  return url.protocol === "https:" || [url, first].every(({ hostname }) => hostname === "127.0.0.1");
+  return url.protocol === "https:" ||
+    [url, first].every(({ hostname }) => hostname === "127.0.0.1");
 }
 
 /** The runtime says `fetch failed`, and the reason in the cause. */

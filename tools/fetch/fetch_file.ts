@@ -1,11 +1,21 @@
-/** Brings one file to its place in the cache: it is there whole and with the right sum, or not at all. */
+/**
+ * Brings one file to its place in the cache: it is there whole and with the right sum, or not at
+ * all.
+ */
 import { type Downloader, DownloadError, sha256Of } from "./download.ts";
 import type { Source } from "./sources.ts";
 
 export type FetchOutcome = "fetched" | "there already";
 
-/** `folder` holds files of the source's kind. Throws an error for the user when the file cannot be had or kept. */
-export async function fetchFile(source: Source, folder: string, downloader: Downloader): Promise<FetchOutcome> {
+/**
+ * `folder` holds files of the source's kind. Throws an error for the user when the file cannot be
+ * had or kept.
+ */
+export async function fetchFile(
+  source: Source,
+  folder: string,
+  downloader: Downloader,
+): Promise<FetchOutcome> {
   const path = `${folder}/${source.name}`;
   if (await onDisk(path, () => isThere(path, source.sha256))) return "there already";
   const content = await firstOf(source, downloader);
@@ -13,18 +23,25 @@ export async function fetchFile(source: Source, folder: string, downloader: Down
   return "fetched";
 }
 
-async function firstOf({ name, addresses, sha256 }: Source, downloader: Downloader): Promise<Uint8Array<ArrayBuffer>> {
+async function firstOf(
+  { name, addresses, sha256 }: Source,
+  downloader: Downloader,
+): Promise<Uint8Array<ArrayBuffer>> {
   const failures: DownloadError[] = [];
   for (const address of addresses) {
     try {
       return await downloader.download(address, sha256);
     } catch (error) {
       if (!(error instanceof DownloadError)) throw error;
-      failures.push(new DownloadError(`${address} ${error.message}`, error.advice, { cause: error }));
+      failures.push(
+        new DownloadError(`${address} ${error.message}`, error.advice, { cause: error }),
+      );
     }
   }
   const reasons = failures.map(({ message }) => message).join("; ");
-  throw new Error(`Cannot fetch ${name}: ${reasons}. ${failures.at(-1)?.advice}`, { cause: failures });
+  throw new Error(`Cannot fetch ${name}: ${reasons}. ${failures.at(-1)?.advice}`, {
+    cause: failures,
+  });
 }
 
 /** Removes a damaged file: tests would read it if no address had a better one. */
@@ -57,6 +74,9 @@ async function onDisk<T>(path: string, use: () => Promise<T>): Promise<T> {
     return await use();
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`Cannot keep ${path}: ${why}. Make room, or name another folder with XDG_CACHE_HOME.`, { cause });
+    throw new Error(
+      `Cannot keep ${path}: ${why}. Make room, or name another folder with XDG_CACHE_HOME.`,
+      { cause },
+    );
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The places of third-party files: beside the checkout, or in the cache that `deno task fetch` fills. They are never in git.
- * Tests find them here and nowhere else.
+ * The places of third-party files: beside the checkout, or in the cache that `deno task fetch`
+ * fills. They are never in git. Tests find them here and nowhere else.
  */
 
 export type Kind = "vectors" | "peers";
@@ -14,7 +14,9 @@ export const remedy = "deno task fetch";
 const beside = `${import.meta.dirname}/../../../shared`;
 const environment: Variable = (name) => Deno.env.get(name);
 
-/** Returns `$XDG_CACHE_HOME/static`, or `~/.cache/static`. Undefined on a machine that has neither. */
+/**
+ * Returns `$XDG_CACHE_HOME/static`, or `~/.cache/static`. Undefined on a machine that has neither.
+ */
 export function cacheFolder(variable: Variable = environment): string | undefined {
   const [cache = "", home = ""] = [variable("XDG_CACHE_HOME"), variable("HOME")];
   // The specification of this variable asks that a relative path is ignored.
@@ -22,12 +24,17 @@ export function cacheFolder(variable: Variable = environment): string | undefine
   return home === "" ? undefined : `${home}/.cache/static`;
 }
 
-/** Returns the folders that may hold files of this kind, in the order in which they are looked at. */
+/**
+ * Returns the folders that may hold files of this kind, in the order in which they are looked at.
+ */
 export function placesOf(kind: Kind, variable: Variable = environment): string[] {
-  const [named, cache] = [kind === "vectors" ? variable("STATIC_VECTORS") : undefined, cacheFolder(variable)];
-  return [named ?? "", `${beside}/${kind}`, cache === undefined ? "" : `${cache}/${kind}`].filter((folder) =>
-    folder !== ""
-  );
+  const [named, cache] = [
+    kind === "vectors" ? variable("STATIC_VECTORS") : undefined,
+    cacheFolder(variable),
+  ];
+  return [named ?? "", `${beside}/${kind}`, cache === undefined ? "" : `${cache}/${kind}`].filter((
+    folder,
+  ) => folder !== "");
 }
 
 /** Returns the path of the first file of this name, or undefined when no place has one. */

@@ -9,7 +9,10 @@ Deno.test("the cache is below XDG_CACHE_HOME when that is absolute, or below HOM
   assertEquals(cacheFolder(variables({ XDG_CACHE_HOME: "/c", HOME: "/h" })), "/c/static");
   assertEquals(cacheFolder(variables({ XDG_CACHE_HOME: "c", HOME: "/h" })), "/h/.cache/static");
   assertEquals(cacheFolder(variables({ HOME: "/h" })), "/h/.cache/static");
-  assertEquals([cacheFolder(variables({})), cacheFolder(variables({ HOME: "" }))], [undefined, undefined]);
+  assertEquals([cacheFolder(variables({})), cacheFolder(variables({ HOME: "" }))], [
+    undefined,
+    undefined,
+  ]);
 });
 
 Deno.test("STATIC_VECTORS comes first, then the folder beside the checkout, then the cache", () => {
@@ -24,7 +27,9 @@ Deno.test("STATIC_VECTORS comes first, then the folder beside the checkout, then
 Deno.test("findFile() returns the first file of that name, and passes over folders", async () => {
   const root = await Deno.makeTempDir({ prefix: "static-places-" });
   try {
-    for (const folder of ["a/v.json", "b", "c"]) await Deno.mkdir(`${root}/${folder}`, { recursive: true });
+    for (const folder of ["a/v.json", "b", "c"]) {
+      await Deno.mkdir(`${root}/${folder}`, { recursive: true });
+    }
     for (const file of ["b/v.json", "c/v.json"]) await Deno.writeTextFile(`${root}/${file}`, "{}");
     const places = ["a", "b", "c"].map((folder) => `${root}/${folder}`);
     assertEquals(findFile("v.json", places), `${root}/b/v.json`);

@@ -1,6 +1,7 @@
 /**
- * Third-party files that tests use, with their public addresses: the only place that names these hosts. An address is pinned to
- * a revision and the content to its sum, so everybody tests against the same bytes.
+ * Third-party files that tests use, with their public addresses: the only place that names these
+ * hosts. An address is pinned to a revision and the content to its sum, so everybody tests against
+ * the same bytes.
  */
 
 export interface Source {
@@ -26,7 +27,8 @@ const repositories: readonly Repository[] = [
       "https://raw.githubusercontent.com/C2SP/wycheproof/dac1dd4729fd1f8dd9e1e9f3dce51d783da6c166/testvectors_v1",
     sums: {
       "aes_gcm_test.json": "985e5ecc172e181eaf49e89508b9470dcf478002eb7e8559c707eb42dc97dfe7",
-      "chacha20_poly1305_test.json": "fe61d25f90e1bde4461d00eafe61049e5f29bd999f36b766df9cda90906ad53d",
+      "chacha20_poly1305_test.json":
+        "fe61d25f90e1bde4461d00eafe61049e5f29bd999f36b766df9cda90906ad53d",
       "ed25519_test.json": "752d2ea7d7c6cf4736381b6cbacb61f8182b126ab7cd9b058f00c50084975536",
       "hkdf_sha256_test.json": "bb2b462a38b251cb52a2aede706d6d4b62b26864f4e80c95497507ddb07c5f1e",
       "x25519_test.json": "35c3f5231cf25cc640b524d403461deee9e49441d5d915a3a25b2c8ff5adbe7d",
@@ -42,8 +44,10 @@ const repositories: readonly Repository[] = [
       "key-schedule.json": "05aa9a68bd2538ace72d8c53375984cc728ef62220ebf314df675708546d97a7",
       "message-protection.json": "f7c1ae62ce63c3003e526d539c99f2b1444f65ee0a487d3a5667d46867526c45",
       "messages.json": "b194abe1561995223482dbad51c180146920dc2f637e74d01e07a388308791fb",
-      "passive-client-handling-commit.json": "b24949fdf857bf79d511f57504a8bdc7ce3247eb199684745e439c11b1a1da21",
-      "passive-client-welcome.json": "92ebb04b67b1aca4290965ae363650921842ceebe275bd79a2733414078d849c",
+      "passive-client-handling-commit.json":
+        "b24949fdf857bf79d511f57504a8bdc7ce3247eb199684745e439c11b1a1da21",
+      "passive-client-welcome.json":
+        "92ebb04b67b1aca4290965ae363650921842ceebe275bd79a2733414078d849c",
       "psk_secret.json": "2b534969dba0b65a04b7d790496af5c0ccdb472b3fc4ca25c8c82df3e8523784",
       "secret-tree.json": "08f92e6272452e2c832e32d38e16cf0c4aa28967e47d3842c60bc354c6b67a94",
       "transcript-hashes.json": "58046b58fbd98519b4e60953a105f550e4b427e2b140ea67dedcb751260eecb8",
@@ -55,7 +59,8 @@ const repositories: readonly Repository[] = [
   },
   {
     folder: "cbor",
-    address: "https://raw.githubusercontent.com/cbor/test-vectors/aba89b653e484bc8573c22f3ff35641d79dfd8c1",
+    address:
+      "https://raw.githubusercontent.com/cbor/test-vectors/aba89b653e484bc8573c22f3ff35641d79dfd8c1",
     sums: {
       "appendix_a.json": "80e78dc2f53cfdc9836094791d09e84c6818edf380f7cdd4be26a5c2dc4e9f3a",
     },
@@ -71,8 +76,8 @@ export const vectorSources: readonly Source[] = repositories.flatMap(({ folder, 
 );
 
 /**
- * Debian 12 and 13 have older versions, and run this one. The pool forgets versions; the snapshot archive keeps all of them,
- * and finds a file by its SHA-1.
+ * Debian 12 and 13 have older versions, and run this one. The pool forgets versions; the snapshot
+ * archive keeps all of them, and finds a file by its SHA-1.
  */
 const natsVersion = "2.15.1-1";
 const natsPackages = {
@@ -92,7 +97,9 @@ const natsPackages = {
 export const natsInPackage = "usr/sbin/nats-server";
 
 /** Returns the package for a machine, or undefined when Debian has none for it. */
-export function natsSource({ os, arch }: Pick<typeof Deno.build, "os" | "arch">): Source | undefined {
+export function natsSource(
+  { os, arch }: Pick<typeof Deno.build, "os" | "arch">,
+): Source | undefined {
   if (os !== "linux") return undefined;
   const { architecture, sha1, sha256 } = natsPackages[arch];
   const name = `nats-server_${natsVersion}_${architecture}.deb`;

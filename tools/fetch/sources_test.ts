@@ -17,7 +17,10 @@ Deno.test("every source has a sum and addresses over https that cannot change th
 });
 
 Deno.test("nats-server comes from the pool and then from the snapshot archive, for the machine's architecture", () => {
-  assertEquals(nats.map((source) => /_(\w+)\.deb$/.exec(source?.name ?? "")?.[1]), ["amd64", "arm64"]);
+  assertEquals(nats.map((source) => /_(\w+)\.deb$/.exec(source?.name ?? "")?.[1]), [
+    "amd64",
+    "arm64",
+  ]);
   for (const source of nats) {
     const [pool = "", snapshot = ""] = source?.addresses ?? [];
     assert(pool.endsWith(`/pool/main/n/nats-server/${source?.name}`), pool);

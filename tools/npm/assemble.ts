@@ -1,6 +1,7 @@
 /**
- * Compiles AssemblyScript, one module after the other in one process: to load the compiler takes longer than to compile. The
- * argument is a list of `{ folder, entry, flags }` as JSON; prints the modules' bytes in base64, a line each.
+ * Compiles AssemblyScript, one module after the other in one process: to load the compiler takes
+ * longer than to compile. The argument is a list of `{ folder, entry, flags }` as JSON; prints the
+ * modules' bytes in base64, a line each.
  */
 import asc from "assemblyscript/asc";
 
@@ -14,7 +15,8 @@ interface Assembly {
 async function assemble({ folder, entry, flags }: Assembly): Promise<string> {
   const built: Uint8Array<ArrayBuffer>[] = [];
   const { error, stderr } = await asc.main([folder + entry, ...flags, "--outFile", "module.wasm"], {
-    readFile: async (name) => name.startsWith(folder) ? await Deno.readTextFile(name).catch(() => null) : null,
+    readFile: async (name) =>
+      name.startsWith(folder) ? await Deno.readTextFile(name).catch(() => null) : null,
     writeFile: (_name, contents) => {
       if (contents instanceof Uint8Array) built.push(new Uint8Array(contents));
     },

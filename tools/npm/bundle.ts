@@ -1,4 +1,7 @@
-/** Bundles with esbuild. The argument is a list of options as JSON; prints, as JSON, the files that each bundle is made of. */
+/**
+ * Bundles with esbuild. The argument is a list of options as JSON; prints, as JSON, the files that
+ * each bundle is made of.
+ */
 import { basename, dirname } from "node:path";
 import { build, type Plugin, stop } from "esbuild";
 import type { BundleOptions } from "../bundle.ts";
@@ -9,7 +12,10 @@ function replace(texts: Readonly<Record<string, string>>): Plugin {
     name: "replace",
     setup: ({ onLoad }) => {
       for (const [end, contents] of Object.entries(texts)) {
-        onLoad({ filter: new RegExp(`${end.replaceAll(".", "\\.")}$`) }, () => ({ contents, loader: "js" }));
+        onLoad(
+          { filter: new RegExp(`${end.replaceAll(".", "\\.")}$`) },
+          () => ({ contents, loader: "js" }),
+        );
       }
     },
   };
@@ -30,7 +36,9 @@ function apart(addresses: Readonly<Record<string, string>>): Plugin {
   };
 }
 
-/** Nothing of ours, or that we depend on, does anything by being imported, except the entry itself. */
+/**
+ * Nothing of ours, or that we depend on, does anything by being imported, except the entry itself.
+ */
 const dropUnused: Plugin = {
   name: "only what is used",
   setup: ({ onResolve, resolve }) => {
@@ -43,8 +51,20 @@ const dropUnused: Plugin = {
 };
 
 async function bundle(options: BundleOptions): Promise<readonly string[]> {
-  const { entry, file, runtime, format, target, alias, external, nodePaths, banner, minify, split, onlyWhatIsUsed } =
-    options;
+  const {
+    entry,
+    file,
+    runtime,
+    format,
+    target,
+    alias,
+    external,
+    nodePaths,
+    banner,
+    minify,
+    split,
+    onlyWhatIsUsed,
+  } = options;
   const plugins = [replace(options.replace ?? {}), apart(options.apart ?? {})];
   const { metafile } = await build({
     ...(typeof entry === "string"

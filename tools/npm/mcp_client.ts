@@ -1,6 +1,7 @@
 /**
- * The client package of the Model Context Protocol, led by lines of JSON: one question in, one answer out, in any order. Tests use
- * it, because a server that only its author's client understands is not shown to work.
+ * The client package of the Model Context Protocol, led by lines of JSON: one question in, one
+ * answer out, in any order. Tests use it, because a server that only its author's client
+ * understands is not shown to work.
  */
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -9,7 +10,15 @@ import process from "node:process";
 
 interface Question {
   readonly id: number;
-  readonly op: "connect" | "call" | "tools" | "resources" | "read" | "subscribe" | "heard" | "close";
+  readonly op:
+    | "connect"
+    | "call"
+    | "tools"
+    | "resources"
+    | "read"
+    | "subscribe"
+    | "heard"
+    | "close";
   readonly command?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -51,14 +60,21 @@ class Led {
 
   /** The present revision has another way than the one before. */
   async #subscribe(client: Client, uri: string): Promise<unknown> {
-    if (client.getNegotiatedProtocolVersion() !== presentRevision) return await client.subscribeResource({ uri });
+    if (client.getNegotiatedProtocolVersion() !== presentRevision) {
+      return await client.subscribeResource({ uri });
+    }
     await client.listen({ resourceSubscriptions: [uri] });
     return {};
   }
 
-  async #connect({ command = "", args = [], env = {}, mode = "legacy", answers }: Question): Promise<unknown> {
+  async #connect(
+    { command = "", args = [], env = {}, mode = "legacy", answers }: Question,
+  ): Promise<unknown> {
     const capabilities = answers === undefined ? {} : { elicitation: {} };
-    const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode }, capabilities });
+    const client = new Client({ name: "test", version: "1.0.0" }, {
+      versionNegotiation: { mode },
+      capabilities,
+    });
     client.setNotificationHandler(
       "notifications/resources/updated",
       (notification) => void this.heard.push(notification),
@@ -69,9 +85,14 @@ class Led {
         return isGiven ? { action: "accept", content: answers } : { action: "decline" };
       });
     }
-    await client.connect(new StdioClientTransport({ command, args: [...args], env: { ...env }, stderr: "inherit" }));
+    await client.connect(
+      new StdioClientTransport({ command, args: [...args], env: { ...env }, stderr: "inherit" }),
+    );
     this.#client = client;
-    return { instructions: client.getInstructions(), protocol: client.getNegotiatedProtocolVersion() };
+    return {
+      instructions: client.getInstructions(),
+      protocol: client.getNegotiatedProtocolVersion(),
+    };
   }
 }
 
@@ -79,7 +100,12 @@ const led = new Led();
 for await (const line of createInterface({ input: process.stdin })) {
   const question: Question = JSON.parse(line);
   const say = (more: object): void =>
-    void process.stdout.write(`${JSON.stringify({ id: question.id, ...more, heard: led.heard })}\n`);
-  led.act(question).then((answer) => say({ answer: answer ?? null }), (error) => say({ error: String(error) }));
+    void process.stdout.write(
+      `${JSON.stringify({ id: question.id, ...more, heard: led.heard })}\n`,
+    );
+  led.act(question).then(
+    (answer) => say({ answer: answer ?? null }),
+    (error) => say({ error: String(error) }),
+  );
 }
 process.exit(0);

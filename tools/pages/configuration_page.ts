@@ -1,6 +1,7 @@
 /**
- * Renders the second half of `docs/configuration.md`: every variable of every part in one alphabetical list, collected from
- * the tables of the parts' own pages. Tests compare those tables with the code, so this list needs no other source.
+ * Renders the second half of `docs/configuration.md`: every variable of every part in one
+ * alphabetical list, collected from the tables of the parts' own pages. Tests compare those tables
+ * with the code, so this list needs no other source.
  */
 
 /** Part, page and the heading below which its table stands. */
@@ -26,7 +27,13 @@ export const generatedFrom = "## All variables\n";
 export function renderConfiguration(read: (page: string) => string): string {
   const variables = sources.flatMap(({ part, page, heading }) =>
     rowsBelow(read(page), heading).flatMap(([names = "", values = "", meaning = ""]) =>
-      variablesOf(names, values).map(({ name, value }) => ({ name, part, place: place(page, heading), value, meaning }))
+      variablesOf(names, values).map(({ name, value }) => ({
+        name,
+        part,
+        place: place(page, heading),
+        value,
+        meaning,
+      }))
     )
   );
   const rows = variables.toSorted(byName).map(({ name, part, place, value, meaning }) =>
@@ -45,7 +52,9 @@ function byName(a: Variable, b: Variable): number {
 
 function place(page: string, heading: string): string {
   const anchor = heading.toLowerCase().replaceAll(" ", "-");
-  return page === "docs/configuration.md" ? `#${anchor}` : `${page.slice("docs/".length)}#${anchor}`;
+  return page === "docs/configuration.md"
+    ? `#${anchor}`
+    : `${page.slice("docs/".length)}#${anchor}`;
 }
 
 /** The cells of the rows of the first table below a heading. */
@@ -56,9 +65,18 @@ function rowsBelow(page: string, heading: string): string[][] {
   return lines.map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()));
 }
 
-/** A row may name several variables; their defaults then stand in the same order, with commas or semicolons between. */
-function variablesOf(names: string, values: string): { readonly name: string; readonly value: string }[] {
+/**
+ * A row may name several variables; their defaults then stand in the same order, with commas or
+ * semicolons between.
+ */
+function variablesOf(
+  names: string,
+  values: string,
+): { readonly name: string; readonly value: string }[] {
   const all = Array.from(names.matchAll(/`([A-Z][A-Z0-9_]+)`/g), ([, name = ""]) => name);
   const parts = values.split(values.includes(";") ? /; */ : /, +/);
-  return all.map((name, index) => ({ name, value: parts.length === all.length ? parts[index] ?? "" : values }));
+  return all.map((name, index) => ({
+    name,
+    value: parts.length === all.length ? parts[index] ?? "" : values,
+  }));
 }

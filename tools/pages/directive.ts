@@ -1,7 +1,8 @@
 /**
- * The directive in the comment before a block. Without one, commands and code are run. `not run:` gives the reason why
- * a block cannot be; `until:` marks a command that serves until it is stopped, by the words that it prints when it is
- * ready; `answers:` has the lines that a user types, with commas between.
+ * The directive in the comment before a block. Without one, commands and code are run. `not run:`
+ * gives the reason why a block cannot be; `until:` marks a command that serves until it is stopped,
+ * by the words that it prints when it is ready; `answers:` has the lines that a user types, with
+ * commas between.
  */
 import type { Block } from "./markdown.ts";
 
@@ -10,9 +11,13 @@ export type Directive =
   | { readonly kind: "serve"; readonly until: string }
   | { readonly kind: "skip"; readonly reason: string };
 
-export function directiveOf({ page, line, comment }: Pick<Block, "page" | "line" | "comment">): Directive {
+export function directiveOf(
+  { page, line, comment }: Pick<Block, "page" | "line" | "comment">,
+): Directive {
   const [, word, rest = ""] = /^(not run|until|answers): *(.*)$/.exec(comment ?? "") ?? [];
-  if (word !== undefined && rest.length < 3) throw new Error(`${page}:${line}: "${word}:" says nothing`);
+  if (word !== undefined && rest.length < 3) {
+    throw new Error(`${page}:${line}: "${word}:" says nothing`);
+  }
   switch (word) {
     case "not run":
       return { kind: "skip", reason: rest };

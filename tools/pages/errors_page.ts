@@ -1,11 +1,15 @@
-/** Renders `docs/errors.md`: every error code by class, with its meaning and what to do, from the code's own tables. */
+/**
+ * Renders `docs/errors.md`: every error code by class, with its meaning and what to do, from the
+ * code's own tables.
+ */
 import { errorAdvice } from "../../proto/base/error_advice.ts";
 import { errorCodes, isErrorCode } from "../../proto/mod.ts";
 
 /** Each class of the SDK with one sentence for programs. */
 const classes: Readonly<Record<string, string>> = {
   AuthError: "Credentials and accounts. Do not repeat the call; fix the credential.",
-  TransportError: "The connection. The SDK reconnects by itself; a call that failed may be repeated if `retryable`.",
+  TransportError:
+    "The connection. The SDK reconnects by itself; a call that failed may be repeated if `retryable`.",
   ChannelError: "A channel, or what this agent may do in it.",
   MlsError: "The cryptographic state of a channel.",
   QuotaExceededError: "The plan's limit.",
@@ -35,7 +39,9 @@ export function renderErrors(): string {
       ([code, mapping]) => {
         if (!isErrorCode(code)) throw new Error(`${code} is not in the list of codes`);
         const { meaning, action } = errorAdvice[code];
-        return `| \`${code}\` | ${mapping.http} | ${mapping.retryable ? "yes" : "no"} | ${meaning} | ${action} |`;
+        return `| \`${code}\` | ${mapping.http} | ${
+          mapping.retryable ? "yes" : "no"
+        } | ${meaning} | ${action} |`;
       },
     );
     return [

@@ -1,5 +1,15 @@
-/** `docs/protocol_fields.md`: every message of the tables in `proto/wire/operations.ts` with its sizes, and every limit. */
-import { type AnyStruct, calls, type FieldType, limits, notices, records } from "../../proto/mod.ts";
+/**
+ * `docs/protocol_fields.md`: every message of the tables in `proto/wire/operations.ts` with its
+ * sizes, and every limit.
+ */
+import {
+  type AnyStruct,
+  calls,
+  type FieldType,
+  limits,
+  notices,
+  records,
+} from "../../proto/mod.ts";
 
 const maxUint32 = 0xffff_ffff;
 
@@ -14,7 +24,9 @@ const structs: readonly (readonly [name: string, struct: AnyStruct])[] = [
 
 export function renderFields(): string {
   const tables = structs.map(([name, struct]) => `### \`${name}\`\n\n${tableOf(struct)}\n`);
-  const bounds = Object.entries(limits).map(([name, value]) => `| ${name} | ${describeLimit(name, value)} |`);
+  const bounds = Object.entries(limits).map(([name, value]) =>
+    `| ${name} | ${describeLimit(name, value)} |`
+  );
   return [
     "# The relay protocol, field by field\n",
     "Every message of [the relay protocol](protocol.md), generated from `proto/wire/operations.ts`. A key is the number of the",
@@ -34,9 +46,13 @@ function tableOf({ shape }: AnyStruct): string {
   const rows = Object.entries(shape)
     .sort(([, [a]], [, [b]]) => a - b)
     .map(([field, [key, { type, optional }]]) =>
-      `| ${snakeCase(field)} | ${key} | ${optional === true ? "optional " : ""}${describeType(type)} |`
+      `| ${snakeCase(field)} | ${key} | ${optional === true ? "optional " : ""}${
+        describeType(type)
+      } |`
     );
-  return rows.length === 0 ? "No fields." : ["| field | key | type |", "| --- | --- | --- |", ...rows].join("\n");
+  return rows.length === 0
+    ? "No fields."
+    : ["| field | key | type |", "| --- | --- | --- |", ...rows].join("\n");
 }
 
 function describeType(type: FieldType): string {
@@ -58,7 +74,9 @@ function describeType(type: FieldType): string {
       return `repeated ${describeType(type.item)}, ${sizeOf(type)} items`;
     case "struct": {
       const [name] = Object.entries(records).find(([, { shape }]) => shape === type.shape) ?? [];
-      if (name === undefined) throw new TypeError("A struct inside another has no name in the table of records");
+      if (name === undefined) {
+        throw new TypeError("A struct inside another has no name in the table of records");
+      }
       return name;
     }
   }
@@ -66,7 +84,11 @@ function describeType(type: FieldType): string {
 
 /** `64`, `up to 1,000`, `1 to 256`. */
 export function sizeOf({ min, max }: { readonly min: number; readonly max: number }): string {
-  return min === max ? grouped(max) : min === 0 ? `up to ${grouped(max)}` : `${grouped(min)} to ${grouped(max)}`;
+  return min === max
+    ? grouped(max)
+    : min === 0
+    ? `up to ${grouped(max)}`
+    : `${grouped(min)} to ${grouped(max)}`;
 }
 
 /** `1,048,576 (1 MiB)`, `604,800,000 (7 days)`: exact, and as people say it. */

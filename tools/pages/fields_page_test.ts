@@ -20,7 +20,10 @@ Deno.test("limits are those that were decided", () => {
 });
 
 Deno.test("docs/protocol.md tells limits as the code has them", () => {
-  const prose = Deno.readTextFileSync(new URL("../../docs/protocol.md", import.meta.url)).replace(/\s+/g, " ");
+  const prose = Deno.readTextFileSync(new URL("../../docs/protocol.md", import.meta.url)).replace(
+    /\s+/g,
+    " ",
+  );
   const grouped = (value: number): string => value.toLocaleString("en-US");
   const sentences = [
     `no envelope is longer than ${grouped(limits.envelopeBytes)} bytes`,

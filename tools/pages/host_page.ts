@@ -20,14 +20,20 @@ export function renderHost(page: string): string {
 }
 
 function given({ fields, bytes }: Operation): string {
-  return [namesOf(fields), ...(bytes === undefined ? [] : [`bytes: ${bytes}`])].filter((part) => part !== "").join(
+  return [namesOf(fields), ...(bytes === undefined ? [] : [`bytes: ${bytes}`])].filter((part) =>
+    part !== ""
+  ).join(
     "; ",
   );
 }
 
 function result({ answer = {}, brings, items, changes }: Operation): string {
   const named = items === undefined ? namesOf(answer) : `\`stream\`; items: ${namesOf(items)}`;
-  const parts = [named, brings === undefined ? "" : `bytes: ${brings}`, changes === true ? "`state`" : ""];
+  const parts = [
+    named,
+    brings === undefined ? "" : `bytes: ${brings}`,
+    changes === true ? "`state`" : "",
+  ];
   return parts.filter((part) => part !== "").join("; ");
 }
 
@@ -52,10 +58,14 @@ function inside(field: Field): string[] {
     case "choice":
       return [field.words.map((word) => `\`${word}\``).join(", ")];
     case "number":
-      return field.limits === undefined || field.limits.min === 0 ? [] : [`${field.limits.min} to ${field.limits.max}`];
+      return field.limits === undefined || field.limits.min === 0
+        ? []
+        : [`${field.limits.min} to ${field.limits.max}`];
     case "list":
       return [
-        ...(field.limits === undefined ? ["a list"] : [`${field.limits.min} to ${field.limits.max}`]),
+        ...(field.limits === undefined
+          ? ["a list"]
+          : [`${field.limits.min} to ${field.limits.max}`]),
         ...(field.says === undefined ? [namesOf(field.shape)] : []),
       ];
     case "object":

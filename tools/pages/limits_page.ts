@@ -1,4 +1,7 @@
-/** Renders the tables of `docs/limits.md` from the limits of API and relay, as they are when no variable is set. */
+/**
+ * Renders the tables of `docs/limits.md` from the limits of API and relay, as they are when no
+ * variable is set.
+ */
 import { apiLimits, type PlanMessages, readConfig as readApiConfig } from "../../api/mod.ts";
 import { readConfig as readRelayConfig, relayLimits } from "../../relay/mod.ts";
 import { type Limit, limitTopics } from "../../server/limits/mod.ts";
@@ -10,9 +13,17 @@ type ReadPage = (path: string) => string;
 const plansFile = "migrations/0001_first.sql";
 
 /** All limits by topic, with these variables. */
-export function limitsWith(variable: ReadVariable, read: ReadPage): ReadonlyMap<string, readonly Limit[]> {
-  const parts = [apiLimits(readApiConfig(variable), planMessages(read)), relayLimits(readRelayConfig(variable))];
-  return new Map(limitTopics.map((topic) => [topic, parts.flatMap((limits) => limits[topic] ?? [])]));
+export function limitsWith(
+  variable: ReadVariable,
+  read: ReadPage,
+): ReadonlyMap<string, readonly Limit[]> {
+  const parts = [
+    apiLimits(readApiConfig(variable), planMessages(read)),
+    relayLimits(readRelayConfig(variable)),
+  ];
+  return new Map(
+    limitTopics.map((topic) => [topic, parts.flatMap((limits) => limits[topic] ?? [])]),
+  );
 }
 
 /** Returns the whole page as Markdown, not yet formatted. `read` returns the text of a file. */
@@ -21,7 +32,9 @@ export function renderLimits(read: ReadPage): string {
   for (const [topic, limits] of limitsWith(() => undefined, read)) {
     const [begins, ends] = [`<!-- limits: ${topic} -->\n`, "<!-- end of limits -->"];
     const [before = "", rest] = page.split(begins);
-    if (rest === undefined) throw new Error(`docs/limits.md has no place for the limits of ${topic}: ${begins}`);
+    if (rest === undefined) {
+      throw new Error(`docs/limits.md has no place for the limits of ${topic}: ${begins}`);
+    }
     page = `${before}${begins}\n${tableOf(limits)}\n\n${rest.slice(rest.indexOf(ends))}`;
   }
   return page;
@@ -32,15 +45,19 @@ function tableOf(limits: readonly Limit[]): string {
     const by = setBy.map((each) => `\`${each}\``).join(", ");
     return `| ${name} | ${of} | ${value} | ${above} | ${by} |`;
   });
-  return ["| limit | of each | default | above it | set by |", "|---|---|---|---|---|", ...rows].join("\n");
+  return ["| limit | of each | default | above it | set by |", "|---|---|---|---|---|", ...rows]
+    .join("\n");
 }
 
 function planMessages(read: ReadPage): PlanMessages {
   const [, inserted = ""] = read(plansFile).split("INSERT INTO plans (name, message_limit) VALUES");
   const [values = ""] = inserted.split(";");
-  const plans = Array.from(values.matchAll(/\('(\w+)', (\w+)\)/g), ([, plan = "", messages = ""]) => {
-    return [plan, messages === "NULL" ? null : Number(messages)] as const;
-  });
+  const plans = Array.from(
+    values.matchAll(/\('(\w+)', (\w+)\)/g),
+    ([, plan = "", messages = ""]) => {
+      return [plan, messages === "NULL" ? null : Number(messages)] as const;
+    },
+  );
   if (plans.length === 0) throw new Error(`${plansFile} names no plans`);
   return plans;
 }

@@ -1,4 +1,7 @@
-/** Reads a page of the documentation: its fenced blocks with the comment before each, its headings and its links. */
+/**
+ * Reads a page of the documentation: its fenced blocks with the comment before each, its headings
+ * and its links.
+ */
 
 export interface Block {
   readonly page: string;
@@ -29,9 +32,18 @@ const fence = /^( *)(`{3,})([\w+-]*) *$/;
 
 /** The README first, because a stranger reads it first; then every page in `docs/`. */
 export function readPages(): Page[] {
-  const inDocs = Array.from(Deno.readDirSync(new URL("docs/", repository)), ({ name }) => `docs/${name}`)
+  const inDocs = Array.from(
+    Deno.readDirSync(new URL("docs/", repository)),
+    ({ name }) => `docs/${name}`,
+  )
     .filter((path) => path.endsWith(".md")).sort();
-  const aboutTheProject = ["CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SUPPORT.md", "SECURITY.md", "CHANGELOG.md"];
+  const aboutTheProject = [
+    "CONTRIBUTING.md",
+    "CODE_OF_CONDUCT.md",
+    "SUPPORT.md",
+    "SECURITY.md",
+    "CHANGELOG.md",
+  ];
   return ["README.md", ...aboutTheProject, "examples/README.md", ...inDocs].map(readPage);
 }
 
@@ -52,8 +64,13 @@ export function parsePage(path: string, text: string): Page {
     }
     const end = lines.findIndex((line, other) => other > index && line.trim() === ticks);
     if (end === -1) throw new Error(`${path}:${index + 1}: a fenced block is not closed`);
-    const body = lines.slice(index + 1, end).map((line) => line.startsWith(indent) ? line.slice(indent.length) : line);
-    const comment = /<!--((?:(?!-->)[^])*)-->\s*$/.exec(prose.join("\n"))?.[1]?.trim().replace(/\s+/g, " ");
+    const body = lines.slice(index + 1, end).map((line) =>
+      line.startsWith(indent) ? line.slice(indent.length) : line
+    );
+    const comment = /<!--((?:(?!-->)[^])*)-->\s*$/.exec(prose.join("\n"))?.[1]?.trim().replace(
+      /\s+/g,
+      " ",
+    );
     blocks.push({ page: path, line: index + 1, language, text: `${body.join("\n")}\n`, comment });
     // The fence in place of every line keeps the numbering of what follows.
     prose.push(...Array.from({ length: end - index + 1 }, () => ticks));

@@ -1,17 +1,23 @@
-/** `proto/relay.proto`, for others: the descriptors as text, with the doc comments and the sizes of the tables that they come from. */
+/**
+ * `proto/relay.proto`, for others: the descriptors as text, with the doc comments and the sizes of
+ * the tables that they come from.
+ */
 import { type DescField, type DescMessage, type DescMethod, ScalarType } from "@bufbuild/protobuf";
 import { messages, Relay } from "../../proto/wire/grpc.ts";
 import type { FieldType } from "../../proto/mod.ts";
 import { sizeOf } from "./fields_page.ts";
 
-const head = `// The relay's gRPC service, generated from proto/wire/operations.ts by: deno task generate
-// A field's number is its key in the CBOR body of the same message. docs/protocol.md explains sessions, states and errors.
+const head =
+  `// The relay's gRPC service, generated from proto/wire/operations.ts by: deno task generate
+// A field's number is its key in the CBOR body of the same message. docs/protocol.md explains
+// sessions, states and errors.
 //
-// Field 15 of every request, reply and delivery is padding: clients and relay fill it with zeros so that typed calls have
-// few sizes. It carries no meaning and is dropped by the conversion.
+// Field 15 of every request, reply and delivery is padding: clients and relay fill it with zeros so
+// that typed calls have few sizes. It carries no meaning and is dropped by the conversion.
 //
-// Typed calls other than GetChallenge, Authenticate and Ping need the metadata entry \`static-session\` with the base64url
-// of the session token that Authenticate answered. An error carries an ErrorDetail.
+// Typed calls other than GetChallenge, Authenticate and Ping need the metadata entry
+// \`static-session\` with the base64url of the session token that Authenticate answered. An error
+// carries an ErrorDetail.
 
 syntax = "proto3";
 
@@ -20,21 +26,27 @@ package static.relay.v1;
 
 export function renderRelayProto(readText: (path: string) => string): string {
   const comments = new Map(
-    ["proto/wire/operations.ts", "proto/wire/descriptors.ts"].flatMap((path) => [...commentsOf(readText(path))]),
+    ["proto/wire/operations.ts", "proto/wire/descriptors.ts"].flatMap((
+      path,
+    ) => [...commentsOf(readText(path))]),
   );
   const comment = (name: string, indent = ""): string =>
     (comments.get(name) ?? []).map((line) => `${indent}// ${line}\n`).join("");
   const { file } = Relay;
   const blocks = [
     ...file.services.map((service) => {
-      const rpcs = service.methods.map((method) => `${comment(method.name, "  ")}  ${rpcOf(method)}\n`);
+      const rpcs = service.methods.map((method) =>
+        `${comment(method.name, "  ")}  ${rpcOf(method)}\n`
+      );
       return `service ${service.name} {\n${rpcs.join("")}}\n`;
     }),
     ...file.messages.map((message) => {
       const isCall = /(?:Request|Reply)$/.test(message.name);
       const fields = message.members.map((member) =>
         member.kind === "oneof"
-          ? `  oneof ${member.name} {\n${member.fields.map((field) => `    ${fieldOf(field)}\n`).join("")}  }\n`
+          ? `  oneof ${member.name} {\n${
+            member.fields.map((field) => `    ${fieldOf(field)}\n`).join("")
+          }  }\n`
           : `${comment(`${message.name}.${member.jsonName}`, "  ")}  ${fieldOf(member)}\n`
       );
       const body = `${reservedOf(message)}${fields.join("")}`;
@@ -49,8 +61,12 @@ export function renderRelayProto(readText: (path: string) => string): string {
 }
 
 function rpcOf({ name, input, output, proto }: DescMethod): string {
-  const streamed = (isStream: boolean, { name }: DescMessage): string => isStream ? `stream ${name}` : name;
-  const [from, to] = [streamed(proto.clientStreaming, input), streamed(proto.serverStreaming, output)];
+  const streamed = (isStream: boolean, { name }: DescMessage): string =>
+    isStream ? `stream ${name}` : name;
+  const [from, to] = [
+    streamed(proto.clientStreaming, input),
+    streamed(proto.serverStreaming, output),
+  ];
   return `rpc ${name}(${from}) returns (${to});`;
 }
 
@@ -83,13 +99,17 @@ function sizeComment(type: FieldType): string {
 }
 
 /**
- * The doc comments of a module with tables, by what they stand above: a call or notice (`SendMessage`), a field
- * (`SendMessageRequest.epoch`), a record (`Member`), a set of words. The modules are formatted, so lines are enough: a field that
- * has a comment stands on a line of its own.
+ * The doc comments of a module with tables, by what they stand above: a call or notice
+ * (`SendMessage`), a field (`SendMessageRequest.epoch`), a record (`Member`), a set of words. The
+ * modules are formatted, so lines are enough: a field that has a comment stands on a line of its
+ * own.
  */
 function commentsOf(module: string): Map<string, readonly string[]> {
   const recordNames = new Map(
-    Array.from(module.matchAll(/\b([A-Z]\w+): (\w+)(?=[,\s])/g), ([, name, table]) => [table, name]),
+    Array.from(
+      module.matchAll(/\b([A-Z]\w+): (\w+)(?=[,\s])/g),
+      ([, name, table]) => [table, name],
+    ),
   );
   const comments = new Map<string, readonly string[]>();
   let [entry, structs, isCall] = ["", 0, false];

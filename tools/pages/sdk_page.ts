@@ -1,6 +1,7 @@
 /**
- * Renders `docs/sdk.md`: the public classes of the SDK with every method in TypeScript and its name in Python, and the first
- * sentence of its documentation. TypeScript is read from `deno doc`, Python from the classes of the package.
+ * Renders `docs/sdk.md`: the public classes of the SDK with every method in TypeScript and its name
+ * in Python, and the first sentence of its documentation. TypeScript is read from `deno doc`,
+ * Python from the classes of the package.
  */
 
 interface Documented {
@@ -12,7 +13,9 @@ interface Member extends Documented {
   readonly isStatic?: boolean;
   readonly accessibility?: string;
   readonly kind?: string;
-  readonly functionDef?: { readonly params: readonly { readonly name?: string; readonly kind: string }[] };
+  readonly functionDef?: {
+    readonly params: readonly { readonly name?: string; readonly kind: string }[];
+  };
 }
 
 interface Declaration {
@@ -63,7 +66,10 @@ export async function renderSdk(root: string): Promise<string> {
       .join("\n");
     return renderClass(
       find(symbols, name),
-      new Set(Array.from(python.matchAll(/ {4}(?:async )?(?:def )?(\w+)(?:\(|: )/g), ([, word = ""]) => word)),
+      new Set(
+        Array.from(python.matchAll(/ {4}(?:async )?(?:def )?(\w+)(?:\(|: )/g), ([, word = ""]) =>
+          word),
+      ),
     );
   }));
   return `${introduction}\n${sections.join("\n\n")}\n\n${renderFunctions(symbols)}\n`;
@@ -75,12 +81,20 @@ function renderClass(symbol: DocSymbol, python: ReadonlySet<string>): string {
   const seen = new Set<string>();
   const rows = members.filter(({ name }) => !seen.has(name) && seen.add(name)).map((member) => {
     const call = member.functionDef !== undefined && member.kind !== "getter";
-    const parameters = (member.functionDef?.params ?? []).map(({ name }) => name ?? "options").join(", ");
-    const written = `${member.isStatic ? `${symbol.name}.` : ""}${member.name}${call ? `(${parameters})` : ""}`;
-    return `| \`${written}\` | ${inPython(symbol.name, member.name, python)} | ${firstSentence(member)} |`;
+    const parameters = (member.functionDef?.params ?? []).map(({ name }) => name ?? "options").join(
+      ", ",
+    );
+    const written = `${member.isStatic ? `${symbol.name}.` : ""}${member.name}${
+      call ? `(${parameters})` : ""
+    }`;
+    return `| \`${written}\` | ${inPython(symbol.name, member.name, python)} | ${
+      firstSentence(member)
+    } |`;
   });
   const table = ["| TypeScript | Python | |", "|---|---|---|", ...rows].join("\n");
-  return `## ${symbol.name}\n\n${firstSentence({ name: symbol.name, ...(jsDoc && { jsDoc }) })}\n\n${table}`;
+  return `## ${symbol.name}\n\n${
+    firstSentence({ name: symbol.name, ...(jsDoc && { jsDoc }) })
+  }\n\n${table}`;
 }
 
 function renderFunctions(symbols: readonly DocSymbol[]): string {
@@ -121,8 +135,9 @@ async function readSymbols(root: string): Promise<readonly DocSymbol[]> {
     cwd: root,
   }).output();
   if (!success) throw new Error(`Cannot read sdk/mod.ts: ${new TextDecoder().decode(stderr)}`);
-  const { nodes }: { nodes: Readonly<Record<string, { symbols: readonly DocSymbol[] }>> } = JSON.parse(
-    new TextDecoder().decode(stdout),
-  );
+  const { nodes }: { nodes: Readonly<Record<string, { symbols: readonly DocSymbol[] }>> } = JSON
+    .parse(
+      new TextDecoder().decode(stdout),
+    );
   return Object.values(nodes).flatMap(({ symbols }) => symbols);
 }

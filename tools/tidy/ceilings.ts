@@ -1,6 +1,7 @@
 /**
- * Sizes that have a limit, and the places above it. `tools/large_files.json` lists those with a ceiling each, which may only fall: more
- * is a violation, and so is a ceiling that could be lower. `deno run -A tools/tidy.ts --lower` lowers them.
+ * Sizes that have a limit, and the places above it. `tools/large_files.json` lists those with a
+ * ceiling each, which may only fall: more is a violation, and so is a ceiling that could be lower.
+ * `deno run -A tools/tidy.ts --lower` lowers them.
  */
 import type { Violation } from "../source.ts";
 
@@ -46,21 +47,31 @@ export function checkSizes(sizes: readonly Sized[], list: readonly Ceilings[]): 
     const { path, line, rule, place, size } = sized;
     const ceiling = ceilings.get(key) ?? limits[rule];
     if (size <= ceiling) return [];
-    const what = `${place} has ${size}, the limit is ${ceiling}; divide it, or give a reason in ${listPath}`;
+    const what =
+      `${place} has ${size}, the limit is ${ceiling}; divide it, or give a reason in ${listPath}`;
     return [{ path, line, rule, what: what.trimStart() }];
   });
   const loose = Array.from(ceilings, ([key, ceiling]): Violation[] => {
     const size = large.get(key)?.size ?? 0;
     const lower = size === 0 ? "remove it" : `lower it to ${size}`;
-    const what = `the ceiling of "${key}" is ${ceiling}; ${lower} (deno run -A tools/tidy.ts --lower)`;
+    const what =
+      `the ceiling of "${key}" is ${ceiling}; ${lower} (deno run -A tools/tidy.ts --lower)`;
     return size < ceiling ? [{ path: listPath, line: 1, rule: "ceiling", what }] : [];
   });
   const mute = list.filter(({ reason }) => reason.trim() === "")
-    .map(({ rule }) => ({ path: listPath, line: 1, rule: "ceiling", what: `${rule}: give a reason` }));
+    .map(({ rule }) => ({
+      path: listPath,
+      line: 1,
+      rule: "ceiling",
+      what: `${rule}: give a reason`,
+    }));
   return [above, loose, mute].flat(2);
 }
 
-/** The list with each ceiling at its place's size, and without places that are within the limit. None rises. */
+/**
+ * The list with each ceiling at its place's size, and without places that are within the limit.
+ * None rises.
+ */
 export function lowered(sizes: readonly Sized[], list: readonly Ceilings[]): Ceilings[] {
   const large = largest(sizes);
   return list.flatMap(({ rule, reason, ceilings }) => {
@@ -77,7 +88,9 @@ function largest(sizes: readonly Sized[]): Map<string, Sized> {
   const large = new Map<string, Sized>();
   for (const sized of sizes) {
     const key = keyOf(sized.rule, `${sized.path} ${sized.place}`.trimEnd());
-    if (sized.size > limits[sized.rule] && sized.size > (large.get(key)?.size ?? 0)) large.set(key, sized);
+    if (sized.size > limits[sized.rule] && sized.size > (large.get(key)?.size ?? 0)) {
+      large.set(key, sized);
+    }
   }
   return large;
 }

@@ -32,7 +32,9 @@ Deno.test("an entry goes when its place is within the limit, or gone", () => {
 });
 
 Deno.test("an entry needs a reason", () => {
-  assertEquals(rulesBroken(fileOf(300), listOf(300).map((group) => ({ ...group, reason: " " }))), ["ceiling"]);
+  assertEquals(rulesBroken(fileOf(300), listOf(300).map((group) => ({ ...group, reason: " " }))), [
+    "ceiling",
+  ]);
 });
 
 Deno.test("--lower lowers ceilings, raises none, and removes what is within the limit", () => {

@@ -1,4 +1,7 @@
-/** How large the product's files, functions, classes and folders are. Deno's linter parses TypeScript; Python is counted by its lines. */
+/**
+ * How large the product's files, functions, classes and folders are. Deno's linter parses
+ * TypeScript; Python is counted by its lines.
+ */
 import { dirname } from "node:path/posix";
 import type { SourceFile } from "../source.ts";
 import type { Sized } from "./ceilings.ts";
@@ -9,7 +12,10 @@ interface Diagnostic {
   readonly message: string;
 }
 
-/** `product` is TypeScript and Python that is not for tests, with paths relative to the current folder. */
+/**
+ * `product` is TypeScript and Python that is not for tests, with paths relative to the current
+ * folder.
+ */
 export async function measure(product: readonly SourceFile[]): Promise<Sized[]> {
   const typescript = product.filter(({ path }) => path.endsWith(".ts"));
   const python = product.filter(({ path }) => path.endsWith(".py"));
@@ -23,10 +29,13 @@ export async function measure(product: readonly SourceFile[]): Promise<Sized[]> 
 async function measureTypescript(paths: readonly string[]): Promise<Sized[]> {
   const root = `file://${Deno.cwd()}/`;
   const args = ["lint", "--quiet", "--json", "--config", "tools/tidy/sizes.json", ...paths];
-  const { stdout, stderr } = await new Deno.Command(Deno.execPath(), { args, stderr: "piped" }).output();
+  const { stdout, stderr } = await new Deno.Command(Deno.execPath(), { args, stderr: "piped" })
+    .output();
   const { diagnostics, errors } = JSON.parse(new TextDecoder().decode(stdout));
   if (diagnostics.length === 0 || errors.length > 0) {
-    throw new Error(`The linter measured nothing: ${JSON.stringify(errors)} ${new TextDecoder().decode(stderr)}`);
+    throw new Error(
+      `The linter measured nothing: ${JSON.stringify(errors)} ${new TextDecoder().decode(stderr)}`,
+    );
   }
   return diagnostics.map(({ filename, range, message }: Diagnostic) => ({
     path: decodeURI(filename).slice(root.length),
@@ -46,7 +55,9 @@ export function pythonStatements(text: string): number {
   const code = text.replace(/("""|''')[^]*?\1|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|#.*/g, "");
   let [open, count] = [0, 0];
   for (const line of code.split("\n")) {
-    if (open === 0 && line.trim() !== "" && !/^\s*(?:(?:from|import)\s|\)|\]|\})/.test(line)) count++;
+    if (open === 0 && line.trim() !== "" && !/^\s*(?:(?:from|import)\s|\)|\]|\})/.test(line)) {
+      count++;
+    }
     open += (line.match(/[([{]/g)?.length ?? 0) - (line.match(/[)\]}]/g)?.length ?? 0);
   }
   return count;

@@ -1,6 +1,7 @@
 /**
- * Measures TypeScript for `tools/tidy.ts`, on the syntax tree of Deno's linter: each size is a message of the linter. Comments, blank
- * lines and the way in which a statement is wrapped count nothing.
+ * Measures TypeScript for `tools/tidy.ts`, on the syntax tree of Deno's linter: each size is a
+ * message of the linter. Comments, blank lines and the way in which a statement is wrapped count
+ * nothing.
  */
 import type { Sized } from "./ceilings.ts";
 
@@ -11,7 +12,20 @@ interface Scope {
 }
 
 const statements = new Set([
-  ...["Expression", "If", "Switch", "For", "ForIn", "ForOf", "While", "DoWhile", "Try", "Return", "Throw", "Break"]
+  ...[
+    "Expression",
+    "If",
+    "Switch",
+    "For",
+    "ForIn",
+    "ForOf",
+    "While",
+    "DoWhile",
+    "Try",
+    "Return",
+    "Throw",
+    "Break",
+  ]
     .map((kind) => `${kind}Statement`),
   "ContinueStatement",
   "LabeledStatement",
@@ -36,7 +50,10 @@ const branches = new Set([
 const functions = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 const fields = new Set(["PropertyDefinition", "TSParameterProperty"]);
 
-/** A function's statements include those of functions inside it; its branches are its own, and a table of cases is one. */
+/**
+ * A function's statements include those of functions inside it; its branches are its own, and a
+ * table of cases is one.
+ */
 const sizes: Deno.lint.Rule = {
   create(context): Deno.lint.LintVisitor {
     const scopes: Scope[] = [];
@@ -54,9 +71,13 @@ const sizes: Deno.lint.Rule = {
         if (scope !== undefined && branches.has(node.type)) scope.branches++;
         if (node.type === "ImportDeclaration") imports++;
         const around = classes.at(-1);
-        if (around !== undefined && fields.has(node.type) && !("static" in node && node.static)) around.fields++;
+        if (around !== undefined && fields.has(node.type) && !("static" in node && node.static)) {
+          around.fields++;
+        }
         if (node.type === "ClassBody") classes.push({ name: nameOf(node.parent), fields: 0 });
-        if (functions.has(node.type)) scopes.push({ name: nameOf(node), statements: 0, branches: 0 });
+        if (functions.has(node.type)) {
+          scopes.push({ name: nameOf(node), statements: 0, branches: 0 });
+        }
       },
       "*:exit"(node: Deno.lint.Node): void {
         if (node.type === "Program") {
@@ -64,7 +85,9 @@ const sizes: Deno.lint.Rule = {
           say(node, { rule: "imports", place: "", size: imports });
         }
         const ended = node.type === "ClassBody" ? classes.pop() : undefined;
-        if (ended !== undefined) say(node, { rule: "fields", place: ended.name, size: ended.fields });
+        if (ended !== undefined) {
+          say(node, { rule: "fields", place: ended.name, size: ended.fields });
+        }
         const scope = functions.has(node.type) ? scopes.pop() : undefined;
         if (scope === undefined) return;
         say(node, { rule: "function_statements", place: scope.name, size: scope.statements });
@@ -81,7 +104,10 @@ interface Named {
   readonly parent?: Named | null;
 }
 
-/** The names on the way to it, as in `Channel.send`: a function without a name has that of what it stands in. */
+/**
+ * The names on the way to it, as in `Channel.send`: a function without a name has that of what it
+ * stands in.
+ */
 function nameOf(node: Deno.lint.Node): string {
   const names: string[] = [];
   // cast: see `Named`; every node has these properties, or undefined

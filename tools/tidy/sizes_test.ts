@@ -13,7 +13,8 @@ function sizesOf(text: string): Record<string, number> {
 }
 
 Deno.test("statements count; comments, blank lines, imports and wrapping do not", () => {
-  const text = 'import { b } from "./b.ts";\n\n// One.\n\n/** Two. */\nconst a = b(\n  1,\n  2,\n);\nif (a) b();\n';
+  const text =
+    'import { b } from "./b.ts";\n\n// One.\n\n/** Two. */\nconst a = b(\n  1,\n  2,\n);\nif (a) b();\n';
   assertEquals(sizesOf(text), { file_statements: 3, imports: 1 });
 });
 
@@ -31,7 +32,8 @@ Deno.test("a function has the statements of functions inside it, and its own bra
 });
 
 Deno.test("a class has its own fields, private ones too, and none that are static; methods have its name", () => {
-  const text = "class A {\n#a = 1;\nb = 2;\nstatic c = 3;\nconstructor(private d: number) {}\n#e() { this.b++; }\n}\n";
+  const text =
+    "class A {\n#a = 1;\nb = 2;\nstatic c = 3;\nconstructor(private d: number) {}\n#e() { this.b++; }\n}\n";
   assertEquals(sizesOf(text), {
     file_statements: 7,
     imports: 0,
@@ -50,8 +52,11 @@ Deno.test("Python's statements count, wherever they are wrapped; texts, comments
 });
 
 Deno.test("a folder has the files in it, and not those of folders below", () => {
-  assertEquals(measureFolders(["a/b.ts", "a/c.ts", "a/d/e.ts"]).map(({ path, size }) => [path, size]), [
-    ["a", 2],
-    ["a/d", 1],
-  ]);
+  assertEquals(
+    measureFolders(["a/b.ts", "a/c.ts", "a/d/e.ts"]).map(({ path, size }) => [path, size]),
+    [
+      ["a", 2],
+      ["a/d", 1],
+    ],
+  );
 });

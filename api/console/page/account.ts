@@ -1,6 +1,17 @@
 /** Account: address, password, sessions, what happened, and the end. */
 import { useConsole } from "./context.ts";
-import { Action, Ask, Dialog, Fault, Field, Form, type Reading, Time, useForm, useReading } from "./elements.ts";
+import {
+  Action,
+  Ask,
+  Dialog,
+  Fault,
+  Field,
+  Form,
+  type Reading,
+  Time,
+  useForm,
+  useReading,
+} from "./elements.ts";
 import { html, useCallback, useState, type VNode } from "./ui.ts";
 
 interface Account {
@@ -51,7 +62,8 @@ function Address({ account, again }: { account: Account; again: () => Promise<vo
         account had. Give it another one.</p>`}
       <p><strong class="text">${email ?? "No address"}</strong> ${email !== null &&
         (email_verified ? html`<span class="good">verified</span>` : "not verified")}</p>
-      <p class="quiet">Plan ${plan}. Made <${Time} at=${created_at} />. Account <code>${account.id}</code></p>
+      <p class="quiet">Plan ${plan}. Made <${Time} at=${created_at} />. Account <code>${account
+        .id}</code></p>
       ${(pending_email !== null || (email !== null && !email_verified)) && html`
         <${Verification} pending=${pending_email} again=${again} />
       `}
@@ -60,7 +72,9 @@ function Address({ account, again }: { account: Account; again: () => Promise<vo
   `;
 }
 
-function Verification({ pending, again }: { pending: string | null; again: () => Promise<void> }): VNode {
+function Verification(
+  { pending, again }: { pending: string | null; again: () => Promise<void> },
+): VNode {
   const { service, say } = useConsole();
   const form = useForm(useCallback(async (fields) => {
     await service.send("POST", "/v1/account/verification/confirm", { code: fields["code"] ?? "" });
@@ -74,7 +88,9 @@ function Verification({ pending, again }: { pending: string | null; again: () =>
   };
   return html`
     <${Form} state=${form} submit="Confirm">
-      <${Field} label=${pending === null ? "Code from the mail" : `Code from the mail to ${pending}`} name="code"
+      <${Field} label=${pending === null
+        ? "Code from the mail"
+        : `Code from the mail to ${pending}`} name="code"
         autocomplete="one-time-code" required error=${form.error} />
     <//>
     ${pending === null && html`
@@ -96,8 +112,10 @@ function NewAddress({ again }: { again: () => Promise<void> }): VNode {
     <details>
       <summary>Change the address</summary>
       <${Form} state=${form} submit="Send a code to the new address">
-        <${Field} label="New e-mail" name="email" type="email" autocomplete="email" required error=${form.error} />
-        <${Field} label="Password" name="password" type="password" autocomplete="current-password" required
+        <${Field} label="New e-mail" name="email" type="email" autocomplete="email" required
+          error=${form.error} />
+        <${Field} label="Password" name="password" type="password" autocomplete="current-password"
+          required
           error=${form.error} />
         <//>
         </details>
@@ -126,9 +144,11 @@ function Password(): VNode {
       <h2 id="password-title">Password</h2>
       <${Form} state=${form} submit="Change the password">
         <p class="quiet">All sessions end, this one too.</p>
-        <${Field} label="Present password" name="password" type="password" autocomplete="current-password" required
+        <${Field} label="Present password" name="password" type="password"
+          autocomplete="current-password" required
           id="present-password" error=${form.error} />
-        <${Field} label="New password" name="new_password" type="password" autocomplete="new-password" required
+        <${Field} label="New password" name="new_password" type="password"
+          autocomplete="new-password" required
           error=${form.error} hint="At least 8 characters." />
         <p><label class="check"><input type="checkbox" name="revoke_keys" /> Revoke all keys too</label></p>
         <//>
@@ -162,14 +182,16 @@ function Sessions(): VNode {
               key=${id}><div class="grow"><p>Begun <${Time} at=${created_at} />, ends <${Time} at=${expires_at} /> ${current
                 ? html`<span class="good">this one</span>`
                 : ""}</p></div>
-                      ${!current && html`<${Action} label=${`End the session begun ${created_at}`} work=${() =>
-                        end(id)}>End<//>`}</li>
+                      ${!current &&
+                        html`<${Action} label=${`End the session begun ${created_at}`} work=${() =>
+                          end(id)}>End<//>`}</li>
           `
         )}
       </ul>
       <p><button type="button" onClick=${() => setAll(true)}>End all sessions</button></p>
       ${all && html`
-        <${Ask} title="End all sessions?" text="Everybody who is signed in to this account is signed out, you too."
+        <${Ask} title="End all sessions?"
+          text="Everybody who is signed in to this account is signed out, you too."
           yes="End all" work=${endAll} onClose=${() => setAll(false)} />
       `}
     </section>
@@ -231,7 +253,8 @@ function Deletion(): VNode {
     <section class="card" aria-labelledby="delete-title">
       <h2 id="delete-title">Delete the account</h2>
       <p>Keys and sessions end at once, and its channels are closed. Nothing brings the account back.</p>
-      <p><button type="button" class="danger" onClick=${() => setAsked(true)}>Delete the account …</button></p>
+      <p><button type="button" class="danger" onClick=${() =>
+        setAsked(true)}>Delete the account …</button></p>
       ${asked && html`
         <${Dialog} title="Delete the account?" onClose=${() => setAsked(false)}>
           <${Form} state=${form} submit="Delete it for ever" danger>

@@ -1,13 +1,23 @@
 /**
- * The frame around all pages: navigation, announcements, and the session. A session that ends does not take the page away: a
- * dialog asks for the password above it, and everything goes on as it was.
+ * The frame around all pages: navigation, announcements, and the session. A session that ends does
+ * not take the page away: a dialog asks for the password above it, and everything goes on as it
+ * was.
  */
 import { AccountPage } from "./account.ts";
 import { type ConsoleContext, ContextProvider, useConsole } from "./context.ts";
 import { Brand } from "./cells.ts";
 import { Action, Dialog } from "./elements.ts";
 import { Entrance, LogIn } from "./entrance.ts";
-import { follow, joinPath, skipTo, takeLink, useAnnouncement, useFocusThrough, usePath, useTitle } from "./frame.ts";
+import {
+  follow,
+  joinPath,
+  skipTo,
+  takeLink,
+  useAnnouncement,
+  useFocusThrough,
+  usePath,
+  useTitle,
+} from "./frame.ts";
 import { GuestHost } from "./guest_host.ts";
 import { HomePage } from "./home.ts";
 import { KeysPage } from "./keys.ts";
@@ -32,7 +42,8 @@ const pages: readonly Page[] = [
   { path: joinPath, name: "Join", isHidden: true },
   { path: `${base}/account`, name: "Account", show: () => html`<${AccountPage} />` },
 ];
-const noLink = "The invitation is no longer in this page: it is kept nowhere. Open the link again to join by it.";
+const noLink =
+  "The invitation is no longer in this page: it is kept nowhere. Open the link again to join by it.";
 
 /** `first` is the link by which the page was opened. */
 export function App({ service, first }: { service: Service; first: string | undefined }): VNode {
@@ -74,14 +85,16 @@ export function App({ service, first }: { service: Service; first: string | unde
             </main>
           `;
         }
-        return html`<${Entrance} onKey=${setFirstKey} notice=${path === joinPath ? noLink : undefined} />`;
+        return html`<${Entrance} onKey=${setFirstKey} notice=${
+          path === joinPath ? noLink : undefined
+        } />`;
       case "in":
       case "ended":
         // The key makes sure that another account begins with an empty page.
         return html`
-          <${Inside} key=${signIn.accountId} accountId=${signIn.accountId} path=${path} link=${path === joinPath
-            ? link
-            : undefined} ended=${signIn.state === "ended"}
+          <${Inside} key=${signIn.accountId} accountId=${signIn
+            .accountId} path=${path} link=${path === joinPath ? link : undefined}
+            ended=${signIn.state === "ended"}
             said=${said} />
         `;
     }
@@ -135,8 +148,11 @@ function Header({ path }: { path: string }): VNode {
       <nav aria-label="Pages">
         <ul>
         ${pages.filter(({ isHidden }) => isHidden !== true).map((page) =>
-          html`<li key=${page.path}><a href=${page.path} aria-current=${page.path === path ? "page" : undefined}
-            onClick=${(event: MouseEvent) => follow(event, () => go(page.path))}>${page.name}</a></li>`
+          html`<li key=${page.path}><a href=${page.path} aria-current=${
+            page.path === path ? "page" : undefined
+          }
+            onClick=${(event: MouseEvent) =>
+            follow(event, () => go(page.path))}>${page.name}</a></li>`
         )}
         <li><a href="/docs">API</a></li>
       </ul>

@@ -1,4 +1,7 @@
-/** "Connect your first agent": lines that work as they stand, with this installation's addresses and a key made on the spot. */
+/**
+ * "Connect your first agent": lines that work as they stand, with this installation's addresses and
+ * a key made on the spot.
+ */
 import { useConsole } from "./context.ts";
 import { Action, Copy, SecretOnce } from "./elements.ts";
 import { firstKeyText } from "./entrance.ts";
@@ -7,7 +10,10 @@ import { html, useState, type VNode } from "./ui.ts";
 interface Runtime {
   readonly name: string;
   readonly lines: (apiUrl: string, key: string) => string;
-  /** A command apart from the lines, which are a file: neither key nor address belongs into a file of code. */
+  /**
+   * A command apart from the lines, which are a file: neither key nor address belongs into a file
+   * of code.
+   */
   readonly run?: (apiUrl: string, key: string) => string;
   readonly note: string;
 }
@@ -27,7 +33,10 @@ const channel = await agent.openChannel("acme/ops/${runtime}");
 await channel.send("hello");
 await agent.close();`;
 
-/** In a page everybody could read a key: it comes with a link, which is for one guest in one channel. */
+/**
+ * In a page everybody could read a key: it comes with a link, which is for one guest in one
+ * channel.
+ */
 const pageScript = (apiUrl: string): string =>
   `import { StaticClient } from "static-sdk";
 
@@ -60,7 +69,8 @@ const runtimes: readonly Runtime[] = [
   {
     name: "Browser",
     lines: (apiUrl) => pageScript(apiUrl),
-    note: "With a bundler, and the package that deno task build:npm makes. A page of another origin " +
+    note:
+      "With a bundler, and the package that deno task build:npm makes. A page of another origin " +
       "needs STATIC_CORS_ORIGINS at the service; loopback is allowed.",
   },
   {
@@ -87,14 +97,21 @@ const runtimes: readonly Runtime[] = [
         null,
         2,
       ),
-    note: "In the settings of the program that holds the language model. static comes with deno task install in the " +
+    note:
+      "In the settings of the program that holds the language model. static comes with deno task install in the " +
       "repository of Static.",
   },
   {
     name: "CLI",
     lines: (apiUrl, key) =>
-      shell(apiUrl, key, "./static channel create acme/ops/cli", "./static channel send acme/ops/cli hello"),
-    note: "In the repository of Static. After deno task install there, static works in every folder.",
+      shell(
+        apiUrl,
+        key,
+        "./static channel create acme/ops/cli",
+        "./static channel send acme/ops/cli hello",
+      ),
+    note:
+      "In the repository of Static. After deno task install there, static works in every folder.",
   },
 ];
 
@@ -111,9 +128,11 @@ export function Connect(): VNode {
   return html`
     <section class="card" aria-labelledby="connect-title">
       <h2 id="connect-title">Connect your first agent</h2>
-      ${firstKey && html`<${SecretOnce} secret=${firstKey} what=${firstKeyText} onDone=${keyKept} />`}
+      ${firstKey &&
+        html`<${SecretOnce} secret=${firstKey} what=${firstKeyText} onDone=${keyKept} />`}
       ${made &&
-        html`<${SecretOnce} secret=${made} what="This is the agent's API key" onDone=${() => setMade(undefined)} />`}
+        html`<${SecretOnce} secret=${made} what="This is the agent's API key" onDone=${() =>
+          setMade(undefined)} />`}
       ${key === undefined && html`
         <p>It needs a key: put yours where "${noKey}" stands, or make a new one.</p>
         <p>
@@ -121,14 +140,21 @@ export function Connect(): VNode {
       `}
       <fieldset class="segments"><legend>Where does it run?</legend>
         ${runtimes.map(({ name }) =>
-          html`<label key=${name}><input type="radio" name="runtime" value=${name} checked=${name === chosen}
+          html`<label key=${name}><input type="radio" name="runtime" value=${name} checked=${
+            name === chosen
+          }
           onChange=${() => setChosen(name)} /><span>${name}</span></label>`
         )}
       </fieldset>
       <p class="quiet">${runtime?.note}</p>
-      <${Lines} label=${`Lines for ${chosen}`} text=${runtime?.lines(location.origin, key ?? noKey) ?? ""} />
+      <${Lines} label=${`Lines for ${chosen}`} text=${runtime?.lines(
+        location.origin,
+        key ?? noKey,
+      ) ?? ""} />
       ${runtime?.run &&
-        html`<${Lines} label=${`Command for ${chosen}`} text=${runtime.run(location.origin, key ?? noKey)} />`}
+        html`<${Lines} label=${`Command for ${chosen}`} text=${
+          runtime.run(location.origin, key ?? noKey)
+        } />`}
     </section>
   `;
 }

@@ -1,4 +1,6 @@
-/** The console: starts the page for a visitor with a session, and the entrance for everybody else. */
+/**
+ * The console: starts the page for a visitor with a session, and the entrance for everybody else.
+ */
 import { App } from "./app.ts";
 import { takeLink } from "./frame.ts";
 import { Service } from "./service.ts";

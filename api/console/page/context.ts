@@ -1,4 +1,7 @@
-/** The context of every page: the service, and a function that shows a notice, also to a screen reader. */
+/**
+ * The context of every page: the service, and a function that shows a notice, also to a screen
+ * reader.
+ */
 import type { Service } from "./service.ts";
 import { createContext, useContext } from "./ui.ts";
 

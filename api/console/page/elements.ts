@@ -1,6 +1,17 @@
-/** The building blocks of all pages: forms that say what is wrong, secrets that are shown once, questions before an end. */
+/**
+ * The building blocks of all pages: forms that say what is wrong, secrets that are shown once,
+ * questions before an end.
+ */
 import { asServiceError, type ServiceError } from "./service.ts";
-import { type ComponentChildren, html, useCallback, useEffect, useRef, useState, type VNode } from "./ui.ts";
+import {
+  type ComponentChildren,
+  html,
+  useCallback,
+  useEffect,
+  useRef,
+  useState,
+  type VNode,
+} from "./ui.ts";
 
 export interface FieldProps {
   readonly label: string;
@@ -14,7 +25,9 @@ export interface FieldProps {
 }
 
 /** A labelled input; what the service says about this field stands below it. */
-export function Field({ label, name, id = `field-${name}`, type = "text", hint, error, ...more }: FieldProps): VNode {
+export function Field(
+  { label, name, id = `field-${name}`, type = "text", hint, error, ...more }: FieldProps,
+): VNode {
   const problem = error?.details.find(({ field }) => field === name)?.problem;
   // A problem says what the hint said, and more.
   const note = problem === undefined ? hint : `${label} ${problem}`;
@@ -22,8 +35,13 @@ export function Field({ label, name, id = `field-${name}`, type = "text", hint, 
     <p class="field">
       <label for=${id}>${label}</label>
       <input id=${id} name=${name} type=${type} aria-describedby=${note && `${id}-note`}
-        aria-invalid=${problem === undefined ? undefined : "true"} autocapitalize="off" spellcheck="false" ...${more} />
-      ${note && html`<small id=${`${id}-note`} class=${problem === undefined ? "" : "problem"}>${note}</small>`}
+        aria-invalid=${problem === undefined
+          ? undefined
+          : "true"} autocapitalize="off" spellcheck="false" ...${more} />
+      ${note &&
+        html`<small id=${`${id}-note`} class=${
+          problem === undefined ? "" : "problem"
+        }>${note}</small>`}
     </p>
   `;
 }
@@ -37,14 +55,18 @@ export interface FormState {
 }
 
 /** One sending at a time. `work` gets the fields as texts; they are emptied when it succeeded. */
-export function useForm(work: (fields: Readonly<Record<string, string>>) => Promise<void>): FormState {
+export function useForm(
+  work: (fields: Readonly<Record<string, string>>) => Promise<void>,
+): FormState {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<ServiceError | undefined>(undefined);
   const [isToldByFields, setToldByFields] = useState(false);
   const ref = useRef<HTMLFormElement | undefined>(undefined);
   // A field that was refused is where its person goes on.
   useEffect(() => {
-    if (error !== undefined) ref.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+    if (error !== undefined) {
+      ref.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+    }
   }, [error]);
   const run = useCallback((event: Event) => {
     event.preventDefault();
@@ -58,7 +80,10 @@ export function useForm(work: (fields: Readonly<Record<string, string>>) => Prom
     work(Object.fromEntries(entries))
       .then(() => form.reset(), (fault) => {
         const { details } = asServiceError(fault);
-        setToldByFields(details.length > 0 && details.every(({ field }) => form.elements.namedItem(field) !== null));
+        setToldByFields(
+          details.length > 0 &&
+            details.every(({ field }) => form.elements.namedItem(field) !== null),
+        );
         setError(asServiceError(fault));
       })
       .finally(() => {
@@ -84,9 +109,9 @@ export function Form(
     <form method="post" onSubmit=${run} aria-busy=${busy} novalidate>
       ${children}
       <${Fault} error=${isToldByFields ? undefined : error} />
-      <p><button type="submit" ref=${ref} class=${danger ? "danger" : "main"} disabled=${busy}>${busy
-        ? "One moment …"
-        : submit}</button></p>
+      <p><button type="submit" ref=${ref} class=${danger
+        ? "danger"
+        : "main"} disabled=${busy}>${busy ? "One moment …" : submit}</button></p>
     </form>
   `;
 }
@@ -114,11 +139,12 @@ export function Action(
     work().catch((fault) => setError(asServiceError(fault))).finally(() => setBusy(false));
   };
   return html`
-    <span class="action"><button type="button" ref=${ref} class=${danger
-      ? "danger"
-      : main
-      ? "main"
-      : ""} aria-label=${label} disabled=${busy}
+    <span
+      class="action"><button type="button" ref=${ref} class=${danger
+        ? "danger"
+        : main
+        ? "main"
+        : ""} aria-label=${label} disabled=${busy}
       onClick=${run}>${children}</button><${Fault} error=${error} /></span>
   `;
 }
@@ -134,7 +160,10 @@ export function Copy({ text, label }: { text: string; label?: string }): VNode {
   };
   // Another text is not copied yet.
   useEffect(() => setSaid(""), [text]);
-  return html`<button type="button" aria-label=${label} onClick=${copy}>Copy</button> <span role="status">${said}</span>`;
+  return html`
+    <button type="button" aria-label=${label} onClick=${copy}>Copy</button> <span
+      role="status">${said}</span>
+  `;
 }
 
 /** A secret that the service shows once: nothing but this element has it. */
@@ -165,7 +194,10 @@ export function keepFocus(): void {
   if (isFocusLost()) document.getElementById("main")?.focus({ preventScroll: true });
 }
 
-/** A button that cannot be pressed has no focus. It gets it back afterwards; if it is gone then, the content does. */
+/**
+ * A button that cannot be pressed has no focus. It gets it back afterwards; if it is gone then, the
+ * content does.
+ */
 function useHeldFocus(busy: boolean): { current: HTMLButtonElement | null } {
   const ref = useRef<HTMLButtonElement>(null);
   const wasBusy = useRef(false);
@@ -184,7 +216,10 @@ function isFocusLost(): boolean {
   return activeElement === null || activeElement === body;
 }
 
-/** The browser's own dialog: it keeps the focus inside, and Escape closes it. Its end gives the focus back. */
+/**
+ * The browser's own dialog: it keeps the focus inside, and Escape closes it. Its end gives the
+ * focus back.
+ */
 export function Dialog(
   { title, onClose, children, required }: {
     title: string;
@@ -201,7 +236,8 @@ export function Dialog(
     if (dialog?.open === false) dialog.showModal();
     return () => {
       isGone.current = true;
-      // Only an end by `close` gives the focus back, and only while the dialog stands in the page, which it may not any more.
+      // Only an end by `close` gives the focus back, and only while the dialog stands in the page,
+      // which it may not any more.
       dialog?.close();
       if (isFocusLost() && before instanceof HTMLElement) before.focus();
       keepFocus();
@@ -239,7 +275,8 @@ export function Ask(
     <${Dialog} title=${title} onClose=${onClose}>
       <p>${text}</p>
       <p class="row">
-        <${Action} danger work=${act}>${yes}<//><button type="button" onClick=${onClose}>Keep it</button></p>
+        <${Action} danger
+          work=${act}>${yes}<//><button type="button" onClick=${onClose}>Keep it</button></p>
     <//>
   `;
 }
@@ -268,7 +305,9 @@ export function useReading<T>(read: () => Promise<T>): Reading<T> {
       if (mine === newest.current) setState({ value });
     } catch (error) {
       // Data that was read before stays: an old list is better than none.
-      if (mine === newest.current) setState((before) => ({ ...before, error: asServiceError(error) }));
+      if (mine === newest.current) {
+        setState((before) => ({ ...before, error: asServiceError(error) }));
+      }
     }
   }, [read]);
   useEffect(() => {

@@ -10,7 +10,9 @@ export const firstKeyText = "This is your first API key";
 type Way = "in" | "up" | "reset" | "code";
 
 /** `notice`: why somebody is here. */
-export function Entrance({ onKey, notice }: { onKey: (key: string) => void; notice?: string }): VNode {
+export function Entrance(
+  { onKey, notice }: { onKey: (key: string) => void; notice?: string },
+): VNode {
   const [way, setWay] = useState<Way>("in");
   const [email, setEmail] = useState("");
   const [said, setSaid] = useState("");
@@ -57,7 +59,10 @@ export function Entrance({ onKey, notice }: { onKey: (key: string) => void; noti
   `;
 }
 
-/** Another form takes the focus with it: the button that led there is gone. The first one leaves it where it is. */
+/**
+ * Another form takes the focus with it: the button that led there is gone. The first one leaves it
+ * where it is.
+ */
 function useFirstField(way: Way): { current: HTMLElement | null } {
   const ref = useRef<HTMLElement>(null);
   const shown = useRef(way);
@@ -77,9 +82,11 @@ export function LogIn({ email }: { email?: string | undefined }): VNode {
   ));
   return html`
     <${Form} state=${form} submit="Sign in">
-      <${Field} label="E-mail" name="email" type="email" autocomplete="username" required defaultValue=${email}
+      <${Field} label="E-mail" name="email" type="email" autocomplete="username" required
+        defaultValue=${email}
         error=${form.error} />
-      <${Field} label="Password" name="password" type="password" autocomplete="current-password" required
+      <${Field} label="Password" name="password" type="password" autocomplete="current-password"
+        required
         error=${form.error} />
       <//>
   `;
@@ -104,7 +111,8 @@ function SignUp({ onKey }: { onKey: (key: string) => void }): VNode {
   }, [service, onKey]));
   return html`
     <${Form} state=${form} submit="Make the account">
-      <${Field} label="E-mail" name="email" type="email" autocomplete="username" required error=${form.error} />
+      <${Field} label="E-mail" name="email" type="email" autocomplete="username" required
+        error=${form.error} />
       <${Field} label="Password" name="password" type="password" autocomplete="new-password" required
         hint="At least 8 characters." error=${form.error} />
       <//>
@@ -121,7 +129,8 @@ function Reset({ onAsked }: { onAsked: (email: string) => void }): VNode {
   return html`
     <${Form} state=${form} submit="Send a code">
       <p>A verified address gets a code by mail. With it you choose a new password.</p>
-      <${Field} label="E-mail" name="email" type="email" autocomplete="username" required error=${form.error} />
+      <${Field} label="E-mail" name="email" type="email" autocomplete="username" required
+        error=${form.error} />
       <//>
   `;
 }
@@ -136,8 +145,10 @@ function NewPassword({ email, onDone }: { email: string; onDone: () => void }): 
   return html`
     <${Form} state=${form} submit="Change the password">
       <p>If ${email} belongs to a verified account, a code is on its way. It is good for 60 minutes.</p>
-      <${Field} label="Code" name="code" autocomplete="one-time-code" required error=${form.error} />
-      <${Field} label="New password" name="new_password" type="password" autocomplete="new-password" required
+      <${Field} label="Code" name="code" autocomplete="one-time-code" required error=${form
+        .error} />
+      <${Field} label="New password" name="new_password" type="password" autocomplete="new-password"
+        required
         hint="At least 8 characters." error=${form.error} />
       <//>
   `;

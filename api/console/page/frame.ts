@@ -1,4 +1,6 @@
-/** Addresses, titles and announcements, for the frames of the console and of the operator's page. */
+/**
+ * Addresses, titles and announcements, for the frames of the console and of the operator's page.
+ */
 import { keepFocus } from "./elements.ts";
 import { useCallback, useEffect, useRef, useState } from "./ui.ts";
 
@@ -46,8 +48,8 @@ export function useTitle(name: string): void {
 }
 
 /**
- * The button that led in or out is gone then: the focus goes on at the content. `state` is undefined until it is known; a page
- * that is just opened leaves the focus where it is.
+ * The button that led in or out is gone then: the focus goes on at the content. `state` is
+ * undefined until it is known; a page that is just opened leaves the focus where it is.
  */
 export function useFocusThrough(state: string | undefined): void {
   const before = useRef(state);
@@ -64,8 +66,8 @@ export const skipTo = "#main";
 export const joinPath = "/console/join";
 
 /**
- * The link that this page was opened by. It leaves the address at once, and with it the tab's history, so that neither a glance
- * nor a bookmark has it.
+ * The link that this page was opened by. It leaves the address at once, and with it the tab's
+ * history, so that neither a glance nor a bookmark has it.
  */
 export function takeLink(): string | undefined {
   const { origin, pathname, hash } = location;

@@ -1,6 +1,7 @@
 /**
- * Somebody who came by a link and is not signed in. With a pass in the link this tab is a guest of the inviter's account; without
- * one it takes an account of one's own. The link is in the page's memory alone.
+ * Somebody who came by a link and is not signed in. With a pass in the link this tab is a guest of
+ * the inviter's account; without one it takes an account of one's own. The link is in the page's
+ * memory alone.
  */
 import { useConsole } from "./context.ts";
 import { Brand } from "./cells.ts";
@@ -33,7 +34,9 @@ export function GuestHost({ link, onKey }: { link: string; onKey: (key: string) 
       if (turn.over) return;
       const invitation = module.readInvitation(link);
       const { pass } = invitation;
-      agent.current = pass === undefined ? undefined : new module.TabAgent(service, { ...invitation, pass });
+      agent.current = pass === undefined
+        ? undefined
+        : new module.TabAgent(service, { ...invitation, pass });
       setLoaded({ module, invitation, agent: agent.current });
     }).catch((fault) => setError(asServiceError(fault)));
     return () => {
@@ -63,7 +66,8 @@ export function GuestHost({ link, onKey }: { link: string; onKey: (key: string) 
     `;
   }
   if (loaded.agent === undefined || isLeaving) {
-    const notice = `You are invited to ${loaded.invitation.name}. Sign in, or make an account, to join it.`;
+    const notice =
+      `You are invited to ${loaded.invitation.name}. Sign in, or make an account, to join it.`;
     return html`<${Entrance} onKey=${onKey} notice=${notice} />`;
   }
   const { LiveView } = loaded.module;

@@ -9,7 +9,11 @@ import { html, useCallback, useEffect, useRef, type VNode } from "./ui.ts";
 interface Usage {
   readonly plan: string;
   readonly period: { readonly end: string };
-  readonly messages: { readonly used: number; readonly limit: number | null; readonly remaining: number | null };
+  readonly messages: {
+    readonly used: number;
+    readonly limit: number | null;
+    readonly remaining: number | null;
+  };
   readonly days?: readonly { readonly day: string; readonly messages: number }[];
 }
 
@@ -36,7 +40,9 @@ export function HomePage(): VNode {
     ${isNew && html`<${Connect} key="connect" />`}
     <section class="card" aria-labelledby="quota-title">
       <h2 id="quota-title">Messages this month</h2>
-      ${usage === undefined ? html`<p class="quiet">Loading …</p>` : html`<${Quota} usage=${usage} />`}
+      ${usage === undefined
+        ? html`<p class="quiet">Loading …</p>`
+        : html`<${Quota} usage=${usage} />`}
     </section>
     <section class="card" aria-labelledby="days-title">
       <h2 id="days-title">The last ${shownDays} days</h2>
@@ -55,18 +61,27 @@ export function HomePage(): VNode {
 }
 
 function Quota({ usage: { plan, period, messages: { used, limit } } }: { usage: Usage }): VNode {
-  const until = new Date(period.end).toLocaleDateString(undefined, { dateStyle: "medium", timeZone: "UTC" });
+  const until = new Date(period.end).toLocaleDateString(undefined, {
+    dateStyle: "medium",
+    timeZone: "UTC",
+  });
   if (limit === null) {
-    return html`<p><strong>${number.format(used)}</strong> so far. The plan ${plan} has no limit.</p>`;
+    return html`<p><strong>${
+      number.format(used)
+    }</strong> so far. The plan ${plan} has no limit.</p>`;
   }
   const share = limit === 0 ? 1 : used / limit;
   return html`
-    <progress class=${share >= 0.8 ? "near" : ""} max=${Math.max(1, limit)} value=${Math.min(used, limit)}
+    <progress class=${share >= 0.8 ? "near" : ""} max=${Math.max(1, limit)} value=${Math.min(
+      used,
+      limit,
+    )}
       aria-labelledby="quota-title" aria-describedby="quota-text"></progress>
     <p
-      id="quota-text"><strong>${number.format(used)}</strong> of ${number.format(limit)} (${Math.round(
-        share * 100,
-      )} %). Plan ${plan}. It begins again on ${until} (UTC).</p>
+      id="quota-text"><strong>${number.format(used)}</strong> of ${number.format(limit)} (${Math
+        .round(
+          share * 100,
+        )} %). Plan ${plan}. It begins again on ${until} (UTC).</p>
   `;
 }
 

@@ -8,7 +8,9 @@ const daySeconds = 24 * 3600;
 
 export function KeysPage(): VNode {
   const { service, say } = useConsole();
-  const { value, error, again } = useReading(useCallback(() => service.get<{ keys: Key[] }>("/v1/keys"), [service]));
+  const { value, error, again } = useReading(
+    useCallback(() => service.get<{ keys: Key[] }>("/v1/keys"), [service]),
+  );
   const [made, setMade] = useState<CreatedKey | undefined>(undefined);
   const [ending, setEnding] = useState<Key | undefined>(undefined);
   const onMade = useCallback(async (key: CreatedKey) => {
@@ -16,7 +18,11 @@ export function KeysPage(): VNode {
     await again();
   }, [again]);
   const rotate = async (key: Key): Promise<void> => {
-    await onMade(await service.send<CreatedKey>("POST", `/v1/keys/${key.id}/rotate`, { overlap_seconds: daySeconds }));
+    await onMade(
+      await service.send<CreatedKey>("POST", `/v1/keys/${key.id}/rotate`, {
+        overlap_seconds: daySeconds,
+      }),
+    );
     say(`${key.name} has a successor. The old key works for one more day.`);
   };
   const revoke = async (key: Key): Promise<void> => {
@@ -38,11 +44,14 @@ export function KeysPage(): VNode {
       <${Fault} error=${error} />
       ${value?.keys.length === 0 && html`<p class="quiet">There is none.</p>`}
       <ul class="items">
-        ${value?.keys.map((key) => html`<${KeyItem} key=${key.id} of=${key} rotate=${rotate} onEnd=${setEnding} />`)}
+        ${value?.keys.map((key) =>
+          html`<${KeyItem} key=${key.id} of=${key} rotate=${rotate} onEnd=${setEnding} />`
+        )}
       </ul>
     </section>
     ${ending && html`
-      <${Ask} title=${`Revoke ${ending.name}?`} yes="Revoke it" onClose=${() => setEnding(undefined)}
+      <${Ask} title=${`Revoke ${ending.name}?`} yes="Revoke it" onClose=${() =>
+        setEnding(undefined)}
         text=${`${ending.key_prefix}… stops working at once, everywhere. Nothing brings it back.`}
         work=${() => revoke(ending)} />
     `}
@@ -50,7 +59,11 @@ export function KeysPage(): VNode {
 }
 
 function KeyItem(
-  { of: key, rotate, onEnd }: { of: Key; rotate: (key: Key) => Promise<void>; onEnd: (key: Key) => void },
+  { of: key, rotate, onEnd }: {
+    of: Key;
+    rotate: (key: Key) => Promise<void>;
+    onEnd: (key: Key) => void;
+  },
 ): VNode {
   const powers = [
     key.kind ?? "secret",
@@ -64,11 +77,14 @@ function KeyItem(
       <div class="grow">
         <p><strong class="text">${key.name}</strong> <code>${key.key_prefix}…</code></p>
         <p class="quiet">${powers.join(" · ")}</p>
-        <p class="quiet">Made <${Time} at=${key.created_at} />, used <${Time} at=${key
-          .last_used_at} />${key.expires_at && html`, expires <${Time} at=${key.expires_at} />`}</p>
+        <p
+          class="quiet">Made <${Time} at=${key.created_at} />, used <${Time} at=${key
+            .last_used_at} />${key.expires_at &&
+            html`, expires <${Time} at=${key.expires_at} />`}</p>
       </div>
       <div class="row">
-        <${Action} label=${`Rotate ${key.name} ${key.key_prefix}`} work=${() => rotate(key)}>Rotate<//>
+        <${Action} label=${`Rotate ${key.name} ${key.key_prefix}`} work=${() =>
+          rotate(key)}>Rotate<//>
         <button type="button" class="danger" aria-label=${`Revoke ${key.name} ${key.key_prefix}`}
           onClick=${() => onEnd(key)}>Revoke</button>
       </div>

@@ -1,6 +1,6 @@
 /**
- * Keeps this tab's agent while its person looks at other pages, and through the end of a session. The SDK is loaded with the
- * first page that needs it. Signing out ends the agent.
+ * Keeps this tab's agent while its person looks at other pages, and through the end of a session.
+ * The SDK is loaded with the first page that needs it. Signing out ends the agent.
  */
 import { useConsole } from "./context.ts";
 import { Fault } from "./elements.ts";

@@ -47,7 +47,8 @@ export function NewKey({ onMade }: { onMade: (key: CreatedKey) => Promise<void> 
       <${Field} label="Name" name="name" placeholder="default" maxlength="64" error=${form.error} />
       <p class="field"><label for="field-kind">What may it do?</label>
         <select id="field-kind" name="kind" value=${kind}
-          onChange=${(event: { currentTarget: HTMLSelectElement }) => setKind(kindOf(event.currentTarget.value))}>
+          onChange=${(event: { currentTarget: HTMLSelectElement }) =>
+            setKind(kindOf(event.currentTarget.value))}>
           <option value="plain">Everything</option>
           <option value="scoped">Only some things</option>
           <option value="publishable">Only connect agents, and be public</option>
@@ -93,14 +94,18 @@ function kindOf(text: string): Kind {
 /** Throws when nothing is chosen: the service would make a plain key of it. */
 export function keyOf(fields: Readonly<Record<string, string>>, nowMs = Date.now()): object {
   const kind = kindOf(fields["kind"] ?? "");
-  const chosen = scopes.map(([scope]) => scope).filter((scope) => fields[`scope ${scope}`] !== undefined);
+  const chosen = scopes.map(([scope]) => scope).filter((scope) =>
+    fields[`scope ${scope}`] !== undefined
+  );
   if (kind === "scoped" && chosen.length === 0) {
     const details = [{ field: "scopes", problem: "Choose at least one." }];
     throw new ServiceError("A key that may do nothing is of no use", 0, "invalid_request", details);
   }
   const patterns = (fields["channels"] ?? "").split(/[\s,]+/).filter((pattern) => pattern !== "");
   // A key that strangers have lets nobody in and makes no channels.
-  const allow = kind === "publishable" ? ["send", "receive"] : ["send", "receive", "create", "invite"];
+  const allow = kind === "publishable"
+    ? ["send", "receive"]
+    : ["send", "receive", "create", "invite"];
   const channels = patterns.map((pattern) => ({ pattern, allow }));
   const [days, limit] = [fields["days"] ?? "", fields["message_limit"] ?? ""];
   const name = (fields["name"] ?? "").trim();

@@ -1,4 +1,7 @@
-/** The plot of messages by day, a file of its own: nothing else needs it. Colours follow the page's, light or dark. */
+/**
+ * The plot of messages by day, a file of its own: nothing else needs it. Colours follow the page's,
+ * light or dark.
+ */
 import UPlot from "uplot";
 
 export interface Plot {
@@ -75,7 +78,27 @@ function optionsOf(element: HTMLElement): UPlot.Options {
         ...axis,
         size: Math.round(numbersRem * unit()),
         space: 2 * unit(),
-        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 1e6, 1e7, 1e8],
+        incrs: [
+          1,
+          2,
+          5,
+          10,
+          20,
+          50,
+          100,
+          200,
+          500,
+          1e3,
+          2e3,
+          5e3,
+          1e4,
+          2e4,
+          5e4,
+          1e5,
+          1e6,
+          1e7,
+          1e8,
+        ],
       },
     ],
     series: [

@@ -1,7 +1,7 @@
 /**
- * The API as the console uses it: the session's cookie, which no script sees, and the header that proves that this page sends
- * it. Nothing is kept beyond the page. A refusal of the session is asked about before it is believed, because a wrong password
- * is refused with the same code.
+ * The API as the console uses it: the session's cookie, which no script sees, and the header that
+ * proves that this page sends it. Nothing is kept beyond the page. A refusal of the session is
+ * asked about before it is believed, because a wrong password is refused with the same code.
  */
 
 export interface SessionInfo {
@@ -10,7 +10,9 @@ export interface SessionInfo {
   readonly expires_at: string;
 }
 
-/** `ended`: somebody was signed in, and what is on the page stays there until they sign in again. */
+/**
+ * `ended`: somebody was signed in, and what is on the page stays there until they sign in again.
+ */
 export type SignIn =
   | { readonly state: "unknown" | "out" }
   | { readonly state: "unreachable"; readonly error: ServiceError }
@@ -57,7 +59,9 @@ export class Service {
       this.#enter(await this.#readSession());
     } catch (error) {
       const failure = asServiceError(error);
-      this.#set(failure.status === 401 ? { state: "out" } : { state: "unreachable", error: failure });
+      this.#set(
+        failure.status === 401 ? { state: "out" } : { state: "unreachable", error: failure },
+      );
     }
   }
 
@@ -76,8 +80,8 @@ export class Service {
   }
 
   /**
-   * For what ends all sessions, as a new password does. Several requests that were refused at once all ask; when somebody has
-   * entered or left meanwhile, the answer is an old one.
+   * For what ends all sessions, as a new password does. Several requests that were refused at once
+   * all ask; when somebody has entered or left meanwhile, the answer is an old one.
    */
   async checkSession(): Promise<void> {
     const before = this.#signIn;
@@ -112,7 +116,8 @@ export class Service {
       return await this.#call<T>(method, path, body);
     } catch (error) {
       const { status, code } = asServiceError(error);
-      // Another tab may have signed in as somebody else: the cookie is then theirs, and this page is not.
+      // Another tab may have signed in as somebody else: the cookie is then theirs, and this page
+      // is not.
       if (status === 401 || code === "csrf_failed") await this.checkSession();
       throw error;
     }
@@ -133,7 +138,11 @@ export class Service {
       signal: AbortSignal.timeout(deadlineMs),
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch(() => {
-      throw new ServiceError("The service does not answer. Check the connection, then try again", 0, "unreachable");
+      throw new ServiceError(
+        "The service does not answer. Check the connection, then try again",
+        0,
+        "unreachable",
+      );
     });
     return await readAnswer<T>(response);
   }
@@ -169,7 +178,11 @@ export async function readAnswer<T>(response: Response): Promise<T> {
   const text = await response.text().catch(() => "");
   const json = parse(text);
   if (response.ok) return json as T; // cast: the page and the API are of one release
-  const { error, code, details } = (json ?? {}) as { error?: unknown; code?: unknown; details?: unknown }; // cast: checked below
+  const { error, code, details } = (json ?? {}) as {
+    error?: unknown;
+    code?: unknown;
+    details?: unknown;
+  }; // cast: checked below
   throw new ServiceError(
     typeof error === "string" ? error : `The service failed (${response.status}). Try again`,
     response.status,

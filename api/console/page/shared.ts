@@ -1,5 +1,6 @@
 /**
- * Modules that several scripts must have only once: a context is known by its identity, and so is a class of errors.
+ * Modules that several scripts must have only once: a context is known by its identity, and so is a
+ * class of errors.
  */
 export * from "./context.ts";
 export * from "./elements.ts";

@@ -2,8 +2,8 @@
 import type { CodePurpose } from "../account_store.ts";
 
 /**
- * Addresses are compared without regard to case; Unicode is put in one form first, and the host in the form in which mail
- * travels, so that `münchen.example` and `xn--mnchen-3ya.example` are one.
+ * Addresses are compared without regard to case; Unicode is put in one form first, and the host in
+ * the form in which mail travels, so that `münchen.example` and `xn--mnchen-3ya.example` are one.
  */
 export function emailKeyOf(email: string): string {
   const [name] = splitEmail(email);
@@ -11,15 +11,18 @@ export function emailKeyOf(email: string): string {
 }
 
 /**
- * The mailbox of an address: `a+x@host` is delivered to `a@host`. For what is counted, because anybody can make up such aliases, and
- * never for identity: each may be an account.
+ * The mailbox of an address: `a+x@host` is delivered to `a@host`. For what is counted, because
+ * anybody can make up such aliases, and never for identity: each may be an account.
  */
 export function mailboxOf(email: string): string {
   const [name, host] = splitEmail(emailKeyOf(email));
   return `${name.replace(/(?<=.)\+.*$/s, "")}@${host}`;
 }
 
-/** All aliases of a mailbox are one. Its plain address is apart from them: anybody can make up aliases and use up what they have. */
+/**
+ * All aliases of a mailbox are one. Its plain address is apart from them: anybody can make up
+ * aliases and use up what they have.
+ */
 export function mailSubject(purpose: CodePurpose, email: string): string {
   const [key, mailbox] = [emailKeyOf(email), mailboxOf(email)];
   return key === mailbox ? `${purpose} ${key}` : `${purpose} aliases of ${mailbox}`;
@@ -29,7 +32,9 @@ export function mailSubject(purpose: CodePurpose, email: string): string {
 export function hostOfEmail(email: string): string | undefined {
   const [, host] = splitEmail(email);
   // A character that would end a host's name in a URL belongs to none.
-  return /[\/?#:\\[\]%]/.test(host) ? undefined : URL.parse(`http://${host.normalize("NFC")}/`)?.hostname;
+  return /[\/?#:\\[\]%]/.test(host)
+    ? undefined
+    : URL.parse(`http://${host.normalize("NFC")}/`)?.hostname;
 }
 
 function splitEmail(email: string): readonly [string, string] {

@@ -1,12 +1,15 @@
 /**
- * Sends what waits in the queue: a few at a time, oldest first, at least once, with growing pauses while the mail server does
- * not take a message. One that the server will never take is given up.
+ * Sends what waits in the queue: a few at a time, oldest first, at least once, with growing pauses
+ * while the mail server does not take a message. One that the server will never take is given up.
  */
 import type { MailStore, Message } from "../account_store.ts";
 import type { Clock } from "../deps.ts";
 
 export interface Mailer {
-  /** Resolves when the message is somebody else's to deliver, or `refused` for good. Rejects when another time may help. */
+  /**
+   * Resolves when the message is somebody else's to deliver, or `refused` for good. Rejects when
+   * another time may help.
+   */
   send(message: Message): Promise<"taken" | "refused">;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Style and script of `/docs`, as files of their own so that the page's policy allows nothing inline. The script filters the
- * navigation, switches the language of samples, and sends calls. The API key stays in its field: it is in no storage, no
- * address and no sample.
+ * Style and script of `/docs`, as files of their own so that the page's policy allows nothing
+ * inline. The script filters the navigation, switches the language of samples, and sends calls. The
+ * API key stays in its field: it is in no storage, no address and no sample.
  */
 
 export const docsStyle = `

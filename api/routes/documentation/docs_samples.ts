@@ -1,4 +1,7 @@
-/** One call of the API as a complete program in three languages; each takes address and key from the environment. */
+/**
+ * One call of the API as a complete program in three languages; each takes address and key from the
+ * environment.
+ */
 
 export interface SampleCall {
   /** In capitals. */
@@ -30,7 +33,9 @@ function curl({ method, path, credential, body }: SampleCall): string {
     ...(credential === "api_key" ? ['-H "authorization: Bearer $STATIC_API_KEY"'] : []),
     ...(credential === "session" ? ["-b cookies.txt"] : []),
     ...(credential === "session" && method !== "GET" ? ['-H "x-static-csrf: $CSRF"'] : []),
-    ...(body === undefined ? [] : ["-H 'content-type: application/json'", `-d '${JSON.stringify(body)}'`]),
+    ...(body === undefined
+      ? []
+      : ["-H 'content-type: application/json'", `-d '${JSON.stringify(body)}'`]),
   ].join(" \\\n  ");
 }
 
@@ -44,20 +49,28 @@ function typescript({ method, path, credential, body, answers }: SampleCall): st
   return [
     'import process from "node:process";',
     "",
-    `const response = await fetch(\`\${process.env.STATIC_API_URL}${path.replaceAll("{id}", "${process.env.ID}")}\`, {`,
+    `const response = await fetch(\`\${process.env.STATIC_API_URL}${
+      path.replaceAll("{id}", "${process.env.ID}")
+    }\`, {`,
     `  method: "${method}",`,
     ...(listed === "" ? [] : [`  headers: { ${listed} },`]),
     ...(body === undefined ? [] : [`  body: JSON.stringify(${JSON.stringify(body)}),`]),
     "});",
-    answers ? "console.log(response.status, await response.json());" : "console.log(response.status);",
+    answers
+      ? "console.log(response.status, await response.json());"
+      : "console.log(response.status);",
   ].join("\n");
 }
 
 function python({ method, path, credential, body, answers }: SampleCall): string {
   const headers = [
-    ...(credential === "api_key" ? ['"Authorization": "Bearer " + os.environ["STATIC_API_KEY"]'] : []),
+    ...(credential === "api_key"
+      ? ['"Authorization": "Bearer " + os.environ["STATIC_API_KEY"]']
+      : []),
     ...(credential === "session" ? ['"Cookie": os.environ["COOKIE"]'] : []),
-    ...(credential === "session" && method !== "GET" ? ['"X-Static-CSRF": os.environ["CSRF"]'] : []),
+    ...(credential === "session" && method !== "GET"
+      ? ['"X-Static-CSRF": os.environ["CSRF"]']
+      : []),
     ...(body === undefined ? [] : ['"Content-Type": "application/json"']),
   ];
   const target = path.replaceAll("{id}", '" + os.environ["ID"] + "');
@@ -84,5 +97,9 @@ function pythonValue(value: unknown): string {
   if (typeof value === "boolean") return value ? "True" : "False";
   if (Array.isArray(value)) return `[${value.map(pythonValue).join(", ")}]`;
   if (typeof value !== "object") return JSON.stringify(value);
-  return `{${Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${pythonValue(one)}`).join(", ")}}`;
+  return `{${
+    Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${pythonValue(one)}`).join(
+      ", ",
+    )
+  }}`;
 }

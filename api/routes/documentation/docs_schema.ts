@@ -1,4 +1,7 @@
-/** JSON Schemas of the OpenAPI document as rows of a table: one for each field, nested ones with dots. */
+/**
+ * JSON Schemas of the OpenAPI document as rows of a table: one for each field, nested ones with
+ * dots.
+ */
 
 /** The parts of a JSON Schema that our generator writes. */
 export interface Schema {
@@ -49,7 +52,10 @@ export function fieldsOf(schema: Schema, schemas: Schemas, prefix = "", depth = 
       name,
       type: typeOf(resolved, schemas),
       required: required.includes(key),
-      constraints: [...constraintsOf(resolved), ...(items === undefined ? [] : constraintsOf(items))],
+      constraints: [
+        ...constraintsOf(resolved),
+        ...(items === undefined ? [] : constraintsOf(items)),
+      ],
       description: resolved.description ?? items?.description ?? "",
     };
     const nested = items === undefined
@@ -67,7 +73,9 @@ function resolve(schema: Schema, schemas: Schemas): Schema {
 export function typeOf(schema: Schema, schemas: Schemas): string {
   const { type, anyOf, oneOf, items } = resolve(schema, schemas);
   const several = anyOf ?? oneOf;
-  if (several !== undefined) return [...new Set(several.map((one) => typeOf(one, schemas)))].join(" or ");
+  if (several !== undefined) {
+    return [...new Set(several.map((one) => typeOf(one, schemas)))].join(" or ");
+  }
   if (Array.isArray(type)) return type.join(" or ");
   if (items !== undefined) return `array of ${typeOf(items, schemas)}`;
   return typeof type === "string" ? type : "any";
@@ -88,7 +96,8 @@ export function constraintsOf(schema: Schema): string[] {
 }
 
 function range(min: number | undefined, max: number | undefined, unit: string): string[] {
-  const limit = (value: number): string => Math.abs(value) >= Number.MAX_SAFE_INTEGER ? "" : value.toLocaleString("en");
+  const limit = (value: number): string =>
+    Math.abs(value) >= Number.MAX_SAFE_INTEGER ? "" : value.toLocaleString("en");
   const [from, to] = [min === undefined ? "" : limit(min), max === undefined ? "" : limit(max)];
   if (from === "" && to === "") return [];
   const text = to === "" ? `at least ${from}` : from === "" ? `at most ${to}` : `${from} to ${to}`;

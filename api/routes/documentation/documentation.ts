@@ -1,4 +1,7 @@
-/** `/openapi.json`, generated from the schemas that validate, and `/docs`, the same as a page to read and to try. */
+/**
+ * `/openapi.json`, generated from the schemas that validate, and `/docs`, the same as a page to
+ * read and to try.
+ */
 import { z } from "@hono/zod-openapi";
 import { apiKeyPattern } from "../../../proto/mod.ts";
 import { icon } from "../../console/mod.ts";
@@ -8,7 +11,8 @@ import { docsScript, docsStyle } from "./docs_assets.ts";
 import { renderDocumentation } from "./documentation_page.ts";
 import type { Router } from "../operation.ts";
 
-const description = "Accounts, API keys, tokens and usage of Static, the service for end-to-end encrypted channels " +
+const description =
+  "Accounts, API keys, tokens and usage of Static, the service for end-to-end encrypted channels " +
   "between software agents. Every error response has the fields of `Error`. Programs should check `code`, not the text.";
 
 /** Nothing inline and nothing from elsewhere; calls go to this service only. */
@@ -17,7 +21,10 @@ const policy =
   "form-action 'none'; frame-ancestors 'none'";
 
 /** Where there is a console, the page leads there. */
-export function addDocumentationRoutes(router: Router, { consoleFiles }: Pick<ConsoleDeps, "consoleFiles">): void {
+export function addDocumentationRoutes(
+  router: Router,
+  { consoleFiles }: Pick<ConsoleDeps, "consoleFiles">,
+): void {
   const { openAPIRegistry } = router.hono;
   openAPIRegistry.registerComponent("securitySchemes", "api_key", {
     type: "http",
@@ -28,11 +35,13 @@ export function addDocumentationRoutes(router: Router, { consoleFiles }: Pick<Co
     type: "apiKey",
     in: "cookie",
     name: nameOverTls("static_session"),
-    description: "A session of the console. Requests that are not a GET send its `csrf` as `x-static-csrf`.",
+    description:
+      "A session of the console. Requests that are not a GET send its `csrf` as `x-static-csrf`.",
   });
 
   // Made at the first request, when every route has been added; it does not change afterwards.
-  const made: { document?: ReturnType<typeof router.hono.getOpenAPI31Document>; page?: string } = {};
+  const made: { document?: ReturnType<typeof router.hono.getOpenAPI31Document>; page?: string } =
+    {};
   const document = (): ReturnType<typeof router.hono.getOpenAPI31Document> =>
     made.document ??= router.hono.getOpenAPI31Document({
       openapi: "3.1.0",

@@ -1,12 +1,20 @@
 /**
- * The OpenAPI document as a page to read and to try: navigation, fields with their constraints, every error with its meaning,
- * samples in three languages, and a form that sends the call. Everything is rendered here, so that the page can be read
- * without its script, and nothing is loaded from elsewhere.
+ * The OpenAPI document as a page to read and to try: navigation, fields with their constraints,
+ * every error with its meaning, samples in three languages, and a form that sends the call.
+ * Everything is rendered here, so that the page can be read without its script, and nothing is
+ * loaded from elsewhere.
  */
 import { errorAdvice } from "../../../proto/base/error_advice.ts";
 import { isErrorCode } from "../../../proto/mod.ts";
 import { type Sample, samplesOf } from "./docs_samples.ts";
-import { constraintsOf, type Field, fieldsOf, type Schema, type Schemas, typeOf } from "./docs_schema.ts";
+import {
+  constraintsOf,
+  type Field,
+  fieldsOf,
+  type Schema,
+  type Schemas,
+  typeOf,
+} from "./docs_schema.ts";
 
 /** The parts of an OpenAPI document that the page shows. */
 export interface Document {
@@ -32,7 +40,10 @@ interface DocumentedOperation {
     schema?: Schema;
   }[];
   readonly requestBody?: { readonly content?: Record<string, Content> };
-  readonly responses?: Record<string, { readonly description?: string; readonly content?: Record<string, Content> }>;
+  readonly responses?: Record<
+    string,
+    { readonly description?: string; readonly content?: Record<string, Content> }
+  >;
 }
 
 interface Entry {
@@ -44,14 +55,20 @@ interface Entry {
 
 export function renderDocumentation(document: Document, consolePath?: string): string {
   const entries = entriesOf(document);
-  const schemas = (document.components?.schemas ?? {}) as Schemas; // cast: made by our own generator
+  // cast: made by our own generator
+  const schemas = (document.components?.schemas ?? {}) as Schemas;
   const tags = [...new Set(entries.flatMap(({ operation }) => operation.tags ?? []))];
-  const inTag = (tag: string): Entry[] => entries.filter(({ operation }) => operation.tags?.includes(tag));
-  const navigation = tags.map((tag) => `<h2>${escape(tag)}</h2><ul>${inTag(tag).map(renderLink).join("")}</ul>`).join(
+  const inTag = (tag: string): Entry[] =>
+    entries.filter(({ operation }) => operation.tags?.includes(tag));
+  const navigation = tags.map((tag) =>
+    `<h2>${escape(tag)}</h2><ul>${inTag(tag).map(renderLink).join("")}</ul>`
+  ).join(
     "",
   );
   const sections = tags.map((tag) =>
-    `<h2 id="${slug(tag)}">${escape(tag)}</h2>${inTag(tag).map((entry) => renderEntry(entry, schemas)).join("")}`
+    `<h2 id="${slug(tag)}">${escape(tag)}</h2>${
+      inTag(tag).map((entry) => renderEntry(entry, schemas)).join("")
+    }`
   ).join("");
   const toConsole = consolePath === undefined ? "" : `<p><a href="${consolePath}">Console</a></p>`;
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -61,7 +78,9 @@ export function renderDocumentation(document: Document, consolePath?: string): s
 <script src="/docs/page.js" defer></script></head><body>
 <a class="skip" href="#content">Skip to the content</a>
 <nav aria-label="Operations">${toConsole}<label>Filter <input id="filter" type="search" autocomplete="off"></label>${navigation}</nav>
-<main id="content"><h1>${escape(document.info.title)}</h1><p>${prose(document.info.description ?? "")}</p>
+<main id="content"><h1>${escape(document.info.title)}</h1><p>${
+    prose(document.info.description ?? "")
+  }</p>
 <p>For programs: <a href="/openapi.json">openapi.json</a></p>
 <label>Your API key, to try calls. It stays in this field, and is sent only to this service.
 <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="sk_live_…"></label>
@@ -70,7 +89,8 @@ ${sections}</main></body></html>`;
 
 function entriesOf({ paths }: Document): Entry[] {
   return Object.entries(paths ?? {}).flatMap(([path, methods]) =>
-    Object.entries(methods as Record<string, DocumentedOperation>) // cast: made by our own generator
+    // cast: made by our own generator
+    Object.entries(methods as Record<string, DocumentedOperation>)
       .map(([method, operation]) => ({
         path,
         method: method.toUpperCase(),
@@ -82,12 +102,15 @@ function entriesOf({ paths }: Document): Entry[] {
 
 function renderLink({ anchor, method, path, operation }: Entry): string {
   const words = `${method} ${path} ${operation.summary ?? ""}`.toLowerCase();
-  return `<li data-words="${escape(words)}"><a href="#${anchor}">${escape(operation.summary ?? path)}</a></li>`;
+  return `<li data-words="${escape(words)}"><a href="#${anchor}">${
+    escape(operation.summary ?? path)
+  }</a></li>`;
 }
 
 function renderEntry(entry: Entry, schemas: Schemas): string {
   const { path, method, anchor, operation } = entry;
-  const { summary = "", description = "", parameters = [], requestBody, responses = {} } = operation;
+  const { summary = "", description = "", parameters = [], requestBody, responses = {} } =
+    operation;
   const body = contentOf(requestBody?.content);
   const [status = "", success] = Object.entries(responses).find(([code]) => code < "300") ?? [];
   const answer = contentOf(success?.content);
@@ -105,15 +128,28 @@ function renderEntry(entry: Entry, schemas: Schemas): string {
     body: body?.example,
     answers: answer !== undefined,
   });
-  return `<section id="${anchor}" aria-labelledby="${anchor}-title"><h3 id="${anchor}-title">${escape(summary)}</h3>` +
-    `<p><code><span class="method">${method}</span> ${escape(path)}</code> ${renderCredential(operation)}</p>` +
+  return `<section id="${anchor}" aria-labelledby="${anchor}-title"><h3 id="${anchor}-title">${
+    escape(summary)
+  }</h3>` +
+    `<p><code><span class="method">${method}</span> ${escape(path)}</code> ${
+      renderCredential(operation)
+    }</p>` +
     (description === "" ? "" : `<p>${prose(description)}</p>`) +
     renderFields("Parameters", named, "request") +
-    renderFields("Body", body?.schema === undefined ? [] : fieldsOf(body.schema, schemas), "request") +
+    renderFields(
+      "Body",
+      body?.schema === undefined ? [] : fieldsOf(body.schema, schemas),
+      "request",
+    ) +
     `<h4>Response ${escape(status)}</h4><p>${prose(success?.description ?? "")}</p>` +
-    renderFields("", answer?.schema === undefined ? [] : fieldsOf(answer.schema, schemas), "response") +
+    renderFields(
+      "",
+      answer?.schema === undefined ? [] : fieldsOf(answer.schema, schemas),
+      "response",
+    ) +
     (answer?.example === undefined ? "" : `<pre>${json(answer.example)}</pre>`) +
-    renderErrors(responses) + renderSamples(anchor, samples) + renderForm(entry, body?.example) + "</section>";
+    renderErrors(responses) + renderSamples(anchor, samples) + renderForm(entry, body?.example) +
+    "</section>";
 }
 
 function credentialOf({ security = [] }: DocumentedOperation): "api_key" | "session" | undefined {
@@ -133,7 +169,11 @@ function renderCredential(operation: DocumentedOperation): string {
 }
 
 /** A request says which fields it needs, a response which ones may be absent. */
-function renderFields(title: string, fields: readonly Field[], side: "request" | "response"): string {
+function renderFields(
+  title: string,
+  fields: readonly Field[],
+  side: "request" | "response",
+): string {
   if (fields.length === 0) return "";
   const mark = (required: boolean): string => {
     if (side === "request") return required ? ' <span class="required">required</span>' : "";
@@ -141,7 +181,9 @@ function renderFields(title: string, fields: readonly Field[], side: "request" |
   };
   const rows = fields.map(({ name, type, required, constraints, description }) =>
     `<tr><td><code>${escape(name)}</code>${mark(required)}</td>` +
-    `<td>${escape(type)}</td><td>${constraints.map(escape).join("; ")}</td><td>${prose(description)}</td></tr>`
+    `<td>${escape(type)}</td><td>${constraints.map(escape).join("; ")}</td><td>${
+      prose(description)
+    }</td></tr>`
   );
   return (title === "" ? "" : `<h4>${title}</h4>`) +
     '<div class="wide"><table><thead><tr><th scope="col">field</th><th scope="col">type</th><th scope="col">constraints</th>' +
@@ -154,10 +196,12 @@ function renderErrors(responses: DocumentedOperation["responses"] = {}): string 
     [status, { description = "" }],
   ) =>
     Array.from(description.matchAll(/`(\w+)`/g), ([, code = ""]) => {
-      const { meaning, action } = isErrorCode(code) ? errorAdvice[code] : { meaning: "", action: "" };
-      return `<tr><td>${escape(status)}</td><td><code>${escape(code)}</code></td><td>${prose(meaning)}</td><td>${
-        prose(action)
-      }</td></tr>`;
+      const { meaning, action } = isErrorCode(code)
+        ? errorAdvice[code]
+        : { meaning: "", action: "" };
+      return `<tr><td>${escape(status)}</td><td><code>${escape(code)}</code></td><td>${
+        prose(meaning)
+      }</td><td>${prose(action)}</td></tr>`;
     })
   );
   if (rows.length === 0) return "";
@@ -170,13 +214,19 @@ function renderErrors(responses: DocumentedOperation["responses"] = {}): string 
 function renderSamples(anchor: string, samples: readonly Sample[]): string {
   const id = (language: string): string => `${anchor}-${language.toLowerCase()}`;
   const tabs = samples.map(({ language }, index) =>
-    `<button type="button" role="tab" data-language="${language}" aria-controls="${id(language)}" ` +
+    `<button type="button" role="tab" data-language="${language}" aria-controls="${
+      id(language)
+    }" ` +
     `aria-selected="${index === 0}" tabindex="${index === 0 ? 0 : -1}">${language}</button>`
   );
   const panels = samples.map(({ language, code }, index) =>
-    `<pre id="${id(language)}" role="tabpanel" tabindex="0"${index === 0 ? "" : " hidden"}>${escape(code)}</pre>`
+    `<pre id="${id(language)}" role="tabpanel" tabindex="0"${index === 0 ? "" : " hidden"}>${
+      escape(code)
+    }</pre>`
   );
-  return `<h4>Sample</h4><div role="tablist" aria-label="Language">${tabs.join("")}</div>${panels.join("")}`;
+  return `<h4>Sample</h4><div role="tablist" aria-label="Language">${tabs.join("")}</div>${
+    panels.join("")
+  }`;
 }
 
 /** Calls with a console's session are not sent from here: the page sends no cookies. */
@@ -191,7 +241,9 @@ function renderForm({ path, method, operation }: Entry, example: unknown): strin
   const body = example === undefined
     ? ""
     : `<label>Body <textarea spellcheck="false">${json(example)}</textarea></label>`;
-  return `<details><summary>Try it</summary><form data-method="${method}" data-path="${escape(path)}" ` +
+  return `<details><summary>Try it</summary><form data-method="${method}" data-path="${
+    escape(path)
+  }" ` +
     `data-credential="${credential ?? "none"}">${inputs.join("")}${body}<button>Send</button>` +
     '<pre><output aria-live="polite"></output></pre></form></details>';
 }
@@ -210,9 +262,15 @@ function json(value: unknown): string {
 
 /** Text with `code` in backticks; of a link to a page of the repository, its words. */
 function prose(text: string): string {
-  return escape(text).replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1").replaceAll(/`([^`]+)`/g, "<code>$1</code>");
+  return escape(text).replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1").replaceAll(
+    /`([^`]+)`/g,
+    "<code>$1</code>",
+  );
 }
 
 function escape(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll(
+    '"',
+    "&quot;",
+  );
 }

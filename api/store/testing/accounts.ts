@@ -1,4 +1,6 @@
-/** Accounts, keys, sessions and codes straight in a store, for tests of what the database decides. */
+/**
+ * Accounts, keys, sessions and codes straight in a store, for tests of what the database decides.
+ */
 import { type AccountId, parseAccountId, parseKeyId } from "../../../proto/mod.ts";
 import { embedded } from "../../../tests/support/api/harness.ts";
 import type { CodePurpose, NewCode, QueuedMessage } from "../../domain/account_store.ts";
@@ -12,7 +14,13 @@ export const act = { atMs, actor: "password" } as const;
 export const [oldHash, newHash] = ["$argon2id$old", "$argon2id$new"];
 export const codeHash = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 /** The letter to an address that an account had. */
-export const notice = { id: crypto.randomUUID(), subject: "", body: "", atMs, expiresAtMs: atMs + 60_000 };
+export const notice = {
+  id: crypto.randomUUID(),
+  subject: "",
+  body: "",
+  atMs,
+  expiresAtMs: atMs + 60_000,
+};
 
 /** An embedded store. */
 export async function withStore(work: (store: Store) => Promise<void>): Promise<void> {
@@ -30,7 +38,14 @@ export async function withStore(work: (store: Store) => Promise<void>): Promise<
 export async function addAccount(store: Store): Promise<AccountId> {
   const id = parseAccountId(crypto.randomUUID());
   await store.createAccount(
-    { id, email: `${id}@example.com`, emailKey: id, passwordHash: oldHash, plan: "free", createdAtMs: atMs },
+    {
+      id,
+      email: `${id}@example.com`,
+      emailKey: id,
+      passwordHash: oldHash,
+      plan: "free",
+      createdAtMs: atMs,
+    },
     newKey(),
   );
   return id;
@@ -38,12 +53,26 @@ export async function addAccount(store: Store): Promise<AccountId> {
 
 export function newKey(changes: Partial<NewKey> = {}): NewKey {
   const id = parseKeyId(crypto.randomUUID());
-  const key = { id, keyPrefix: id, name: "default", keyHash: oldHash, createdAtMs: atMs, traits: plainTraits };
+  const key = {
+    id,
+    keyPrefix: id,
+    name: "default",
+    keyHash: oldHash,
+    createdAtMs: atMs,
+    traits: plainTraits,
+  };
   return { ...key, ...changes };
 }
 
 export function additionTo(accountId: AccountId, changes: Partial<KeyAddition> = {}): KeyAddition {
-  return { accountId, by: { passwordHash: oldHash }, maxActiveKeys: 9, maxGuests: 9, ...act, ...changes };
+  return {
+    accountId,
+    by: { passwordHash: oldHash },
+    maxActiveKeys: 9,
+    maxGuests: 9,
+    ...act,
+    ...changes,
+  };
 }
 
 /** Returns its secret's hash, or undefined when it was not opened. */
@@ -73,7 +102,17 @@ export function codeFor(
   ];
 }
 
-export function confirm(store: Store, accountId: AccountId, byte: number): ReturnType<Store["confirmAddress"]> {
+export function confirm(
+  store: Store,
+  accountId: AccountId,
+  byte: number,
+): ReturnType<Store["confirmAddress"]> {
   const letter = { ...notice, id: crypto.randomUUID() };
-  return store.confirmAddress({ accountId, codeHash: codeHash(byte), revokeKeys: false, notice: letter, ...act });
+  return store.confirmAddress({
+    accountId,
+    codeHash: codeHash(byte),
+    revokeKeys: false,
+    notice: letter,
+    ...act,
+  });
 }

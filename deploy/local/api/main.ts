@@ -5,4 +5,9 @@ import { untilLetGo } from "../held.ts";
 
 const writeLog = (line: string): void => console.log(line);
 const unownedSocketErrors = guardProcess({ writeLog, end: () => Deno.exit(1) });
-Deno.exit(await runUntil(untilLetGo(), () => startApi(configFromEnvironment(), { writeLog, unownedSocketErrors })));
+Deno.exit(
+  await runUntil(
+    untilLetGo(),
+    () => startApi(configFromEnvironment(), { writeLog, unownedSocketErrors }),
+  ),
+);

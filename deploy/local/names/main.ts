@@ -1,6 +1,6 @@
 /**
- * Refuses variables that no part knows, for tasks whose part may read its own alone and can therefore not list them. Ends with 1 if
- * there is one.
+ * Refuses variables that no part knows, for tasks whose part may read its own alone and can
+ * therefore not list them. Ends with 1 if there is one.
  */
 import { ConfigError, ownNames } from "../../../server/mod.ts";
 import { faultsOfNames } from "../../../proto/base/variables.ts";

@@ -1,4 +1,7 @@
-/** The relay as a part of `deno task start`. It is started beside the API, and told where that is once it is up. */
+/**
+ * The relay as a part of `deno task start`. It is started beside the API, and told where that is
+ * once it is up.
+ */
 import { configFromEnvironment, startRelay } from "../../../relay/mod.ts";
 import { guardProcess, runUntil } from "../../../server/mod.ts";
 import { readVariables, untilLetGo } from "../held.ts";
@@ -11,7 +14,8 @@ if (told === undefined) Deno.exit(0);
 for (const [name, value] of Object.entries(told)) Deno.env.set(name, value);
 const code = await runUntil(untilLetGo(input), async () => {
   const starting = startRelay(configFromEnvironment(), { writeLog, unownedSocketErrors });
-  // A signal that comes a moment before the relay is up would end the process; it is answered when the relay is up.
+  // A signal that comes a moment before the relay is up would end the process; it is answered when
+  // the relay is up.
   Deno.addSignalListener("SIGUSR1", () => void starting.then((relay) => relay.backUp(), () => {}));
   return await starting;
 });

@@ -1,6 +1,7 @@
 /**
- * Turns header blocks into fields (RFC 7541 §§ 3, 6). A block must be decoded even when its request is refused, because
- * it changes the table; so a list above its limit is decoded to the end, and only what is within the limit is kept.
+ * Turns header blocks into fields (RFC 7541 §§ 3, 6). A block must be decoded even when its request
+ * is refused, because it changes the table; so a list above its limit is decoded to the end, and
+ * only what is within the limit is kept.
  */
 import { ConnectionError, ErrorCode } from "../errors.ts";
 import { createField, type Field } from "../field.ts";
@@ -11,7 +12,9 @@ import { staticEntries, staticTable } from "./static_table.ts";
 /** The size that a peer may use before it knows our settings; we never announce another. */
 export const tableBytes = 4_096;
 
-/** Above any length or index that can occur in a bounded block, far below the precision of a number. */
+/**
+ * Above any length or index that can occur in a bounded block, far below the precision of a number.
+ */
 const largestInteger = 2 ** 28;
 
 export interface FieldList {
@@ -32,7 +35,10 @@ export class HpackDecoder {
     this.#maxListBytes = maxListBytes;
   }
 
-  /** Decodes the block `bytes[start, end)`. Throws a ConnectionError: after a bad block the tables no longer agree. */
+  /**
+   * Decodes the block `bytes[start, end)`. Throws a ConnectionError: after a bad block the tables
+   * no longer agree.
+   */
   decode(bytes: Uint8Array, start: number, end: number): FieldList {
     this.#bytes = bytes;
     this.#at = start;
@@ -68,14 +74,18 @@ export class HpackDecoder {
   }
 
   #lookUp(index: number): Field {
-    const field = index <= staticEntries ? staticTable[index - 1] : this.#table.get(index - staticEntries - 1);
+    const field = index <= staticEntries
+      ? staticTable[index - 1]
+      : this.#table.get(index - staticEntries - 1);
     if (field === undefined) throw broken(`index ${index} names no entry`);
     return field;
   }
 
   #resizeTable(): void {
     const bytes = this.#integer(5);
-    if (bytes > tableBytes) throw broken(`a table of ${bytes} bytes is above the limit of ${tableBytes}`);
+    if (bytes > tableBytes) {
+      throw broken(`a table of ${bytes} bytes is above the limit of ${tableBytes}`);
+    }
     this.#table.resize(bytes);
   }
 
@@ -88,7 +98,9 @@ export class HpackDecoder {
       if (this.#at >= this.#end) throw broken("an integer is cut off");
       const byte = this.#bytes[this.#at++] ?? 0;
       value += (byte & 0x7f) * factor;
-      if (value > largestInteger || factor > largestInteger) throw broken("an integer is too large");
+      if (value > largestInteger || factor > largestInteger) {
+        throw broken("an integer is too large");
+      }
       if (byte < 0x80) return value;
     }
   }
@@ -115,7 +127,9 @@ export class HpackDecoder {
 function latin1(bytes: Uint8Array): string {
   if (bytes.length <= 4_096) return String.fromCharCode(...bytes);
   let text = "";
-  for (let at = 0; at < bytes.length; at += 4_096) text += String.fromCharCode(...bytes.subarray(at, at + 4_096));
+  for (let at = 0; at < bytes.length; at += 4_096) {
+    text += String.fromCharCode(...bytes.subarray(at, at + 4_096));
+  }
   return text;
 }
 

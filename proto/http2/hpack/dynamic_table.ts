@@ -1,4 +1,7 @@
-/** HPACK's first-in, first-out table (RFC 7541 §§ 2.3.2, 4): a ring of fields bounded by their summed size. */
+/**
+ * HPACK's first-in, first-out table (RFC 7541 §§ 2.3.2, 4): a ring of fields bounded by their
+ * summed size.
+ */
 import type { Field } from "../field.ts";
 
 /** An entry costs at least this much, so it also bounds their number (§4.1). */
@@ -33,7 +36,9 @@ export class DynamicTable {
 
   /** The entry inserted `age` entries before the newest (age 0). */
   get(age: number): Field | undefined {
-    return age < this.#count ? this.#ring[(this.#insertions - 1 - age) % this.#ring.length] : undefined;
+    return age < this.#count
+      ? this.#ring[(this.#insertions - 1 - age) % this.#ring.length]
+      : undefined;
   }
 
   /** Shrinks or restores; never above the capacity of construction. */
@@ -42,7 +47,9 @@ export class DynamicTable {
     this.#evictUntil(capacityBytes);
   }
 
-  /** An entry above the whole capacity empties the table and is not stored; that is no error (§4.4). */
+  /**
+   * An entry above the whole capacity empties the table and is not stored; that is no error (§4.4).
+   */
   insert(field: Field): boolean {
     this.#evictUntil(this.#capacityBytes - field.size);
     if (field.size > this.#capacityBytes) return false;

@@ -1,6 +1,7 @@
 /**
- * Turns fields into header blocks. Fields that repeat (content type, grpc-status) go through the dynamic table,
- * so that the usual response is a few bytes found by two map lookups; secrets are marked never-indexed.
+ * Turns fields into header blocks. Fields that repeat (content type, grpc-status) go through the
+ * dynamic table, so that the usual response is a few bytes found by two map lookups; secrets are
+ * marked never-indexed.
  */
 import { connectionSpecificNames, createField, type HeaderPairs, isWellFormed } from "../field.ts";
 import { DynamicTable } from "./dynamic_table.ts";
@@ -8,10 +9,20 @@ import { tableBytes } from "./decoder.ts";
 import { huffmanEncode, huffmanLength } from "./huffman.ts";
 import { staticEntries, staticNameIndex, staticTable } from "./static_table.ts";
 
-/** An intermediary must not put these into a table either, where guesses could be tried against them (§7.1). */
+/**
+ * An intermediary must not put these into a table either, where guesses could be tried against them
+ * (§7.1).
+ */
 const secretNames = new Set(["authorization", "proxy-authorization", "cookie", "set-cookie"]);
 /** Values that hardly ever repeat would only push useful entries out. */
-const varyingNames = new Set(["content-length", "date", "etag", "grpc-message", "grpc-status-details-bin", "location"]);
+const varyingNames = new Set([
+  "content-length",
+  "date",
+  "etag",
+  "grpc-message",
+  "grpc-status-details-bin",
+  "location",
+]);
 const longestIndexedValue = 128;
 
 export class HpackEncoder {
@@ -25,7 +36,10 @@ export class HpackEncoder {
   #out = new Uint8Array(256);
   #at = 0;
   #capacityBytes = tableBytes;
-  /** The smallest size since the last block, when the peer changed it: both must be signalled (§4.2). */
+  /**
+   * The smallest size since the last block, when the peer changed it: both must be signalled
+   * (§4.2).
+   */
   #smallestBytes: number | undefined;
 
   /** The peer's SETTINGS_HEADER_TABLE_SIZE; we use at most our own default of it. */
@@ -38,8 +52,8 @@ export class HpackEncoder {
   }
 
   /**
-   * The block of a head, its pseudo-headers first, or of trailers. The answer is valid until the next call. Throws a TypeError
-   * for a field that may not be sent.
+   * The block of a head, its pseudo-headers first, or of trailers. The answer is valid until the
+   * next call. Throws a TypeError for a field that may not be sent.
    */
   encode(pairs: HeaderPairs, pseudo: HeaderPairs = []): Uint8Array {
     this.#at = 0;
@@ -51,7 +65,8 @@ export class HpackEncoder {
         this.#field(name, value);
       }
     } catch (error) {
-      // The peer will never see this block, so entries made by it must go: the next block empties both tables.
+      // The peer will never see this block, so entries made by it must go: the next block empties
+      // both tables.
       this.#table.resize(0);
       this.#table.resize(this.#capacityBytes);
       this.#smallestBytes = 0;
@@ -144,6 +159,8 @@ const staticFieldIndex: ReadonlyMap<string, ReadonlyMap<string, number>> = (() =
 
 function forbidden(name: string): TypeError {
   return new TypeError(
-    `Cannot send header "${name.slice(0, 64)}": its name or value has characters that HTTP/2 forbids`,
+    `Cannot send header "${
+      name.slice(0, 64)
+    }": its name or value has characters that HTTP/2 forbids`,
   );
 }

@@ -47,62 +47,63 @@ const responses: readonly Pair[][] = [
 /** The response examples use a table of 256 bytes; a size update asks for it. */
 const smallTable = "3f e1 01 ";
 
-const examples: readonly { name: string; blocks: readonly string[]; fields: readonly Pair[][] }[] = [
-  {
-    name: "C.2.1 literal with indexing",
-    blocks: ["400a637573746f6d2d6b65790d637573746f6d2d686561646572"],
-    fields: [[["custom-key", "custom-header"]]],
-  },
-  {
-    name: "C.2.2 literal without indexing",
-    blocks: ["040c2f73616d706c652f70617468"],
-    fields: [[[":path", "/sample/path"]]],
-  },
-  {
-    name: "C.2.3 literal never indexed",
-    blocks: ["100870617373776f726406736563726574"],
-    fields: [[["password", "secret"]]],
-  },
-  { name: "C.2.4 indexed", blocks: ["82"], fields: [[[":method", "GET"]]] },
-  {
-    name: "C.3 requests without Huffman",
-    blocks: [
-      "828684410f7777772e6578616d706c652e636f6d",
-      "828684be58086e6f2d6361636865",
-      "828785bf400a637573746f6d2d6b65790c637573746f6d2d76616c7565",
-    ],
-    fields: requests,
-  },
-  {
-    name: "C.4 requests with Huffman",
-    blocks: [
-      "828684418cf1e3c2e5f23a6ba0ab90f4ff",
-      "828684be5886a8eb10649cbf",
-      "828785bf408825a849e95ba97d7f8925a849e95bb8e8b4bf",
-    ],
-    fields: requests,
-  },
-  {
-    name: "C.5 responses without Huffman, with eviction",
-    blocks: [
-      smallTable +
-      "4803333032580770726976617465611d4d6f6e2c203231204f637420323031332032303a31333a323120474d546e1768747470733a2f2f7777772e6578616d706c652e636f6d",
-      "4803333037c1c0bf",
-      "88c1611d4d6f6e2c203231204f637420323031332032303a31333a323220474d54c05a04677a69707738666f6f3d4153444a4b48514b425a584f5157454f50495541585157454f49553b206d61782d6167653d333630303b2076657273696f6e3d31",
-    ],
-    fields: responses,
-  },
-  {
-    name: "C.6 responses with Huffman, with eviction",
-    blocks: [
-      smallTable +
-      "488264025885aec3771a4b6196d07abe941054d444a8200595040b8166e082a62d1bff6e919d29ad171863c78f0b97c8e9ae82ae43d3",
-      "4883640effc1c0bf",
-      "88c16196d07abe941054d444a8200595040b8166e084a62d1bffc05a839bd9ab77ad94e7821dd7f2e6c7b335dfdfcd5b3960d5af27087f3672c1ab270fb5291f9587316065c003ed4ee5b1063d5007",
-    ],
-    fields: responses,
-  },
-];
+const examples: readonly { name: string; blocks: readonly string[]; fields: readonly Pair[][] }[] =
+  [
+    {
+      name: "C.2.1 literal with indexing",
+      blocks: ["400a637573746f6d2d6b65790d637573746f6d2d686561646572"],
+      fields: [[["custom-key", "custom-header"]]],
+    },
+    {
+      name: "C.2.2 literal without indexing",
+      blocks: ["040c2f73616d706c652f70617468"],
+      fields: [[[":path", "/sample/path"]]],
+    },
+    {
+      name: "C.2.3 literal never indexed",
+      blocks: ["100870617373776f726406736563726574"],
+      fields: [[["password", "secret"]]],
+    },
+    { name: "C.2.4 indexed", blocks: ["82"], fields: [[[":method", "GET"]]] },
+    {
+      name: "C.3 requests without Huffman",
+      blocks: [
+        "828684410f7777772e6578616d706c652e636f6d",
+        "828684be58086e6f2d6361636865",
+        "828785bf400a637573746f6d2d6b65790c637573746f6d2d76616c7565",
+      ],
+      fields: requests,
+    },
+    {
+      name: "C.4 requests with Huffman",
+      blocks: [
+        "828684418cf1e3c2e5f23a6ba0ab90f4ff",
+        "828684be5886a8eb10649cbf",
+        "828785bf408825a849e95ba97d7f8925a849e95bb8e8b4bf",
+      ],
+      fields: requests,
+    },
+    {
+      name: "C.5 responses without Huffman, with eviction",
+      blocks: [
+        smallTable +
+        "4803333032580770726976617465611d4d6f6e2c203231204f637420323031332032303a31333a323120474d546e1768747470733a2f2f7777772e6578616d706c652e636f6d",
+        "4803333037c1c0bf",
+        "88c1611d4d6f6e2c203231204f637420323031332032303a31333a323220474d54c05a04677a69707738666f6f3d4153444a4b48514b425a584f5157454f50495541585157454f49553b206d61782d6167653d333630303b2076657273696f6e3d31",
+      ],
+      fields: responses,
+    },
+    {
+      name: "C.6 responses with Huffman, with eviction",
+      blocks: [
+        smallTable +
+        "488264025885aec3771a4b6196d07abe941054d444a8200595040b8166e082a62d1bff6e919d29ad171863c78f0b97c8e9ae82ae43d3",
+        "4883640effc1c0bf",
+        "88c16196d07abe941054d444a8200595040b8166e084a62d1bffc05a839bd9ab77ad94e7821dd7f2e6c7b335dfdfcd5b3960d5af27087f3672c1ab270fb5291f9587316065c003ed4ee5b1063d5007",
+      ],
+      fields: responses,
+    },
+  ];
 
 for (const { name, blocks, fields } of examples) {
   Deno.test(`RFC 7541 ${name} decodes to the fields of the appendix`, () => {
@@ -148,9 +149,13 @@ Deno.test("a gRPC answer takes golden bytes the first time and single bytes afte
 
 Deno.test("secrets are sent as never-indexed and stay out of the table", () => {
   const encoder = new HpackEncoder();
-  const once = encoder.encode([["set-cookie", "session=secret"], ["authorization", "Bearer x"]]).slice();
+  const once = encoder.encode([["set-cookie", "session=secret"], ["authorization", "Bearer x"]])
+    .slice();
   assertEquals(once[0], 0x1f); // never indexed, name by static index
-  assertEquals(encoder.encode([["set-cookie", "session=secret"], ["authorization", "Bearer x"]]).slice(), once);
+  assertEquals(
+    encoder.encode([["set-cookie", "session=secret"], ["authorization", "Bearer x"]]).slice(),
+    once,
+  );
 });
 
 Deno.test("a smaller table of the peer is signalled, obeyed, and may grow again", () => {
@@ -173,15 +178,26 @@ Deno.test("a field that may not be sent is refused and leaves both tables in agr
   const encoder = new HpackEncoder();
   const decoder = new HpackDecoder(10_000);
   decode(decoder, encoder.encode([["x-a", "1"]]));
-  for (const bad of [["x-b", "a\nb"], ["x b", "1"], [":path", "/"], ["x-c", "€"], ["", "1"]] as Pair[]) {
+  for (
+    const bad of [["x-b", "a\nb"], ["x b", "1"], [":path", "/"], ["x-c", "€"], ["", "1"]] as Pair[]
+  ) {
     assertThrows(() => encoder.encode([["x-new", "1"], bad], ok), TypeError, "Cannot send header");
   }
-  assertEquals(decode(decoder, encoder.encode([["x-a", "1"], ["x-new", "1"]])), [["x-a", "1"], ["x-new", "1"]]);
-  assertEquals(decode(decoder, encoder.encode([["x-new", "1"], ["x-a", "1"]])), [["x-new", "1"], ["x-a", "1"]]);
+  assertEquals(decode(decoder, encoder.encode([["x-a", "1"], ["x-new", "1"]])), [["x-a", "1"], [
+    "x-new",
+    "1",
+  ]]);
+  assertEquals(decode(decoder, encoder.encode([["x-new", "1"], ["x-a", "1"]])), [["x-new", "1"], [
+    "x-a",
+    "1",
+  ]]);
 });
 
 Deno.test("fields of one HTTP/1.1 hop are left out of a response, upper case is lowered", () => {
-  const block = new HpackEncoder().encode([["Connection", "close"], ["X-Test", "1"], ["transfer-encoding", "chunked"]]);
+  const block = new HpackEncoder().encode([["Connection", "close"], ["X-Test", "1"], [
+    "transfer-encoding",
+    "chunked",
+  ]]);
   assertEquals(decode(new HpackDecoder(10_000), block), [["x-test", "1"]]);
 });
 
@@ -207,7 +223,16 @@ Deno.test("random header lists survive a long-lived encoder and decoder, through
   const random = createRandom(seedFromEnvironment());
   const encoder = new HpackEncoder();
   const decoder = new HpackDecoder(1_000_000);
-  const names = ["content-type", "grpc-status", "x-request-id", "set-cookie", "date", "x-other", "vary", "server"];
+  const names = [
+    "content-type",
+    "grpc-status",
+    "x-request-id",
+    "set-cookie",
+    "date",
+    "x-other",
+    "vary",
+    "server",
+  ];
   const text = (length: number): string =>
     Array.from({ length }, () => String.fromCharCode(0x21 + random.below(0x5e))).join("");
   for (let round = 0; round < 20_000; round++) {
@@ -216,7 +241,11 @@ Deno.test("random header lists survive a long-lived encoder and decoder, through
       random.chance(0.9) ? random.pick(names) : `x-${random.below(1_000)}`,
       random.chance(0.7) ? String(random.below(20)) : text(random.below(200)),
     ]);
-    assertEquals(decode(decoder, encoder.encode(pairs)), pairs, `seed ${random.seed}, round ${round}`);
+    assertEquals(
+      decode(decoder, encoder.encode(pairs)),
+      pairs,
+      `seed ${random.seed}, round ${round}`,
+    );
   }
 });
 
@@ -228,7 +257,10 @@ Deno.test("HpackDecoder survives random bytes: fields or COMPRESSION_ERROR, noth
     try {
       decoder.decode(block, 0, block.length);
     } catch (error) {
-      assert(error instanceof ConnectionError && error.code === 9, `seed ${random.seed}, round ${round}: ${error}`);
+      assert(
+        error instanceof ConnectionError && error.code === 9,
+        `seed ${random.seed}, round ${round}: ${error}`,
+      );
     }
   }
 });

@@ -1,6 +1,7 @@
 /**
- * The Huffman code of RFC 7541 Appendix B. The code is canonical (codes of one length are consecutive, in symbol order),
- * so the lengths alone define it; codes and the decoder's table are computed from them once.
+ * The Huffman code of RFC 7541 Appendix B. The code is canonical (codes of one length are
+ * consecutive, in symbol order), so the lengths alone define it; codes and the decoder's table are
+ * computed from them once.
  */
 
 const eos = 256;
@@ -24,14 +25,20 @@ const emits = 0x100;
 const codes = canonicalCodes(codeLengths);
 const automaton = createAutomaton();
 
-/** Encoded size in bytes, to decide whether Huffman is worth it. Characters above 0xff are the caller's mistake. */
+/**
+ * Encoded size in bytes, to decide whether Huffman is worth it. Characters above 0xff are the
+ * caller's mistake.
+ */
 export function huffmanLength(text: string): number {
   let bits = 0;
   for (let i = 0; i < text.length; i++) bits += codeLengths[text.charCodeAt(i)] ?? 0;
   return (bits + 7) >> 3;
 }
 
-/** Writes the code of `text` at `at` and returns where it ends; the caller made room with `huffmanLength`. */
+/**
+ * Writes the code of `text` at `at` and returns where it ends; the caller made room with
+ * `huffmanLength`.
+ */
 export function huffmanEncode(text: string, out: Uint8Array, at: number): number {
   let [pending, bits, end] = [0, 0, at];
   for (let i = 0; i < text.length; i++) {
@@ -56,8 +63,9 @@ export function huffmanEncode(text: string, out: Uint8Array, at: number): number
 }
 
 /**
- * Decodes `bytes[start, end)` into `out` and returns the number of bytes, or undefined when the code is invalid (EOS
- * inside, padding longer than 7 bits or not of ones) or when `out` is too small.
+ * Decodes `bytes[start, end)` into `out` and returns the number of bytes, or undefined when the
+ * code is invalid (EOS inside, padding longer than 7 bits or not of ones) or when `out` is too
+ * small.
  */
 export function huffmanDecode(
   bytes: Uint8Array,
@@ -94,8 +102,9 @@ function canonicalCodes(lengths: readonly number[]): Uint32Array {
 }
 
 /**
- * The decoder walks four bits at a time. A state is an inner node of the code's tree, numbered; a step is
- * `next state << 9 | emits << 8 | symbol`. No code is shorter than five bits, so a step emits at most one byte.
+ * The decoder walks four bits at a time. A state is an inner node of the code's tree, numbered; a
+ * step is `next state << 9 | emits << 8 | symbol`. No code is shorter than five bits, so a step
+ * emits at most one byte.
  */
 function createAutomaton(): { steps: Uint32Array; accepting: Uint8Array } {
   const children: (number | undefined)[][] = [[]];
@@ -111,7 +120,9 @@ function createAutomaton(): { steps: Uint32Array; accepting: Uint8Array } {
   });
   const steps = new Uint32Array(children.length * 16);
   for (let state = 0; state < children.length; state++) {
-    for (let nibble = 0; nibble < 16; nibble++) steps[state << 4 | nibble] = walk(children, state, nibble);
+    for (let nibble = 0; nibble < 16; nibble++) {
+      steps[state << 4 | nibble] = walk(children, state, nibble);
+    }
   }
   const accepting = new Uint8Array(children.length);
   // The end may come at the root or after up to seven bits of padding, all ones.
@@ -123,7 +134,11 @@ function createAutomaton(): { steps: Uint32Array; accepting: Uint8Array } {
   return { steps, accepting };
 }
 
-function walk(children: readonly (readonly (number | undefined)[])[], state: number, nibble: number): number {
+function walk(
+  children: readonly (readonly (number | undefined)[])[],
+  state: number,
+  nibble: number,
+): number {
   let [node, emitted] = [state, 0];
   for (let bit = 3; bit >= 0; bit--) {
     const next = children[node]?.[nibble >> bit & 1];

@@ -65,7 +65,9 @@ www-authenticate`;
 
 export const staticTable: readonly Field[] = entries.split("\n").map((entry) => {
   const space = entry.indexOf(" ");
-  return space < 0 ? createField(entry, "") : createField(entry.slice(0, space), entry.slice(space + 1));
+  return space < 0
+    ? createField(entry, "")
+    : createField(entry.slice(0, space), entry.slice(space + 1));
 });
 
 export const staticEntries = staticTable.length;

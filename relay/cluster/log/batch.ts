@@ -1,6 +1,7 @@
 /**
- * One message of a shared log: commands of one writer, which take effect one after the other. The writer's own count makes a
- * message that was sent again harmless, and one whose predecessor was lost void: see `writers.ts`.
+ * One message of a shared log: commands of one writer, which take effect one after the other. The
+ * writer's own count makes a message that was sent again harmless, and one whose predecessor was
+ * lost void: see `writers.ts`.
  */
 import { type CborValue, decodeCbor, encodeCbor } from "../../../proto/mod.ts";
 
@@ -22,7 +23,13 @@ const lengthBytes = 4;
 export const maxBatchBytes = 7 * 1024 * 1024;
 
 export function encodeBatch({ writer, relay, number, began, commands }: Batch): Uint8Array {
-  const head = encodeCbor([version, writer, relay, number, ...(began === undefined ? [] : [began])]);
+  const head = encodeCbor([
+    version,
+    writer,
+    relay,
+    number,
+    ...(began === undefined ? [] : [began]),
+  ]);
   const parts = [head, ...commands];
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + lengthBytes + part.length, 0));
   const view = new DataView(bytes.buffer);
@@ -40,7 +47,9 @@ export function decodeBatch(bytes: Uint8Array): Batch {
   const parts: Uint8Array[] = [];
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   for (let at = 0; at < bytes.length;) {
-    if (at + lengthBytes > bytes.length) throw new TypeError("A batch of the shared log is damaged: it ends too early");
+    if (at + lengthBytes > bytes.length) {
+      throw new TypeError("A batch of the shared log is damaged: it ends too early");
+    }
     const length = view.getUint32(at);
     if (length > bytes.length - at - lengthBytes) {
       throw new TypeError("A batch of the shared log is damaged: a length goes beyond its end");
@@ -52,7 +61,9 @@ export function decodeBatch(bytes: Uint8Array): Batch {
   const fields: CborValue = decodeCbor(head);
   const [found, writer, relay, number, began] = Array.isArray(fields) ? fields : [];
   if (found !== version) {
-    throw new TypeError(`A batch of the shared log has version ${String(found)}, this relay knows ${version}`);
+    throw new TypeError(
+      `A batch of the shared log has version ${String(found)}, this relay knows ${version}`,
+    );
   }
   if (typeof writer !== "string" || typeof relay !== "string" || typeof number !== "number") {
     throw new TypeError("The head of a batch of the shared log is damaged");

@@ -1,7 +1,12 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { type Batch, decodeBatch, encodeBatch } from "./batch.ts";
 
-const batch: Batch = { writer: "w", relay: "r", number: 7, commands: [new Uint8Array([1, 2]), new Uint8Array(0)] };
+const batch: Batch = {
+  writer: "w",
+  relay: "r",
+  number: 7,
+  commands: [new Uint8Array([1, 2]), new Uint8Array(0)],
+};
 
 Deno.test("a batch is read as it was written", () => {
   assertEquals(decodeBatch(encodeBatch(batch)), batch);

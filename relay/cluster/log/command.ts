@@ -1,7 +1,7 @@
 /**
- * The commands that relays write to the shared log: the calls that change an engine, and the sessions that exist. Every
- * relay carries out every command, in the order of the log, on a copy of its own. So a command must name everything
- * that its effect depends on.
+ * The commands that relays write to the shared log: the calls that change an engine, and the
+ * sessions that exist. Every relay carries out every command, in the order of the log, on a copy of
+ * its own. So a command must name everything that its effect depends on.
  */
 import {
   type AgentId,
@@ -32,29 +32,50 @@ export type Command =
   | { readonly op: "create"; readonly channel: NewChannel }
   | { readonly op: "append"; readonly channelId: ChannelId; readonly entry: LoggedEntry }
   | { readonly op: "snapshot"; readonly channelId: ChannelId; readonly snapshot: Snapshot }
-  | { readonly op: "cursor"; readonly channelId: ChannelId; readonly agentId: AgentId; readonly cursor: Cursor }
+  | {
+    readonly op: "cursor";
+    readonly channelId: ChannelId;
+    readonly agentId: AgentId;
+    readonly cursor: Cursor;
+  }
   | { readonly op: "drop_cursor"; readonly channelId: ChannelId; readonly agentId: AgentId }
   | { readonly op: "trim"; readonly channelId: ChannelId; readonly through: number }
-  | { readonly op: "drop"; readonly channelId: ChannelId; readonly through: number; readonly reason: GapReason }
+  | {
+    readonly op: "drop";
+    readonly channelId: ChannelId;
+    readonly through: number;
+    readonly reason: GapReason;
+  }
   | { readonly op: "forget"; readonly before: ForgetBefore }
   | { readonly op: "purge"; readonly channelId: ChannelId }
-  | { readonly op: "record"; readonly key: string; readonly record: NewRecord; readonly revision: number }
+  | {
+    readonly op: "record";
+    readonly key: string;
+    readonly record: NewRecord;
+    readonly revision: number;
+  }
   | { readonly op: "delete_record"; readonly key: string }
   | { readonly op: "expire_records"; readonly nowMs: number }
   | { readonly op: "lease"; readonly lease: HeldLease }
   | { readonly op: "stop_lease"; readonly leaseId: string }
   | { readonly op: "forget_lease"; readonly leaseId: string }
   /**
-   * An agent has a session at the writer's relay from here on, and at no other. `behind`: void if the agent has an open session at
-   * another relay that began behind this position: the writer's relay did not know of it when the agent asked.
+   * An agent has a session at the writer's relay from here on, and at no other. `behind`: void if
+   * the agent has an open session at another relay that began behind this position: the writer's
+   * relay did not know of it when the agent asked.
    */
-  | { readonly op: "session"; readonly agentId: AgentId; readonly nowMs: number; readonly behind: number }
+  | {
+    readonly op: "session";
+    readonly agentId: AgentId;
+    readonly nowMs: number;
+    readonly behind: number;
+  }
   | { readonly op: "session_end"; readonly agentId: AgentId; readonly session: number }
   /** Everything before it is known to a relay that has seen it. */
   | { readonly op: "mark" }
   /**
-   * The relay's earlier lives write no more, and their sessions are over. `behind`: void if the relay has written behind this
-   * position: the relay that thought it silent was cut off from it.
+   * The relay's earlier lives write no more, and their sessions are over. `behind`: void if the
+   * relay has written behind this position: the relay that thought it silent was cut off from it.
    */
   | { readonly op: "give_up"; readonly relay: string; readonly behind?: number }
   /** The digest of a relay's copy at a position: `tripwire.ts`. */
@@ -67,11 +88,14 @@ export function encodeCommand(command: Command): Uint8Array {
 type Append = Extract<Command, { readonly op: "append" }>;
 
 /**
- * Nearly all commands are entries, and a list is read in a third of the time of a map. Fields that messages do not have are in one map.
+ * Nearly all commands are entries, and a list is read in a third of the time of a map. Fields that
+ * messages do not have are in one map.
  */
 function appendToCbor({ channelId, entry }: Append): CborValue[] {
   const { kind, epoch, sender, timeMs, bodyVersion, key, body, charge, room, by, ...rest } = entry;
-  const isPlain = Object.entries(rest).every(([, field]) => Array.isArray(field) && field.length === 0);
+  const isPlain = Object.entries(rest).every(([, field]) =>
+    Array.isArray(field) && field.length === 0
+  );
   return [
     channelId,
     kind,
@@ -81,7 +105,9 @@ function appendToCbor({ channelId, entry }: Append): CborValue[] {
     bodyVersion,
     key,
     body,
-    charge === undefined ? null : [charge.leaseId, charge.fence, charge.messages, charge.payloadBytes],
+    charge === undefined
+      ? null
+      : [charge.leaseId, charge.fence, charge.messages, charge.payloadBytes],
     room === undefined ? null : [room.channelBytes, room.accountBytes],
     by === undefined ? null : [by.agentId, by.session],
     isPlain ? null : toCbor(rest),
@@ -89,7 +115,8 @@ function appendToCbor({ channelId, entry }: Append): CborValue[] {
 }
 
 function appendFromCbor(fields: readonly CborValue[]): Append {
-  const [channelId, kind, epoch, sender, timeMs, bodyVersion, key, body, charge, room, by, rest] = fields;
+  const [channelId, kind, epoch, sender, timeMs, bodyVersion, key, body, charge, room, by, rest] =
+    fields;
   const [leaseId, fence, messages, payloadBytes] = listOf(charge);
   const [channelBytes, accountBytes] = listOf(room);
   const [agentId, session] = listOf(by);
@@ -108,7 +135,8 @@ function appendFromCbor(fields: readonly CborValue[]): Append {
     ...(by && { by: { agentId, session } }),
     ...(rest instanceof Map && (fromCbor(rest) as object)), // cast: a map becomes an object
   };
-  return { op: "append", channelId, entry } as unknown as Append; // cast: `appendToCbor` of this version made it
+  // cast: `appendToCbor` of this version made it
+  return { op: "append", channelId, entry } as unknown as Append;
 }
 
 function listOf(value: CborValue | undefined): readonly CborValue[] {
@@ -122,12 +150,19 @@ export function decodeCommand(bytes: Uint8Array): Command {
   if (typeof command !== "object" || command === null || !("op" in command)) {
     throw new TypeError("A command of the shared log is damaged");
   }
-  return command as Command; // cast: relays of this version wrote it; an operation that is unknown is refused when it is carried out
+  // cast: relays of this version wrote it; an operation that is unknown is refused when it is
+  // carried out
+  return command as Command;
 }
 
-/** The operation of a command that may be of a newer version, for an error text. Its content belongs into no log. */
+/**
+ * The operation of a command that may be of a newer version, for an error text. Its content belongs
+ * into no log.
+ */
 export function opOf(command: unknown): string {
-  const op = typeof command === "object" && command !== null && "op" in command ? command.op : undefined;
+  const op = typeof command === "object" && command !== null && "op" in command
+    ? command.op
+    : undefined;
   return String(op).slice(0, 64);
 }
 
@@ -136,13 +171,19 @@ export function toCbor(value: unknown): CborValue {
   if (value === null || value instanceof Uint8Array) return value;
   if (typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") {
-    if (!Number.isSafeInteger(value)) throw new TypeError(`${value} cannot be written to the shared log`);
+    if (!Number.isSafeInteger(value)) {
+      throw new TypeError(`${value} cannot be written to the shared log`);
+    }
     return value;
   }
   if (Array.isArray(value)) return value.map(toCbor);
-  if (typeof value !== "object") throw new TypeError(`A ${typeof value} cannot be written to the shared log`);
+  if (typeof value !== "object") {
+    throw new TypeError(`A ${typeof value} cannot be written to the shared log`);
+  }
   const map: CborMap = new Map();
-  for (const [key, field] of Object.entries(value)) if (field !== undefined) map.set(key, toCbor(field));
+  for (const [key, field] of Object.entries(value)) {
+    if (field !== undefined) map.set(key, toCbor(field));
+  }
   return map;
 }
 

@@ -1,6 +1,13 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import type { NewEntry } from "../../engine/engine.ts";
-import { commit, founding, message, sampleAgent, sampleChannel, sampleChannelId } from "../../engine/testing/sample.ts";
+import {
+  commit,
+  founding,
+  message,
+  sampleAgent,
+  sampleChannel,
+  sampleChannelId,
+} from "../../engine/testing/sample.ts";
 import { type Command, decodeCommand, encodeCommand, type LoggedEntry } from "./command.ts";
 
 const charge = { leaseId: "relay/lease", fence: 7, messages: 2, payloadBytes: 100 };
@@ -19,10 +26,18 @@ const entries: readonly LoggedEntry[] = [
   {
     ...logged(commit("w", 4)),
     welcomeBytes: [[sampleAgent(2), 40]],
-    records: [{ kind: "delete", key: "k" }, { kind: "replace", key: "l", revision: 3, value: new Uint8Array(2) }],
+    records: [{ kind: "delete", key: "k" }, {
+      kind: "replace",
+      key: "l",
+      revision: 3,
+      value: new Uint8Array(2),
+    }],
   },
   logged(founding("f", { epoch: 10, fromEpoch: 2 }, { charge })),
-  { ...logged(founding("j", { epoch: 10, fromEpoch: 2 }, { charge, room, by, judgedAt: 7 })), welcomeBytes: [] },
+  {
+    ...logged(founding("j", { epoch: 10, fromEpoch: 2 }, { charge, room, by, judgedAt: 7 })),
+    welcomeBytes: [],
+  },
   logged(commit("r", 5, { isRoutine: true })),
 ];
 

@@ -1,7 +1,8 @@
 /**
- * Copies of the fold beside the log, so that the log can be shortened and a relay that begins need not read all of it. A copy is
- * what `copy.sqlite` has at a position, in parts, and counts when its head names all of them. The log is kept from the copy before
- * the newest on: a relay that is a little behind finds what it needs.
+ * Copies of the fold beside the log, so that the log can be shortened and a relay that begins need
+ * not read all of it. A copy is what `copy.sqlite` has at a position, in parts, and counts when its
+ * head names all of them. The log is kept from the copy before the newest on: a relay that is a
+ * little behind finds what it needs.
  */
 import { createHash } from "node:crypto";
 import { DiscardPolicy, JetStreamApiError, type StoredMsg } from "@nats-io/jetstream";
@@ -65,13 +66,18 @@ export class LogCopies {
     return { head: JSON.parse(new TextDecoder().decode(found.data)), revision: found.seq };
   }
 
-  /** Stores a file as the copy at a position, behind all others. Returns the position up to which the log may be shortened. */
+  /**
+   * Stores a file as the copy at a position, behind all others. Returns the position up to which
+   * the log may be shortened.
+   */
   async save(path: string, position: number): Promise<number> {
     const { prefix } = this.#options;
     const { head: before, revision } = await this.#newest();
     // One that stood still, or was given up: the log between the two is gone, or is about to go.
     if (before !== undefined && before.position >= position) {
-      throw new Error(`A copy at ${before.position} is there already; the one at ${position} is late`);
+      throw new Error(
+        `A copy at ${before.position} is there already; the one at ${position} is late`,
+      );
     }
     const name = `${position}-${crypto.randomUUID()}`;
     const content = await this.#saveParts(path, name).catch(async (error) => {
@@ -85,15 +91,17 @@ export class LogCopies {
       ...content,
     };
     const stored = await this.#stored();
-    // Not over the head of another relay: one that was frozen here must not bring back a copy whose log is gone.
+    // Not over the head of another relay: one that was frozen here must not bring back a copy whose
+    // log is gone.
     const expect = { lastSubjectSequence: revision };
-    await this.#write(`${prefix}.copy.head`, new TextEncoder().encode(JSON.stringify(head)), expect).catch(
-      async (error) => {
-        // Only then is it certain that no head names them.
-        if (isLate(error)) await this.#purge(name).catch(() => {});
-        throw error;
-      },
-    );
+    await this.#write(`${prefix}.copy.head`, new TextEncoder().encode(JSON.stringify(head)), expect)
+      .catch(
+        async (error) => {
+          // Only then is it certain that no head names them.
+          if (isLate(error)) await this.#purge(name).catch(() => {});
+          throw error;
+        },
+      );
     // Older ones, and those of attempts that had no head or cannot have it any more.
     const kept = new Set([name, head.beforeName]);
     for (const other of stored) if (!kept.has(other)) await this.#purge(other);
@@ -117,13 +125,19 @@ export class LogCopies {
   /** The names of copies that have a part here. */
   async #stored(): Promise<readonly string[]> {
     const { nodes: { manager }, prefix } = this.#options;
-    const { state } = await manager.streams.info(this.#name, { subjects_filter: `${prefix}.copy.*.*` });
-    const names = Object.keys(state.subjects ?? {}).flatMap((subject) => subject.split(".").slice(-2, -1));
+    const { state } = await manager.streams.info(this.#name, {
+      subjects_filter: `${prefix}.copy.*.*`,
+    });
+    const names = Object.keys(state.subjects ?? {}).flatMap((subject) =>
+      subject.split(".").slice(-2, -1)
+    );
     return [...new Set(names)];
   }
 
   async #purge(name: string): Promise<void> {
-    await this.#options.nodes.manager.streams.purge(this.#name, { filter: `${this.#options.prefix}.copy.${name}.*` });
+    await this.#options.nodes.manager.streams.purge(this.#name, {
+      filter: `${this.#options.prefix}.copy.${name}.*`,
+    });
   }
 
   /** Writes a copy to a file. Throws when a part is missing or damaged. */
@@ -133,23 +147,34 @@ export class LogCopies {
     using file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
     for (let number = 0; number < parts; number++) {
       const part = (await this.#read(`${this.#options.prefix}.copy.${name}.${number}`))?.data;
-      if (part === undefined) throw new Error(`Part ${number} of the copy at ${position} is missing`);
+      if (part === undefined) {
+        throw new Error(`Part ${number} of the copy at ${position} is missing`);
+      }
       hash.update(part);
       for (let at = 0; at < part.length;) at += await file.write(part.subarray(at));
     }
     if (hash.digest("hex") !== sha256) throw new Error(`The copy at ${position} is damaged`);
   }
 
-  async #write(subject: string, bytes: Uint8Array, expect?: { readonly lastSubjectSequence: number }): Promise<void> {
+  async #write(
+    subject: string,
+    bytes: Uint8Array,
+    expect?: { readonly lastSubjectSequence: number },
+  ): Promise<void> {
     const { jetstream } = this.#options.nodes;
-    await jetstream.publish(subject, bytes, { timeout: waits.copyPart.ms, ...(expect && { expect }) });
+    await jetstream.publish(subject, bytes, {
+      timeout: waits.copyPart.ms,
+      ...(expect && { expect }),
+    });
   }
 
   /** Asks the leader: another node may not have it yet. */
   async #read(subject: string): Promise<StoredMsg | undefined> {
     try {
       const { nodes } = this.#options;
-      return await patiently(() => nodes.manager.streams.getMessage(this.#name, { last_by_subj: subject })) ??
+      return await patiently(() =>
+        nodes.manager.streams.getMessage(this.#name, { last_by_subj: subject })
+      ) ??
         undefined;
     } catch (error) {
       if (error instanceof Error && isMissing.test(error.message)) return undefined;

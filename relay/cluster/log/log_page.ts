@@ -1,6 +1,7 @@
 /**
- * Reads a part of a stream from the nearest node that has it. The client's own call waits five seconds from its beginning,
- * whether entries come or not, and keeps its subscription as long: here the wait is for the next entry.
+ * Reads a part of a stream from the nearest node that has it. The client's own call waits five
+ * seconds from its beginning, whether entries come or not, and keeps its subscription as long: here
+ * the wait is for the next entry.
  */
 import { createInbox, type Msg, type NatsConnection } from "@nats-io/nats-core";
 import { after, waits } from "../../../server/mod.ts";
@@ -14,7 +15,10 @@ export interface PageOptions {
 const endOfBatch = 204;
 
 /** Resolves at the end of the page. Rejects when nobody has it, or the answer stops. */
-export async function readPage(connection: NatsConnection, { stream, query, onEntry }: PageOptions): Promise<void> {
+export async function readPage(
+  connection: NatsConnection,
+  { stream, query, onEntry }: PageOptions,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   promise.catch(() => {}); // it may be over before anybody waits for it
   const expire = (): () => void =>

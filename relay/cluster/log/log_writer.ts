@@ -1,7 +1,8 @@
 /**
- * Writes commands to a shared log, in the order in which they were given, and answers each with what this relay's own reading of
- * the log made of it. Commands that come while others are under way go together. Whatever is not seen in the log is sent again,
- * with the same numbers, so that it counts once.
+ * Writes commands to a shared log, in the order in which they were given, and answers each with
+ * what this relay's own reading of the log made of it. Commands that come while others are under
+ * way go together. Whatever is not seen in the log is sent again, with the same numbers, so that it
+ * counts once.
  */
 import { after, waits, within } from "../../../server/mod.ts";
 import { EngineError } from "../../engine/mod.ts";
@@ -20,7 +21,10 @@ export interface LogWriterOptions {
   readonly nowMs: () => number;
   /** For simulated time. */
   readonly after?: typeof after;
-  /** The log has other entries where this relay has read some already: the nodes have lost a part of it. */
+  /**
+   * The log has other entries where this relay has read some already: the nodes have lost a part of
+   * it.
+   */
   readonly onSetBack: () => void;
   /** This writer was given up by the others. */
   readonly onFenced: () => void;
@@ -85,14 +89,17 @@ export class LogWriter {
     return oldest === undefined ? 0 : this.#options.nowMs() - oldest.sinceMs;
   }
 
-  /** How long a verdict has been waited for and none has come: one for an older batch is the log's voice too. */
+  /**
+   * How long a verdict has been waited for and none has come: one for an older batch is the log's
+   * voice too.
+   */
   get silentMs(): number {
     return Math.min(this.waitingMs, this.#options.nowMs() - this.#heardMs);
   }
 
   /**
-   * The batch that has waited longest. Others may publish it too, as this writer does itself when it has no answer: it counts once,
-   * and nothing before it is missing.
+   * The batch that has waited longest. Others may publish it too, as this writer does itself when
+   * it has no answer: it counts once, and nothing before it is missing.
    */
   get oldest(): Uint8Array | undefined {
     return this.#sent[0]?.bytes;
@@ -108,12 +115,19 @@ export class LogWriter {
     return this.#sent.length > 0 ? 0 : this.#options.nowMs() - this.#writtenMs;
   }
 
-  /** Says that the writer is there; resolves when the log has it. Commands wait for it, and for `first`, if there is one. */
+  /**
+   * Says that the writer is there; resolves when the log has it. Commands wait for it, and for
+   * `first`, if there is one.
+   */
   async begin(first?: Uint8Array): Promise<void> {
     if (this.#closed) throw new EngineError("closed", "The relay's engine is closed");
     const sinceMs = this.#options.nowMs();
     const begun = new Promise((resolve, reject) => {
-      this.#send([{ bytes: new Uint8Array(0), sinceMs, resolve, reject }], [], this.#options.position());
+      this.#send(
+        [{ bytes: new Uint8Array(0), sinceMs, resolve, reject }],
+        [],
+        this.#options.position(),
+      );
     });
     const done = new Promise<unknown>((resolve, reject) => {
       if (first === undefined) resolve(undefined);
@@ -125,11 +139,13 @@ export class LogWriter {
   }
 
   /**
-   * Resolves with what the command came to. Rejects with `unavailable` when nobody knows; the command may still count afterwards,
-   * and `late` is told then.
+   * Resolves with what the command came to. Rejects with `unavailable` when nobody knows; the
+   * command may still count afterwards, and `late` is told then.
    */
   write(command: Uint8Array, late?: Late): Promise<unknown> {
-    if (this.#closed) return Promise.reject(new EngineError("closed", "The relay's engine is closed"));
+    if (this.#closed) {
+      return Promise.reject(new EngineError("closed", "The relay's engine is closed"));
+    }
     if (command.length > maxBatchBytes) {
       const text = `A command of ${command.length} bytes is too large for the shared log`;
       return Promise.reject(new EngineError("invalid", text));
@@ -145,7 +161,9 @@ export class LogWriter {
   seen(number: number, standing: Standing, results: readonly Promise<unknown>[]): void {
     if (standing === "fenced") return this.#options.onFenced();
     if (standing === "void") {
-      for (const sent of this.#sent) if (sent.number === number) [sent.wasVoid, sent.isStored] = [true, false];
+      for (const sent of this.#sent) {
+        if (sent.number === number) [sent.wasVoid, sent.isStored] = [true, false];
+      }
       return this.#resendSoon();
     }
     if (standing !== "counts") return;
@@ -176,7 +194,9 @@ export class LogWriter {
   abort(error: EngineError): void {
     this.#closed = true;
     this.#cancelLook?.();
-    for (const { reject } of [...this.#sent.flatMap(({ commands }) => commands), ...this.#waiting]) reject(error);
+    for (
+      const { reject } of [...this.#sent.flatMap(({ commands }) => commands), ...this.#waiting]
+    ) reject(error);
     this.#sent = [];
     this.#waiting = [];
     this.#drained?.resolve();
@@ -192,7 +212,10 @@ export class LogWriter {
     });
   }
 
-  /** While batches are sent again, a new one would overtake them and be void, and so would the next: it waits. */
+  /**
+   * While batches are sent again, a new one would overtake them and be void, and so would the next:
+   * it waits.
+   */
   get #maySend(): boolean {
     return this.#begun && !this.#resending && !this.#sent.some(({ wasVoid }) => wasVoid);
   }
@@ -201,7 +224,9 @@ export class LogWriter {
     while (this.#maySend && this.#waiting.length > 0 && this.#sent.length < batchesUnderWay) {
       let [count, bytes] = [0, 0];
       for (const command of this.#waiting) {
-        if (count === commandsPerBatch || (count > 0 && bytes + command.bytes.length > batchBytes)) break;
+        if (
+          count === commandsPerBatch || (count > 0 && bytes + command.bytes.length > batchBytes)
+        ) break;
         count++;
         bytes += command.bytes.length;
       }
@@ -274,9 +299,10 @@ export class LogWriter {
     const { nowMs, catchUp } = this.#options;
     if (this.waitingMs < lookMs) return;
     if (this.waitingMs > waits.logVerdict.ms) {
-      // A batch that was sent may still count and keeps its number; commands that were not sent are given up for good, with all
-      // behind them: those would overtake what is asked for again.
-      const isOld = ({ sinceMs }: { readonly sinceMs: number }): boolean => nowMs() - sinceMs > waits.logVerdict.ms;
+      // A batch that was sent may still count and keeps its number; commands that were not sent are
+      // given up for good, with all behind them: those would overtake what is asked for again.
+      const isOld = ({ sinceMs }: { readonly sinceMs: number }): boolean =>
+        nowMs() - sinceMs > waits.logVerdict.ms;
       for (const sent of this.#sent.filter(isOld)) {
         sent.isGivenUp = true;
         sent.commands.forEach(giveUp);
@@ -284,7 +310,8 @@ export class LogWriter {
       if (this.#waiting.some(isOld)) this.#waiting.splice(0).forEach(giveUp);
     }
     try {
-      // A reader that does not get on must not keep the writer from sending again: others may wait for that.
+      // A reader that does not get on must not keep the writer from sending again: others may wait
+      // for that.
       await within(waits.logCatchUp.ms, catchUp());
     } catch {
       // No leader, or a node that does not answer.
@@ -297,6 +324,9 @@ export class LogWriter {
 
 function giveUp({ reject }: Waiting): void {
   reject(
-    new EngineError("unavailable", "The relays' shared log has not answered: it has no majority, or cannot be reached"),
+    new EngineError(
+      "unavailable",
+      "The relays' shared log has not answered: it has no majority, or cannot be reached",
+    ),
   );
 }

@@ -10,7 +10,9 @@ interface Published {
 }
 
 /** A writer whose nodes answer as the test says, after its first batch. */
-async function createStage({ catchUp = () => Promise.resolve(), nowMs = () => performance.now() } = {}): Promise<
+async function createStage(
+  { catchUp = () => Promise.resolve(), nowMs = () => performance.now() } = {},
+): Promise<
   { writer: LogWriter; published: Published[]; alarms: string[]; log: { position: number } }
 > {
   const [published, alarms]: [Published[], string[]] = [[], []];
@@ -37,7 +39,8 @@ async function createStage({ catchUp = () => Promise.resolve(), nowMs = () => pe
   return { writer, published, alarms, log };
 }
 
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0)); // wait: for promises that are under way
+// wait: for promises that are under way
+const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 Deno.test("a batch that overtook its predecessor is void, and no sign that the nodes have lost anything", async () => {
   const { writer, published, alarms, log } = await createStage();
@@ -95,7 +98,8 @@ Deno.test("a batch that is acknowledged where others were read already shows tha
 Deno.test("a writer sends again although its reader does not get on", async () => {
   const { writer, published } = await createStage({ catchUp: () => new Promise<void>(() => {}) });
   const written = writer.write(Uint8Array.of(1));
-  const sentTwice = (): Promise<number> => Promise.resolve(published.filter(({ number }) => number === 2).length);
+  const sentTwice = (): Promise<number> =>
+    Promise.resolve(published.filter(({ number }) => number === 2).length);
   await eventually({ what: "the batch is sent again" }, sentTwice, (count) => count > 1);
   writer.seen(2, "counts", [Promise.resolve("done")]);
   assertEquals(await written, "done");
@@ -129,7 +133,10 @@ Deno.test("commands wait for the writer's beginning and for what it has to say f
 Deno.test("nothing new is sent while batches are sent again: it would overtake them, and be void in its turn", async () => {
   const { writer, published, log } = await createStage();
   const numbers = (): number[] => published.map(({ number }) => number);
-  const written = [writer.write(Uint8Array.of(1)), Promise.resolve().then(() => writer.write(Uint8Array.of(2)))];
+  const written = [
+    writer.write(Uint8Array.of(1)),
+    Promise.resolve().then(() => writer.write(Uint8Array.of(2))),
+  ];
   await settled();
   writer.seen(3, "void", []);
   published[1]?.acknowledged.reject(new Error("lost"));
@@ -229,7 +236,9 @@ Deno.test("a verdict that comes after its command was given up is told late, and
   await settled();
   writer.seen(2, "counts", [Promise.resolve("in time")]);
   assertEquals([await written, late], ["in time", []]);
-  writer.write(Uint8Array.of(2), (result) => late.push(result)).catch(({ code }) => refused.push(code));
+  writer.write(Uint8Array.of(2), (result) => late.push(result)).catch(({ code }) =>
+    refused.push(code)
+  );
   for (let waitedMs = 0; waitedMs <= 32_000; waitedMs += 2_000) await pass(2_000);
   assertEquals([refused, late], [["unavailable"], []]);
   writer.seen(3, "counts", [Promise.resolve("later")]);

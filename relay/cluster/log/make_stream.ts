@@ -1,4 +1,7 @@
-/** The streams of a cluster carry its draft (`proto/base/draft.ts`) in their metadata: nothing is written to those of another. */
+/**
+ * The streams of a cluster carry its draft (`proto/base/draft.ts`) in their metadata: nothing is
+ * written to those of another.
+ */
 import type { StreamConfig } from "@nats-io/jetstream";
 import { drafts, otherDraftText } from "../../../proto/mod.ts";
 import { EngineError } from "../../engine/mod.ts";
@@ -7,7 +10,10 @@ import { patiently } from "../nodes/patience.ts";
 
 const draftKey = "static_draft";
 
-/** Makes a stream unless it is there, and returns what it is like. Throws `unsupported_version` for one of another draft. */
+/**
+ * Makes a stream unless it is there, and returns what it is like. Throws `unsupported_version` for
+ * one of another draft.
+ */
 export async function makeStream(
   nodes: Pick<Nodes, "manager">,
   config: Partial<StreamConfig> & Pick<StreamConfig, "name">,
@@ -20,5 +26,8 @@ export async function makeStream(
   });
   if (found.metadata?.[draftKey] === draft) return found;
   const what = `the stream ${config.name} of the cluster`;
-  throw new EngineError("unsupported_version", otherDraftText(what, "Choose another STATIC_RELAY_CLUSTER"));
+  throw new EngineError(
+    "unsupported_version",
+    otherDraftText(what, "Choose another STATIC_RELAY_CLUSTER"),
+  );
 }

@@ -1,7 +1,8 @@
 /**
- * One stream of JetStream as a log that many relays write and all read in one order. Entries come by a subject to which the
- * stream's leader repeats what it has stored. That way is fast and not reliable, so positions are counted: what is missing is
- * read from the stream, and now and then the leader is asked where the log ends.
+ * One stream of JetStream as a log that many relays write and all read in one order. Entries come
+ * by a subject to which the stream's leader repeats what it has stored. That way is fast and not
+ * reliable, so positions are counted: what is missing is read from the stream, and now and then the
+ * leader is asked where the log ends.
  */
 import { DiscardPolicy } from "@nats-io/jetstream";
 import type { Msg } from "@nats-io/nats-core";
@@ -22,7 +23,10 @@ export interface SharedLogOptions {
   readonly replicas: number;
   /** How long entries are kept; for ever unless told. */
   readonly keptMs?: number;
-  /** The most that is kept: beyond it the oldest entries go, and a reader that needed them begins anew. */
+  /**
+   * The most that is kept: beyond it the oldest entries go, and a reader that needed them begins
+   * anew.
+   */
   readonly keptBytes?: number;
   /** An entry, in order, each once. */
   readonly onEntry: (position: number, bytes: Uint8Array) => void;
@@ -30,7 +34,10 @@ export interface SharedLogOptions {
   readonly room?: () => Promise<void>;
   /** For tests: how long the leader says that it does not have an entry, until it is lost. */
   readonly lostMs?: number;
-  /** The log begins at `first` and has not what this reader needs next: only a new life of the relay can go on. */
+  /**
+   * The log begins at `first` and has not what this reader needs next: only a new life of the relay
+   * can go on.
+   */
   readonly onHole: (next: number, first: number) => void;
 }
 
@@ -64,7 +71,10 @@ export class SharedLog {
     return this.#next - 1;
   }
 
-  /** The words with which the nodes refused the last entry; undefined when they took it, did not answer, or were not asked. */
+  /**
+   * The words with which the nodes refused the last entry; undefined when they took it, did not
+   * answer, or were not asked.
+   */
   get refusal(): string | undefined {
     return this.#refusal;
   }
@@ -94,10 +104,15 @@ export class SharedLog {
     if (keptBytes !== undefined && found.max_bytes !== keptBytes) {
       await patiently(() => nodes.manager.streams.update(name, { ...found, max_bytes: keptBytes }));
     }
-    await patiently(() => this.end(), { isPassing: (error) => isUnanswered(error) || isMissing(error) });
+    await patiently(() => this.end(), {
+      isPassing: (error) => isUnanswered(error) || isMissing(error),
+    });
   }
 
-  /** Hands on every entry behind a position, from now on; resolves when all that was there at the call has been. */
+  /**
+   * Hands on every entry behind a position, from now on; resolves when all that was there at the
+   * call has been.
+   */
   async follow(after: number): Promise<void> {
     const { nodes, tail } = this.#options;
     this.#next = after + 1;
@@ -105,7 +120,8 @@ export class SharedLog {
     this.#early.clear();
     this.#last = undefined;
     this.#unsubscribe ??= nodes.subscribe(tail, (message) => this.#repeated(message));
-    // So that the node has the subscription. An entry that is missed all the same is read from the stream.
+    // So that the node has the subscription. An entry that is missed all the same is read from the
+    // stream.
     await within(waits.nodeAnswer.ms, nodes.connection.flush()).catch(() => false);
     await patiently(() => this.catchUp());
   }
@@ -124,23 +140,30 @@ export class SharedLog {
   }
 
   /**
-   * Whether the leader has another entry where this reader took its last one: the nodes have lost a part of the log and filled
-   * its place. False also when nobody can tell.
+   * Whether the leader has another entry where this reader took its last one: the nodes have lost a
+   * part of the log and filled its place. False also when nobody can tell.
    */
   async hasChanged(): Promise<boolean> {
     const last = this.#last;
     if (last === undefined) return false;
     const { nodes: { manager }, name } = this.#options;
-    const found = await manager.streams.getMessage(name, { seq: last.position }).catch(() => undefined);
+    const found = await manager.streams.getMessage(name, { seq: last.position }).catch(() =>
+      undefined
+    );
     if (found === undefined || found === null || this.#last !== last) return false;
     return !isEqual(found.data, last.bytes);
   }
 
-  /** Resolves with the position when a majority has it on disk. May be there although this rejects. */
+  /**
+   * Resolves with the position when a majority has it on disk. May be there although this rejects.
+   */
   async publish(bytes: Uint8Array): Promise<number> {
     const { nodes: { jetstream }, subject, storage } = this.#options;
     try {
-      const { seq } = await jetstream.publish(subject, bytes, { timeout: waits.nodeAnswer.ms, retries: 1 });
+      const { seq } = await jetstream.publish(subject, bytes, {
+        timeout: waits.nodeAnswer.ms,
+        retries: 1,
+      });
       this.#refusal = undefined;
       return seq;
     } catch (error) {
@@ -175,7 +198,11 @@ export class SharedLog {
       if (this.#early.size < maxEarly) this.#early.set(position, bytes);
       return;
     }
-    for (let entry: Uint8Array | undefined = bytes; entry !== undefined; entry = this.#early.get(this.#next)) {
+    for (
+      let entry: Uint8Array | undefined = bytes;
+      entry !== undefined;
+      entry = this.#early.get(this.#next)
+    ) {
       this.#early.delete(this.#next);
       this.#last = { position: this.#next, bytes: entry };
       this.#options.onEntry(this.#next++, entry);
@@ -190,8 +217,8 @@ export class SharedLog {
   }
 
   /**
-   * The node that is asked first is the nearest one. It may die, and it may be behind for long: then the leader is asked. Asked
-   * again until it is done.
+   * The node that is asked first is the nearest one. It may die, and it may be behind for long:
+   * then the leader is asked. Asked again until it is done.
    */
   async #readMissing(): Promise<void> {
     const { lostMs = waits.logLost.ms } = this.#options;
@@ -210,18 +237,29 @@ export class SharedLog {
       else if (end.last < this.#next) this.#shorten(end.last);
       else if (end.first > this.#next) return this.#miss(end.first);
       else if (!isLost) lostSinceMs = undefined;
-      else if (performance.now() - (lostSinceMs ??= performance.now()) > lostMs) return this.#miss(end.first);
-      if (this.#next <= this.#known) await new Promise<void>((resolve) => void after(retryMs, resolve));
+      else if (performance.now() - (lostSinceMs ??= performance.now()) > lostMs) {
+        return this.#miss(end.first);
+      }
+      if (this.#next <= this.#known) {
+        await new Promise<void>((resolve) => void after(retryMs, resolve));
+      }
     }
   }
 
   async #readPage(): Promise<void> {
     const { nodes: { connection }, name } = this.#options;
     const query = { seq: this.#next, batch: readAtOnce, max_bytes: readBytes };
-    await readPage(connection, { stream: name, query, onEntry: (position, bytes) => this.#arrived(position, bytes) });
+    await readPage(connection, {
+      stream: name,
+      query,
+      onEntry: (position, bytes) => this.#arrived(position, bytes),
+    });
   }
 
-  /** Returns whether the leader says that it does not have the next entry. One that does not answer in time may have it. */
+  /**
+   * Returns whether the leader says that it does not have the next entry. One that does not answer
+   * in time may have it.
+   */
   async #askLeader(): Promise<boolean> {
     const { nodes: { manager }, name } = this.#options;
     const count = Math.min(askedOfLeader, this.#known - this.#next + 1);
@@ -234,7 +272,10 @@ export class SharedLog {
     return next?.status === "fulfilled" && !next.value;
   }
 
-  /** The log ends earlier than was known: what came early of the rest may be replaced by something else. */
+  /**
+   * The log ends earlier than was known: what came early of the rest may be replaced by something
+   * else.
+   */
   #shorten(last: number): void {
     this.#known = last;
     this.#early.clear();

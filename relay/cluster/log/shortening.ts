@@ -1,4 +1,7 @@
-/** When the log is shortened: once it has grown by so much since the last copy, by the relay that does what only one has to do. */
+/**
+ * When the log is shortened: once it has grown by so much since the last copy, by the relay that
+ * does what only one has to do.
+ */
 import { describeFailure, type Log } from "../../../server/mod.ts";
 import type { LogCopies } from "./log_copies.ts";
 
@@ -46,7 +49,10 @@ export class Shortening {
     this.#last = Math.max(this.#last, (await copies.newest())?.position ?? 0);
     if (this.#options.position() - this.#last < every) return;
     const dir = this.#options.folder;
-    const folder = await Deno.makeTempDir({ ...(dir !== undefined && { dir }), prefix: "static-copy-" });
+    const folder = await Deno.makeTempDir({
+      ...(dir !== undefined && { dir }),
+      prefix: "static-copy-",
+    });
     try {
       const position = await copyTo(`${folder}/copy.sqlite`);
       // Entries behind the own copy may be in no other one.

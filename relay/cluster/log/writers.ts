@@ -1,13 +1,13 @@
 /**
- * The writers to a shared log, and which of their batches count. Batches are published without a condition, so one may
- * arrive twice, late, or without its predecessor. Every relay judges alike: the next number of a known writer counts,
- * everything else does not.
+ * The writers to a shared log, and which of their batches count. Batches are published without a
+ * condition, so one may arrive twice, late, or without its predecessor. Every relay judges alike:
+ * the next number of a known writer counts, everything else does not.
  */
 import type { Batch } from "./batch.ts";
 
 /**
- * `counts`; `late`: a copy of one that counted; `void`: its predecessor is missing, and its writer sends both again; `fenced`: its
- * writer was given up, and must begin a new life.
+ * `counts`; `late`: a copy of one that counted; `void`: its predecessor is missing, and its writer
+ * sends both again; `fenced`: its writer was given up, and must begin a new life.
  */
 export type Standing = "counts" | "late" | "void" | "fenced";
 
@@ -25,12 +25,18 @@ export interface Endings {
 
 export class Writers {
   readonly #writers = new Map<string, Writer>();
-  /** Where in the log relays were given up. A writer that began before is not new: it is a late copy of its first batch. */
+  /**
+   * Where in the log relays were given up. A writer that began before is not new: it is a late copy
+   * of its first batch.
+   */
   readonly #endings: Map<string, number>;
   /** The same for all relays. */
   #floor: number;
 
-  constructor(known: Iterable<readonly [string, Writer]> = [], endings: Endings = { relays: [], floor: 0 }) {
+  constructor(
+    known: Iterable<readonly [string, Writer]> = [],
+    endings: Endings = { relays: [], floor: 0 },
+  ) {
     for (const [id, writer] of known) this.#writers.set(id, { ...writer });
     this.#endings = new Map(endings.relays);
     this.#floor = endings.floor;
@@ -41,12 +47,17 @@ export class Writers {
   }
 
   take(
-    { writer: id, relay, number, began = Infinity }: Pick<Batch, "writer" | "relay" | "number" | "began">,
+    { writer: id, relay, number, began = Infinity }: Pick<
+      Batch,
+      "writer" | "relay" | "number" | "began"
+    >,
     position: number,
   ): Standing {
     const writer = this.#writers.get(id);
     if (writer === undefined) {
-      if (number !== 1 || began < Math.max(this.#floor, this.#endings.get(relay) ?? 0)) return "fenced";
+      if (number !== 1 || began < Math.max(this.#floor, this.#endings.get(relay) ?? 0)) {
+        return "fenced";
+      }
       this.#writers.set(id, { relay, last: 1, at: position });
       return "counts";
     }
@@ -59,7 +70,9 @@ export class Writers {
 
   /** The relay has written behind a position, so it was not silent there. */
   hasWritten(relay: string, behind: number): boolean {
-    return [...this.#writers.values()].some((writer) => writer.relay === relay && writer.at > behind);
+    return [...this.#writers.values()].some((writer) =>
+      writer.relay === relay && writer.at > behind
+    );
   }
 
   /** Gives up all lives of a relay but this one, at a position of the log. */

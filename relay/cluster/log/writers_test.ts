@@ -3,7 +3,8 @@ import { Writers } from "./writers.ts";
 
 Deno.test("batches of a writer count once, in their order, and not without their predecessor", () => {
   const writers = new Writers();
-  const take = (number: number, writer = "w"): string => writers.take({ writer, relay: "r", number }, 1);
+  const take = (number: number, writer = "w"): string =>
+    writers.take({ writer, relay: "r", number }, 1);
   assertEquals(take(2), "fenced");
   assertEquals([1, 1, 3, 2, 3, 2].map((number) => take(number)), [
     "counts",

@@ -1,4 +1,5 @@
-// A session whose command lands late does not take the place of the one that its agent has elsewhere meanwhile.
+// A session whose command lands late does not take the place of the one that its agent has
+// elsewhere meanwhile.
 import { assertEquals } from "@std/assert";
 import { createRandom, seedFromEnvironment } from "../../../tests/support/random.ts";
 import type { Moment } from "../../core/cluster.ts";
@@ -9,7 +10,9 @@ import { type LossyRelay, LossyRelays } from "../testing/lossy_relays.ts";
 const agentId = sampleAgent(1);
 
 /** Two relays on a log that loses nothing. */
-async function onTwo(run: (stage: LossyRelays, one: LossyRelay, two: LossyRelay) => Promise<void>): Promise<void> {
+async function onTwo(
+  run: (stage: LossyRelays, one: LossyRelay, two: LossyRelay) => Promise<void>,
+): Promise<void> {
   const stage = new LossyRelays(createRandom(seedFromEnvironment()));
   stage.faults = 0;
   const [one, two] = [await stage.start("relay-1"), await stage.start("relay-2")];
@@ -22,7 +25,8 @@ async function onTwo(run: (stage: LossyRelays, one: LossyRelay, two: LossyRelay)
 
 /** As a relay writes it. */
 function begin(relay: LossyRelay, behind = relay.replica.position): Promise<number | undefined> {
-  return relay.write({ op: "session", agentId, nowMs: 1, behind }) as Promise<number | undefined>; // cast: its verdict
+  // cast: its verdict
+  return relay.write({ op: "session", agentId, nowMs: 1, behind }) as Promise<number | undefined>;
 }
 
 Deno.test("an agent that went to another relay keeps its session there when the first one lands late", async () => {

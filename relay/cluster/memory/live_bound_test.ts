@@ -1,4 +1,5 @@
-// The nodes' memory is bounded, and a relay that begins has everything although the nodes have dropped the oldest entries.
+// The nodes' memory is bounded, and a relay that begins has everything although the nodes have
+// dropped the oldest entries.
 import { assertEquals, assertGreater, assertLessOrEqual } from "@std/assert";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connectToNodes } from "../nodes/node_connection.ts";
@@ -20,7 +21,12 @@ function largestUpload(): PoolUpload {
     const reference = new Uint8Array(32).fill(number);
     return { bytes: new Uint8Array(limits.keyPackageBytes), reference, notAfterMs: 10_000 };
   });
-  const room = { account: sampleAccount(1), bytesPerAccount: 64 * MiB, bytesGuaranteed: 0, bytesInAll: 64 * MiB };
+  const room = {
+    account: sampleAccount(1),
+    bytesPerAccount: 64 * MiB,
+    bytesGuaranteed: 0,
+    bytesInAll: 64 * MiB,
+  };
   return { keyPackages, replace: false, capacity: 100, nowMs, ...room };
 }
 
@@ -41,7 +47,9 @@ testWhen(
     assertGreater(state.first_seq, 1);
     const second = await openTestCluster({ ...options, relay: "relay-2" });
     for (const { engine } of [first, second]) {
-      const counts = await Promise.all(agents.map((agentId) => engine.keyPackages.count(agentId, nowMs)));
+      const counts = await Promise.all(
+        agents.map((agentId) => engine.keyPackages.count(agentId, nowMs)),
+      );
       assertEquals(counts.map(({ keyPackages }) => keyPackages), agents.map(() => 100));
     }
     await second.engine.close();

@@ -1,4 +1,7 @@
-/** The `Cluster` port over the log in the nodes' memory: KeyPackages, join requests, notices for agents of other relays. */
+/**
+ * The `Cluster` port over the log in the nodes' memory: KeyPackages, join requests, notices for
+ * agents of other relays.
+ */
 import type { AgentId, NoticeBody, NoticeName } from "../../../proto/mod.ts";
 import { after, describeError, every, type Log, waits } from "../../../server/mod.ts";
 import type { Cluster, ClusterListener, Moment } from "../../core/cluster.ts";
@@ -32,7 +35,9 @@ export interface LiveClusterOptions {
 
 /** A relay that begins has the rest from another one: long enough for it to be asked. */
 const keptMs = 10 * 60_000;
-/** Uploads of ten minutes may be more than the memory of the nodes. Each node sets so much aside. */
+/**
+ * Uploads of ten minutes may be more than the memory of the nodes. Each node sets so much aside.
+ */
 const defaultKeptBytes = 256 * 1024 * 1024;
 const markMs = 5_000;
 const retryMs = 500;
@@ -56,7 +61,8 @@ export class LiveCluster {
   constructor(options: LiveClusterOptions) {
     this.#options = options;
     const { nodes, prefix, replicas, log, liveBytes = defaultKeptBytes, onBehind } = options;
-    const fault = (error: unknown): void => log("error", "fault", { where: "cluster", error: describeError(error) });
+    const fault = (error: unknown): void =>
+      log("error", "fault", { where: "cluster", error: describeError(error) });
     this.#state = new LiveState({
       seen: (batch, standing, results) => {
         if (batch.writer === this.#state.writer) this.#writer.seen(batch.number, standing, results);
@@ -70,9 +76,14 @@ export class LiveCluster {
       },
       joinEnd: (requestId) => this.#listener?.joinEnded(requestId),
       tell: (agentId, notice, body) =>
-        this.#listener?.told(agentId, notice as NoticeName, body as NoticeBody<NoticeName>), // cast: relays of this version wrote it
+        // cast: relays of this version wrote it
+        this.#listener?.told(agentId, notice as NoticeName, body as NoticeBody<NoticeName>),
       confirm: (channelId, agentId, statement) =>
-        this.#listener?.confirmed(channelId, agentId, statement as Parameters<ClusterListener["confirmed"]>[2]), // cast: the same
+        this.#listener?.confirmed(
+          channelId,
+          agentId,
+          statement as Parameters<ClusterListener["confirmed"]>[2],
+        ), // cast: the same
       fault,
     });
     this.#shared = new SharedLog({
@@ -109,7 +120,9 @@ export class LiveCluster {
   /** The nodes have lost what they had in memory: every relay begins with nothing. */
   #beginAnew(): void {
     const { log } = this.#options;
-    log("warn", "nodes_memory_lost", { effect: "agents are asked for KeyPackages, join requests are made again" });
+    log("warn", "nodes_memory_lost", {
+      effect: "agents are asked for KeyPackages, join requests are made again",
+    });
     this.#state.clear();
     const wasEntering = this.#isEntering;
     this.#enteringMs ??= performance.now();
@@ -121,8 +134,9 @@ export class LiveCluster {
   }
 
   /**
-   * By a late first batch of this relay's own writer before it, whose beginning was given up. Or by another process with this
-   * relay's name: then the log on disk ends this one, so it is asked first, or the two would fence each other again and again.
+   * By a late first batch of this relay's own writer before it, whose beginning was given up. Or by
+   * another process with this relay's name: then the log on disk ends this one, so it is asked
+   * first, or the two would fence each other again and again.
    */
   #fenced(): void {
     this.#asking ??= this.#options.stillBegun()
@@ -144,7 +158,10 @@ export class LiveCluster {
     return this.#enteringMs !== undefined;
   }
 
-  /** How long the log in memory has left something unanswered. One that runs waits to enter it for as long as it takes. */
+  /**
+   * How long the log in memory has left something unanswered. One that runs waits to enter it for
+   * as long as it takes.
+   */
   get waitingMs(): number {
     const enteringMs = this.#enteringMs === undefined ? 0 : performance.now() - this.#enteringMs;
     return Math.max(enteringMs, this.#writer.waitingMs);
@@ -168,7 +185,12 @@ export class LiveCluster {
     this.#stopMarking = every(markMs, () => this.#mark());
     const report = (error: unknown): void =>
       this.#options.log("error", "fault", { where: "cluster", error: describeError(error) });
-    this.#stopServing = serveState(nodes, { prefix, relay, dump: () => this.#state.dump(), report });
+    this.#stopServing = serveState(nodes, {
+      prefix,
+      relay,
+      dump: () => this.#state.dump(),
+      report,
+    });
   }
 
   async #mark(): Promise<void> {
@@ -177,19 +199,28 @@ export class LiveCluster {
     await this.#write({ op: "mark" }).catch(() => {});
   }
 
-  /** Begins with another relay's state. Without it this relay begins with nothing, and so do all others. */
-  async #enter({ isAlone, forMs }: { readonly isAlone: boolean; readonly forMs: number }): Promise<void> {
+  /**
+   * Begins with another relay's state. Without it this relay begins with nothing, and so do all
+   * others.
+   */
+  async #enter(
+    { isAlone, forMs }: { readonly isAlone: boolean; readonly forMs: number },
+  ): Promise<void> {
     const { nodes, prefix, relay } = this.#options;
     const deadlineMs = performance.now() + forMs;
     this.#enteringMs ??= performance.now();
     try {
       for (;;) {
         try {
-          const parts = isAlone ? undefined : await askForState(nodes.connection, { prefix, relay });
+          const parts = isAlone
+            ? undefined
+            : await askForState(nodes.connection, { prefix, relay });
           if (parts !== undefined) this.#state.restore(parts);
           else this.#state.position = (await this.#shared.end()).last;
           await this.#shared.follow(this.#state.position);
-          return await this.#writer.begin(parts === undefined ? encodeLive({ op: "reset" }) : undefined);
+          return await this.#writer.begin(
+            parts === undefined ? encodeLive({ op: "reset" }) : undefined,
+          );
         } catch (error) {
           if (this.#isClosed || performance.now() > deadlineMs) throw error;
         }
@@ -221,7 +252,8 @@ export class LiveCluster {
     readonly hasRoomElsewhere: () => boolean;
   }): Cluster {
     const { nowMs, log } = this.#options;
-    const report = (error: unknown): void => log("warn", "cluster_not_told", { error: describeError(error) });
+    const report = (error: unknown): void =>
+      log("warn", "cluster_not_told", { error: describeError(error) });
     const moment = (): Moment => ({ position: position(), timeMs: nowMs() });
     const send = (command: LiveCommand): void => void this.#write(command).catch(report);
     const catchUp = (): Promise<void> =>
@@ -240,7 +272,8 @@ export class LiveCluster {
         beginSession({
           begin: (behind, late) => {
             const command: Command = { op: "session", agentId, nowMs: nowMs(), behind };
-            return write(command, late as Late) as Promise<number | undefined>; // cast: both are of its verdict
+            // cast: both are of its verdict
+            return write(command, late as Late) as Promise<number | undefined>;
           },
           catchUp: () => this.#write({ op: "mark" }),
           end: (session) => endSession(agentId, session),
@@ -258,7 +291,8 @@ export class LiveCluster {
       endJoin: (requestId) => {
         if (this.#state.joins.has(requestId)) send({ op: "join_end", requestId });
       },
-      confirm: (channelId, agentId, statement) => send({ op: "confirm", channelId, agentId, statement }),
+      confirm: (channelId, agentId, statement) =>
+        send({ op: "confirm", channelId, agentId, statement }),
       listen: (listener) => {
         this.#listener = guard(
           listener,
@@ -288,18 +322,25 @@ export class LiveCluster {
       ownerOf: (agentId) => Promise.resolve(pools().ownerOf(agentId)),
       put: async (agentId, upload) => {
         checkCount("capacity", upload.capacity);
-        return await this.#write({ op: "upload", agentId, upload }) as Awaited<ReturnType<KeyPackagePools["put"]>>; // cast: its verdict
+        return await this.#write({ op: "upload", agentId, upload }) as Awaited<
+          ReturnType<KeyPackagePools["put"]>
+        >; // cast: its verdict
       },
       claim: async (agentId, claim) => {
         checkText("claim key", claim.key);
-        return await this.#write({ op: "claim", agentId, claim }) as Awaited<ReturnType<KeyPackagePools["claim"]>>; // cast: its verdict
+        return await this.#write({ op: "claim", agentId, claim }) as Awaited<
+          ReturnType<KeyPackagePools["claim"]>
+        >; // cast: its verdict
       },
       expire: async (nowMs) => void await this.#write({ op: "expire", nowMs }),
     };
   }
 }
 
-/** Each call in a turn of its own, reported when it fails: the logs go on whatever the core makes of an event. */
+/**
+ * Each call in a turn of its own, reported when it fails: the logs go on whatever the core makes of
+ * an event.
+ */
 function guard(listener: ClusterListener, report: (error: unknown) => void): ClusterListener {
   const call = (run: () => void): void => {
     try {

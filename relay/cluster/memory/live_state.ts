@@ -1,9 +1,15 @@
 /**
- * State that relays share and no disk may hold: KeyPackages, join requests, and notices from one relay to another. It
- * is a log of its own, in the memory of the nodes, and short. A starting relay gets the state from another one, and
- * begins empty when it is alone.
+ * State that relays share and no disk may hold: KeyPackages, join requests, and notices from one
+ * relay to another. It is a log of its own, in the memory of the nodes, and short. A starting relay
+ * gets the state from another one, and begins empty when it is alone.
  */
-import { type AgentId, type ChannelId, decodeCbor, encodeCbor, type JoinRequestId } from "../../../proto/mod.ts";
+import {
+  type AgentId,
+  type ChannelId,
+  decodeCbor,
+  encodeCbor,
+  type JoinRequestId,
+} from "../../../proto/mod.ts";
 import type { PoolClaim, PoolUpload } from "../../engine/engine.ts";
 import { KeyPackageMemory, type StoredPool } from "../../engine/key_package_pools.ts";
 import type { SharedJoin } from "../../core/cluster.ts";
@@ -17,14 +23,24 @@ export type LiveCommand =
   | { readonly op: "claim"; readonly agentId: AgentId; readonly claim: PoolClaim }
   | { readonly op: "expire"; readonly nowMs: number }
   /**
-   * A relay has begun without the others' state: pools begin anew, and owners are asked for more. So do the writers: a relay that
-   * knows nothing cannot tell which batches of the others count.
+   * A relay has begun without the others' state: pools begin anew, and owners are asked for more.
+   * So do the writers: a relay that knows nothing cannot tell which batches of the others count.
    */
   | { readonly op: "reset" }
   | { readonly op: "join"; readonly request: SharedJoin }
   | { readonly op: "join_end"; readonly requestId: JoinRequestId }
-  | { readonly op: "tell"; readonly agentId: AgentId; readonly notice: string; readonly body: unknown }
-  | { readonly op: "confirm"; readonly channelId: ChannelId; readonly agentId: AgentId; readonly statement: unknown }
+  | {
+    readonly op: "tell";
+    readonly agentId: AgentId;
+    readonly notice: string;
+    readonly body: unknown;
+  }
+  | {
+    readonly op: "confirm";
+    readonly channelId: ChannelId;
+    readonly agentId: AgentId;
+    readonly statement: unknown;
+  }
   | { readonly op: "mark" };
 
 export interface LiveListener {
@@ -82,7 +98,9 @@ export class LiveState {
     const batch = decodeBatch(bytes);
     const standing = this.#writers.take(batch, position);
     // A relay has one writer here, the newest.
-    if (standing === "counts" && batch.number === 1) this.#writers.giveUp(batch.relay, position, batch.writer);
+    if (standing === "counts" && batch.number === 1) {
+      this.#writers.giveUp(batch.relay, position, batch.writer);
+    }
     const results: Promise<unknown>[] = [];
     if (standing === "counts" && batch.number > 1) {
       for (const encoded of batch.commands) results.push(this.#settled(encoded, batch.writer));
@@ -90,11 +108,15 @@ export class LiveState {
     this.#listener.seen(batch, standing, results);
   }
 
-  /** A command that fails is its caller's matter, and nobody else's: a fault here must not end a relay. */
+  /**
+   * A command that fails is its caller's matter, and nobody else's: a fault here must not end a
+   * relay.
+   */
   #settled(encoded: Uint8Array, writer: string): Promise<unknown> {
     const isOwn = writer === this.#writer;
     const result = new Promise((resolve) => {
-      const command = fromCbor(decodeCbor(encoded, maxBatchBytes)) as LiveCommand; // cast: relays of this version wrote it
+      // cast: relays of this version wrote it
+      const command = fromCbor(decodeCbor(encoded, maxBatchBytes)) as LiveCommand;
       if (command.op === "reset") this.#writers.keepOnly(writer, this.position);
       resolve(this.#execute(command, isOwn));
     });
@@ -129,13 +151,16 @@ export class LiveState {
       case "mark":
         return undefined;
       default:
-        throw new TypeError(`A command of the shared memory is unknown: ${opOf(command satisfies never)}`);
+        throw new TypeError(
+          `A command of the shared memory is unknown: ${opOf(command satisfies never)}`,
+        );
     }
   }
 
   /**
-   * Everything as it is now, in parts that fit a message. Each is encoded when it is asked for: all of them at once would take
-   * seconds and as much memory again. KeyPackages and requests never change, so keeping them until then is enough.
+   * Everything as it is now, in parts that fit a message. Each is encoded when it is asked for: all
+   * of them at once would take seconds and as much memory again. KeyPackages and requests never
+   * change, so keeping them until then is enough.
    */
   dump(): StateParts {
     const writers = [...this.#writers].map(([id, { relay, last, at }]) => [id, relay, last, at]);
@@ -150,7 +175,8 @@ export class LiveState {
   restore(parts: Iterable<Uint8Array>): void {
     const pools: StoredPool[] = [];
     for (const part of parts) {
-      const { position, writers = [], endings, join, pool } = read(part) as { // cast: `dump` of a relay of this version made it
+      // cast: `dump` of a relay of this version made it
+      const { position, writers = [], endings, join, pool } = read(part) as {
         position?: number;
         writers?: [string, string, number, number][];
         endings?: Endings;
@@ -159,12 +185,16 @@ export class LiveState {
       };
       if (position !== undefined) {
         this.position = position;
-        this.#writers = new Writers(writers.map(([id, relay, last, at]) => [id, { relay, last, at }]), endings);
+        this.#writers = new Writers(
+          writers.map(([id, relay, last, at]) => [id, { relay, last, at }]),
+          endings,
+        );
       }
       if (join !== undefined) this.joins.set(join.requestId, join);
       const last = pools.at(-1);
-      if (pool !== undefined && last?.agentId === pool.agentId) pools.splice(-1, 1, joined(last, pool));
-      else if (pool !== undefined) pools.push(pool);
+      if (pool !== undefined && last?.agentId === pool.agentId) {
+        pools.splice(-1, 1, joined(last, pool));
+      } else if (pool !== undefined) pools.push(pool);
     }
     for (const pool of pools) this.#pools.restore(pool);
   }
@@ -174,14 +204,20 @@ function* encoded(parts: readonly unknown[]): Generator<Uint8Array> {
   for (const part of parts) yield encodeCbor(toCbor(part));
 }
 
-/** Of each list of a pool in one part: 128 KeyPackages and as many answers are 4 MiB, and fewer items than a decoder takes. */
+/**
+ * Of each list of a pool in one part: 128 KeyPackages and as many answers are 4 MiB, and fewer
+ * items than a decoder takes.
+ */
 const listedPerPart = 128;
 
 /** One after the other; the first has all but the rest of the lists. */
-function* piecesOf({ available, claimed, answers, lastResort, ...rest }: StoredPool): Generator<StoredPool> {
+function* piecesOf(
+  { available, claimed, answers, lastResort, ...rest }: StoredPool,
+): Generator<StoredPool> {
   const count = Math.max(1, available.length, claimed.length, answers.length);
   for (let at = 0; at < count; at += listedPerPart) {
-    const slice = <Item>(list: readonly Item[]): readonly Item[] => list.slice(at, at + listedPerPart);
+    const slice = <Item>(list: readonly Item[]): readonly Item[] =>
+      list.slice(at, at + listedPerPart);
     const lists = { available: slice(available), claimed: slice(claimed), answers: slice(answers) };
     yield { ...rest, ...lists, ...(at === 0 && { lastResort }) };
   }

@@ -7,7 +7,12 @@ import { encodeBatch, maxBatchBytes } from "../log/batch.ts";
 import { encodeLive, type LiveCommand, LiveState } from "./live_state.ts";
 
 const nowMs = 1_000;
-const room = { account: sampleAccount(1), bytesPerAccount: 1 << 20, bytesGuaranteed: 0, bytesInAll: 1 << 20 };
+const room = {
+  account: sampleAccount(1),
+  bytesPerAccount: 1 << 20,
+  bytesGuaranteed: 0,
+  bytesInAll: 1 << 20,
+};
 
 function upload(first: number, count: number): LiveCommand {
   const keyPackages = Array.from({ length: count }, (_, index) => {
@@ -37,7 +42,12 @@ function createState(): LiveState {
 }
 
 function batch(writer: string, number: number, ...commands: readonly LiveCommand[]): Uint8Array {
-  return encodeBatch({ writer, relay: `relay of ${writer}`, number, commands: commands.map(encodeLive) });
+  return encodeBatch({
+    writer,
+    relay: `relay of ${writer}`,
+    number,
+    commands: commands.map(encodeLive),
+  });
 }
 
 Deno.test("relays agree behind the reset of one that began without the others' state, whatever was on its way", () => {
@@ -46,7 +56,8 @@ Deno.test("relays agree behind the reset of one that began without the others' s
     batch("old", 2, upload(1, 5)),
     batch("new", 1),
     batch("new", 2, { op: "reset" }),
-    // Sent before its relay had seen the reset: one that counts the writer's batches would take it, and the new one cannot.
+    // Sent before its relay had seen the reset: one that counts the writer's batches would take it,
+    // and the new one cannot.
     batch("old", 3, upload(10, 3)),
     batch("old", 4, upload(20, 3)),
     batch("old again", 1),
@@ -56,7 +67,9 @@ Deno.test("relays agree behind the reset of one that began without the others' s
   const [knowing, fresh] = [createState(), createState()];
   log.forEach((bytes, index) => knowing.take(index + 1, bytes));
   log.slice(2).forEach((bytes, index) => fresh.take(index + 3, bytes));
-  const counts = [knowing, fresh].map((state) => state.pools.count(sampleAgent(1), nowMs).keyPackages);
+  const counts = [knowing, fresh].map((state) =>
+    state.pools.count(sampleAgent(1), nowMs).keyPackages
+  );
   assertEquals(counts, [3, 3]);
 });
 
@@ -78,7 +91,10 @@ Deno.test("a pool that many have claimed from, with the largest KeyPackages, com
   const [state, other] = [createState(), createState()];
   // More bytes than a message has, and more references than a decoder takes.
   const answers = keyPackages(500).map((each, index) => [`claim ${index}`, each, false] as const);
-  const claimed = Array.from({ length: 12_000 }, (_, index) => [`reference ${index}`, 10_000] as const);
+  const claimed = Array.from(
+    { length: 12_000 },
+    (_, index) => [`reference ${index}`, 10_000] as const,
+  );
   const [lastResort] = keyPackages(1);
   const pool = { account: sampleAccount(1), available: keyPackages(100), lastResort, filled: 100 };
   state.pools.restore({ ...pool, agentId: sampleAgent(1), claimed, answers });

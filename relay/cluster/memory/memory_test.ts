@@ -1,5 +1,5 @@
-// State that no disk may hold: KeyPackages are in the memory of the nodes, and end with it. Also the state that a dead
-// relay leaves to the others.
+// State that no disk may hold: KeyPackages are in the memory of the nodes, and end with it. Also
+// the state that a dead relay leaves to the others.
 import { assert, assertEquals } from "@std/assert";
 import { jetstream } from "@nats-io/jetstream";
 import { inCampaign, tried } from "../../../tests/support/campaign.ts";
@@ -27,8 +27,17 @@ const agentId = sampleAgent(1);
 const nowMs = 1_000;
 
 function uploadOf(packages: readonly Uint8Array[]): PoolUpload {
-  const keyPackages = packages.map((bytes) => ({ bytes, reference: bytes.slice(0, 32), notAfterMs: 10_000 }));
-  const room = { account: sampleAccount(1), bytesPerAccount: 1 << 20, bytesGuaranteed: 0, bytesInAll: 1 << 20 };
+  const keyPackages = packages.map((bytes) => ({
+    bytes,
+    reference: bytes.slice(0, 32),
+    notAfterMs: 10_000,
+  }));
+  const room = {
+    account: sampleAccount(1),
+    bytesPerAccount: 1 << 20,
+    bytesGuaranteed: 0,
+    bytesInAll: 1 << 20,
+  };
   return { keyPackages, replace: false, capacity: 100, nowMs, ...room };
 }
 
@@ -74,23 +83,31 @@ const deaf: ClusterListener = {
 };
 
 for (const nodes of sizes) {
-  testWhen(natsInstalled, `no byte of a KeyPackage is in a file of a relay or of ${nodes} node(s)`, async () => {
-    await using nats = await startNats({ nodes });
-    const path = `${nats.folder}/copy.sqlite`;
-    const { engine } = await openTestCluster({ ...nats.access, replicas: nodes, path });
-    const packages = randomPackages();
-    // Something that is on disk, so that the search is known to find what is there.
-    const channelId = await createChannel(engine, 1);
-    const [control = new Uint8Array(900)] = randomPackages();
-    appended(await engine.append(channelId, message("m", { body: control })));
-    await engine.keyPackages.put(agentId, uploadOf(packages));
-    for (let i = 0; i < 5; i++) await engine.keyPackages.claim(agentId, { key: `claim ${i}`, nowMs });
-    assert((await filesWith(nats.folder, [control])).length > 0, "the search finds nothing");
-    assertEquals(await filesWith(nats.folder, packages), []);
-    await engine.close();
-    for (let node = 0; node < nodes; node++) await nats.kill(node, "SIGTERM");
-    assertEquals(await filesWith(nats.folder, packages), []);
-  });
+  testWhen(
+    natsInstalled,
+    `no byte of a KeyPackage is in a file of a relay or of ${nodes} node(s)`,
+    async () => {
+      await using nats = await startNats({ nodes });
+      const path = `${nats.folder}/copy.sqlite`;
+      const { engine } = await openTestCluster({ ...nats.access, replicas: nodes, path });
+      const packages = randomPackages();
+      // Something that is on disk, so that the search is known to find what is there.
+      const channelId = await createChannel(engine, 1);
+      const [control = new Uint8Array(900)] = randomPackages();
+      appended(await engine.append(channelId, message("m", { body: control })));
+      await engine.keyPackages.put(agentId, uploadOf(packages));
+      for (let i = 0; i < 5; i++) {
+        await engine.keyPackages.claim(agentId, { key: `claim ${i}`, nowMs });
+      }
+      assert((await filesWith(nats.folder, [control])).length > 0, "the search finds nothing");
+      assertEquals(await filesWith(nats.folder, packages), []);
+      await engine.close();
+      for (let node = 0; node < nodes; node++) {
+        await nats.kill(node, "SIGTERM");
+      }
+      assertEquals(await filesWith(nats.folder, packages), []);
+    },
+  );
 }
 
 for (const nodes of sizes) {
@@ -187,26 +204,50 @@ testWhen(
   },
 );
 
-testWhen(natsInstalled, "a late first batch of a relay's own earlier writer does not end the relay", async () => {
-  await using nats = await startNats({ nodes: 1 });
-  const prefix = freshPrefix();
-  const failures: Error[] = [];
-  const { engine } = await openTestCluster({ ...nats.access, prefix, onFailed: (error) => failures.push(error) });
-  await engine.keyPackages.put(agentId, uploadOf(randomPackages()));
-  const { connection } = await openNodes({ ...nats.access, name: "test" });
-  const late = { writer: "an earlier one", relay: "relay-1", number: 1, began: Number.MAX_SAFE_INTEGER, commands: [] };
-  await jetstream(connection).publish(`${prefix}.live`, encodeBatch(late));
-  const count = await eventually(
-    { what: "the relay takes KeyPackages again" },
-    () => engine.keyPackages.put(agentId, uploadOf(randomPackages())).then(({ keyPackages }) => keyPackages, () => 0),
-    (keyPackages) => keyPackages > 20,
-  );
-  assertEquals([count > 20, failures], [true, []]);
-  await connection.close();
-  await engine.close();
-});
+testWhen(
+  natsInstalled,
+  "a late first batch of a relay's own earlier writer does not end the relay",
+  async () => {
+    await using nats = await startNats({ nodes: 1 });
+    const prefix = freshPrefix();
+    const failures: Error[] = [];
+    const { engine } = await openTestCluster({
+      ...nats.access,
+      prefix,
+      onFailed: (error) => failures.push(error),
+    });
+    await engine.keyPackages.put(agentId, uploadOf(randomPackages()));
+    const { connection } = await openNodes({ ...nats.access, name: "test" });
+    const late = {
+      writer: "an earlier one",
+      relay: "relay-1",
+      number: 1,
+      began: Number.MAX_SAFE_INTEGER,
+      commands: [],
+    };
+    await jetstream(connection).publish(`${prefix}.live`, encodeBatch(late));
+    const count = await eventually(
+      { what: "the relay takes KeyPackages again" },
+      () =>
+        engine.keyPackages.put(agentId, uploadOf(randomPackages())).then(
+          ({ keyPackages }) => keyPackages,
+          () => 0,
+        ),
+      (keyPackages) => keyPackages > 20,
+    );
+    assertEquals([count > 20, failures], [true, []]);
+    await connection.close();
+    await engine.close();
+  },
+);
 
-if (inCampaign) testWhen(natsInstalled, "relays whose nodes were away for long do not give each other up", awayForLong);
+if (inCampaign) {
+  testWhen(
+    natsInstalled,
+    "relays whose nodes were away for long do not give each other up",
+    awayForLong,
+  );
+}
 
 async function awayForLong(): Promise<void> {
   await using nats = await startNats({ nodes: 1 });
@@ -214,7 +255,13 @@ async function awayForLong(): Promise<void> {
   const events: string[] = [];
   const silentMs = 12_000;
   const open = (relay: string): ReturnType<typeof openTestCluster> =>
-    openTestCluster({ ...nats.access, prefix, relay, silentMs, log: (_, event) => events.push(event) });
+    openTestCluster({
+      ...nats.access,
+      prefix,
+      relay,
+      silentMs,
+      log: (_, event) => events.push(event),
+    });
   const [first, second] = [await open("relay-1"), await open("relay-2")];
   await createChannel(first.engine, 1);
   await nats.kill(0);

@@ -42,7 +42,8 @@ Deno.test("a session whose own beginning the log tells only after it was given u
 
 Deno.test("a session that its agent is told of does not end, and one that did not begin has nothing to end", async () => {
   const ended: number[] = [];
-  const end = async (session: number): Promise<void> => await Promise.resolve(void ended.push(session));
+  const end = async (session: number): Promise<void> =>
+    await Promise.resolve(void ended.push(session));
   const begin = (): Promise<number> => Promise.resolve(7);
   assertEquals(await beginSession({ ...wanted, begin, catchUp: () => Promise.resolve(), end }), 7);
   const unbegun = beginSession({ ...wanted, begin: fail, catchUp: () => Promise.resolve(), end });

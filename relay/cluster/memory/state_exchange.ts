@@ -1,8 +1,15 @@
 /**
- * How a relay that begins gets what the others have in memory only. It asks, the others offer, and it takes the first offer. The
- * state comes in parts, and the relay that begins confirms them: a node drops a client to which more is sent than it reads.
+ * How a relay that begins gets what the others have in memory only. It asks, the others offer, and
+ * it takes the first offer. The state comes in parts, and the relay that begins confirms them: a
+ * node drops a client to which more is sent than it reads.
  */
-import { createInbox, headers, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/nats-core";
+import {
+  createInbox,
+  headers,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+} from "@nats-io/nats-core";
 import { after, soon, waits } from "../../../server/mod.ts";
 import type { Nodes } from "../nodes/nodes.ts";
 import { isUnanswered } from "../nodes/patience.ts";
@@ -19,10 +26,15 @@ const bytesAtOnce = 8 * 1024 * 1024;
 /** Prepared before others get their turn: a few milliseconds. */
 const bytesPerTurn = 1024 * 1024;
 const goOn = "more";
-/** So many answers may stop in the middle before it is given up: their relay or its node went away. */
+/**
+ * So many answers may stop in the middle before it is given up: their relay or its node went away.
+ */
 const brokenAnswers = 3;
 
-/** `silence`: somebody listens and has much else to do, or is frozen. `broken`: an answer stopped in the middle. */
+/**
+ * `silence`: somebody listens and has much else to do, or is frozen. `broken`: an answer stopped in
+ * the middle.
+ */
 type Failed = "nobody" | "silence" | "broken";
 
 export interface Asking extends StateExchange {
@@ -30,7 +42,10 @@ export interface Asking extends StateExchange {
   readonly partMs?: number;
 }
 
-/** Resolves with the parts of another relay's state; undefined when there is no other relay, or none that answers. */
+/**
+ * Resolves with the parts of another relay's state; undefined when there is no other relay, or none
+ * that answers.
+ */
 export async function askForState(
   connection: NatsConnection,
   asking: Asking,
@@ -41,7 +56,9 @@ export async function askForState(
     if (answer === "nobody") return undefined;
     if (typeof answer !== "string") return answer;
     // It exists, so it is worth the time.
-    if (answer === "broken" && ++broken < brokenAnswers) deadlineMs = performance.now() + waits.stateAll.ms;
+    if (answer === "broken" && ++broken < brokenAnswers) {
+      deadlineMs = performance.now() + waits.stateAll.ms;
+    }
     if (performance.now() > deadlineMs || broken === brokenAnswers) return undefined;
   }
 }
@@ -115,11 +132,15 @@ async function answer(connection: NatsConnection, { reply, relay, dump }: Answer
     return fields;
   };
   const confirmed = async (part: Uint8Array, count: number): Promise<boolean> => {
-    const answer = await connection.request(reply, part, { headers: head(count), timeout: waits.statePart.ms });
+    const answer = await connection.request(reply, part, {
+      headers: head(count),
+      timeout: waits.statePart.ms,
+    });
     return answer.string() === goOn;
   };
   if (!await confirmed(new Uint8Array(0), 0)) return;
-  // Not before it is wanted, and not all at once: a large state takes its relay seconds, and others wait to be served.
+  // Not before it is wanted, and not all at once: a large state takes its relay seconds, and others
+  // wait to be served.
   const parts = dump();
   let [bytes, turnBytes] = [0, 0];
   for (const part of parts) {

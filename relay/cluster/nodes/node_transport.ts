@@ -1,14 +1,21 @@
 /**
- * The way to a node for NATS' client: a TCP socket, with TLS where the node or the relay asks for it. It stands in the place of the
- * client's own transport for Node, whose sockets are without an owner between two of their states, whose last flush over TLS never
- * ends, and which leaves sockets open when a step takes too long or a node ends the connection. Here a socket has an owner from its
- * first moment to its last, and the first thing that fails ends all of it, at once and without a flush: a relay writes every entry
- * again that was not answered. Node's sockets and not Deno's, which stay open when they are closed in the middle of a handshake.
+ * The way to a node for NATS' client: a TCP socket, with TLS where the node or the relay asks for
+ * it. It stands in the place of the client's own transport for Node, whose sockets are without an
+ * owner between two of their states, whose last flush over TLS never ends, and which leaves sockets
+ * open when a step takes too long or a node ends the connection. Here a socket has an owner from
+ * its first moment to its last, and the first thing that fails ends all of it, at once and without
+ * a flush: a relay writes every entry again that was not answered. Node's sockets and not Deno's,
+ * which stay open when they are closed in the middle of a handshake.
  */
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import type { ConnectionOptions, Server, ServerInfo } from "@nats-io/nats-core";
-import { checkOptions, extractProtocolMessage, INFO, type Transport } from "@nats-io/nats-core/internal";
+import {
+  checkOptions,
+  extractProtocolMessage,
+  INFO,
+  type Transport,
+} from "@nats-io/nats-core/internal";
 import { version } from "../../../proto/mod.ts";
 
 /** More than the first line of a node, which names its neighbours. */
@@ -34,7 +41,10 @@ export class NodeTransport implements Transport {
     this.#ended.promise.catch(() => {});
   }
 
-  /** Has no limit of its own: the client calls `close` when it takes too long (`timeout`), which ends each step. */
+  /**
+   * Has no limit of its own: the client calls `close` when it takes too long (`timeout`), which
+   * ends each step.
+   */
   async connect(server: Server, options: ConnectionOptions): Promise<void> {
     try {
       await Promise.race([this.#connect(server, options), this.#ended.promise]);
@@ -67,7 +77,10 @@ export class NodeTransport implements Transport {
     this.#isEncrypted = true;
   }
 
-  /** Whatever becomes of it ends this transport. Its listeners stay for good: an error may come after the end. */
+  /**
+   * Whatever becomes of it ends this transport. Its listeners stay for good: an error may come
+   * after the end.
+   */
   #own<Owned extends Socket>(socket: Owned): Owned {
     this.#sockets.push(socket);
     socket.on("error", (error) => this.#finish(error));
@@ -107,7 +120,9 @@ export class NodeTransport implements Transport {
     return this.#read();
   }
 
-  /** Ends the connection also when its reader stops, for example at a message that it cannot parse. */
+  /**
+   * Ends the connection also when its reader stops, for example at a message that it cannot parse.
+   */
   async *#read(): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
@@ -125,7 +140,10 @@ export class NodeTransport implements Transport {
     return this.#isEncrypted;
   }
 
-  /** Nobody waits for a write: the socket keeps what the node does not read, and one that reads nothing is left. */
+  /**
+   * Nobody waits for a write: the socket keeps what the node does not read, and one that reads
+   * nothing is left.
+   */
   send(frame: Uint8Array): void {
     if (!this.isClosed && frame.length > 0) this.#sockets.at(-1)?.write(frame);
   }

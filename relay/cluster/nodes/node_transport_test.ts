@@ -1,5 +1,5 @@
-// A connection to a node breaks in each of its states and in each way: the client hears of it, nothing is left open, and no error
-// is without an owner (the test runner fails for those).
+// A connection to a node breaks in each of its states and in each way: the client hears of it,
+// nothing is left open, and no error is without an owner (the test runner fails for those).
 import { assertEquals, assertRejects } from "@std/assert";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { inCampaign, tried } from "../../../tests/support/campaign.ts";
@@ -10,7 +10,10 @@ import { testWhen } from "../../../tests/support/requirement.ts";
 import { connectToNodes } from "./node_connection.ts";
 import { NodeTransport } from "./node_transport.ts";
 
-/** When the way to the node breaks: at once, when the node has said what it is, at the client's first bytes, or on command. */
+/**
+ * When the way to the node breaks: at once, when the node has said what it is, at the client's
+ * first bytes, or on command.
+ */
 const moments = ["accepted", "told", "answered", "connected"] as const;
 const ways = ["reset", "end", "garbage", "silence"] as const;
 type Moment = typeof moments[number];
@@ -126,7 +129,8 @@ async function assertHeard({ nats, tls }: Node, at: Moment, by: Way): Promise<vo
 
 async function assertAllHeard(node: Node): Promise<void> {
   const breaks = moments.map((at) => ways.map((by) => ({ at, by })));
-  // Silence is waited for, so all of them break at the same time. The bursts of a campaign would keep each other waiting.
+  // Silence is waited for, so all of them break at the same time. The bursts of a campaign would
+  // keep each other waiting.
   for (const together of inCampaign ? breaks : [breaks.flat()]) {
     await Promise.all(together.map(({ at, by }) => assertHeard(node, at, by)));
   }
@@ -134,64 +138,83 @@ async function assertAllHeard(node: Node): Promise<void> {
   tried(`${count} broken connections to a node ${node.tls ? "with" : "without"} TLS`);
 }
 
-testWhen(natsInstalled, "a connection to a node that breaks in any state is heard of and let go", async () => {
-  await using nats = await startNats({ nodes: 1, plain: true });
-  await assertAllHeard({ nats, tls: undefined });
-});
+testWhen(
+  natsInstalled,
+  "a connection to a node that breaks in any state is heard of and let go",
+  async () => {
+    await using nats = await startNats({ nodes: 1, plain: true });
+    await assertAllHeard({ nats, tls: undefined });
+  },
+);
 
 /** A node with a certificate of its own. */
-async function withTlsNode(names: CertificateNames | undefined, use: (node: Node) => Promise<void>): Promise<void> {
+async function withTlsNode(
+  names: CertificateNames | undefined,
+  use: (node: Node) => Promise<void>,
+): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const { cert, key } = await createCertificate(names);
   const folder = await Deno.makeTempDir({ prefix: "static-nats-" });
   opened.defer(() => Deno.remove(folder, { recursive: true }));
   await Deno.writeTextFile(`${folder}/cert.pem`, cert);
   await Deno.writeTextFile(`${folder}/key.pem`, key, { mode: 0o600 });
-  const settings = `tls { cert_file: "${folder}/cert.pem", key_file: "${folder}/key.pem", timeout: 30 }`;
+  const settings =
+    `tls { cert_file: "${folder}/cert.pem", key_file: "${folder}/key.pem", timeout: 30 }`;
   const nats = opened.use(await startNats({ nodes: 1, settings, plain: true }));
   await use({ nats, tls: { ca: cert } });
 }
 
 testWhen(natsInstalled, "over TLS too", () => withTlsNode(undefined, assertAllHeard));
 
-testWhen(natsInstalled, "a node whose certificate is for another name or address is refused", async () => {
-  const cases: readonly (CertificateNames & { readonly taken: readonly string[] })[] = [
-    { dns: ["localhost"], taken: ["localhost"] },
-    { dns: ["nats-2.example.com"], addresses: [[127, 0, 0, 1]], taken: ["127.0.0.1"] },
-    { dns: ["nats-2.example.com"], addresses: [[127, 0, 0, 2]], taken: [] },
-  ];
-  for (const { taken, ...names } of cases) {
-    await withTlsNode(names, async ({ nats, tls = { ca: "" } }) => {
-      const { port } = new URL(nats.access.urls[0] ?? "");
-      for (const host of ["localhost", "127.0.0.1"]) {
-        const open = (): ReturnType<typeof connectToNodes> =>
-          connectToNodes({ servers: `${host}:${port}`, timeout: 60_000, reconnect: false, tls });
-        if (taken.includes(host)) await (await open()).close();
-        else await assertRejects(open, Error, "does not match certificate");
-      }
-    });
-  }
-});
+testWhen(
+  natsInstalled,
+  "a node whose certificate is for another name or address is refused",
+  async () => {
+    const cases: readonly (CertificateNames & { readonly taken: readonly string[] })[] = [
+      { dns: ["localhost"], taken: ["localhost"] },
+      { dns: ["nats-2.example.com"], addresses: [[127, 0, 0, 1]], taken: ["127.0.0.1"] },
+      { dns: ["nats-2.example.com"], addresses: [[127, 0, 0, 2]], taken: [] },
+    ];
+    for (const { taken, ...names } of cases) {
+      await withTlsNode(names, async ({ nats, tls = { ca: "" } }) => {
+        const { port } = new URL(nats.access.urls[0] ?? "");
+        for (const host of ["localhost", "127.0.0.1"]) {
+          const open = (): ReturnType<typeof connectToNodes> =>
+            connectToNodes({ servers: `${host}:${port}`, timeout: 60_000, reconnect: false, tls });
+          if (taken.includes(host)) await (await open()).close();
+          else await assertRejects(open, Error, "does not match certificate");
+        }
+      });
+    }
+  },
+);
 
-testWhen(natsInstalled, "a connection that is closed in the moment in which it stands is not held", async () => {
-  await using nats = await startNats({ nodes: 1, plain: true });
-  const { hostname, port } = new URL(nats.access.urls[0] ?? "");
-  const transport = new NodeTransport();
-  // Looked at last, when everything else is done.
-  const options = {
-    get tls(): null {
-      queueMicrotask(() => void transport.close(new Error("closed meanwhile")));
-      return null;
-    },
-  };
-  const past = { reconnects: 0, lastConnect: 0, gossiped: false, didConnect: false };
-  const server = { hostname, port: Number(port), listen: "", src: "", tlsName: "", ...past };
-  await assertRejects(() => transport.connect(server, options), Error, "closed meanwhile");
-});
+testWhen(
+  natsInstalled,
+  "a connection that is closed in the moment in which it stands is not held",
+  async () => {
+    await using nats = await startNats({ nodes: 1, plain: true });
+    const { hostname, port } = new URL(nats.access.urls[0] ?? "");
+    const transport = new NodeTransport();
+    // Looked at last, when everything else is done.
+    const options = {
+      get tls(): null {
+        queueMicrotask(() => void transport.close(new Error("closed meanwhile")));
+        return null;
+      },
+    };
+    const past = { reconnects: 0, lastConnect: 0, gossiped: false, didConnect: false };
+    const server = { hostname, port: Number(port), listen: "", src: "", tlsName: "", ...past };
+    await assertRejects(() => transport.connect(server, options), Error, "closed meanwhile");
+  },
+);
 
 testWhen(natsInstalled, "a connection whose reader throws is made anew", async () => {
   await using nats = await startNats({ nodes: 1, plain: true });
-  const connection = await connectToNodes({ servers: [...nats.access.urls], reconnectTimeWait: 50 });
+  const connection = await connectToNodes({
+    servers: [...nats.access.urls],
+    reconnectTimeWait: 50,
+  });
   const heard: string[] = [];
   connection.subscribe("words", {
     callback: (_, message) => {

@@ -1,6 +1,19 @@
-/** The connection to the nodes of NATS, and what they must be before a relay trusts them with anything. */
-import { jetstream, type JetStreamClient, type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
-import { credsAuthenticator, type Msg, type NatsConnection, type Subscription } from "@nats-io/nats-core";
+/**
+ * The connection to the nodes of NATS, and what they must be before a relay trusts them with
+ * anything.
+ */
+import {
+  jetstream,
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstreamManager,
+} from "@nats-io/jetstream";
+import {
+  credsAuthenticator,
+  type Msg,
+  type NatsConnection,
+  type Subscription,
+} from "@nats-io/nats-core";
 import { waits, within } from "../../../server/mod.ts";
 import { connectToNodes } from "./node_connection.ts";
 import { isLeaderless, patiently } from "./patience.ts";
@@ -44,14 +57,20 @@ interface Held {
   subscription: Subscription;
 }
 
-/** Its text is for anybody who asks: it has no address, and no words of nodes. Those are in its cause. */
+/**
+ * Its text is for anybody who asks: it has no address, and no words of nodes. Those are in its
+ * cause.
+ */
 export class ProbeError extends Error {
   override readonly name = "ProbeError";
 }
 
 const noLeader = "its nodes have no leader for it";
 
-/** Throws a `ProbeError` with this text when a step fails, unless the nodes say that they have no leader. */
+/**
+ * Throws a `ProbeError` with this text when a step fails, unless the nodes say that they have no
+ * leader.
+ */
 async function doing<Result>(problem: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -62,10 +81,14 @@ async function doing<Result>(problem: string, work: () => Promise<Result>): Prom
 
 /** Throws an `Error` that says what is wrong with the nodes. */
 export async function openNodes(options: NodesOptions): Promise<Nodes> {
-  const answers = await Promise.all(options.monitorUrls.map((url) => checkMonitor(url, options.ca)));
+  const answers = await Promise.all(
+    options.monitorUrls.map((url) => checkMonitor(url, options.ca)),
+  );
   // A node that is down promises nothing; one that is up must promise enough.
   if (answers.length > 0 && !answers.includes(true)) {
-    throw new Error(`None of the nodes answers at ${options.monitorUrls.join(", ")}; start them first`);
+    throw new Error(
+      `None of the nodes answers at ${options.monitorUrls.join(", ")}; start them first`,
+    );
   }
   const client = await connect(options);
   const { connection } = client;
@@ -82,8 +105,8 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
 }
 
 /**
- * The nodes, by a client that may be replaced by a new one at any moment: ask for `connection`, `jetstream` and `manager` each
- * time, and subscribe here.
+ * The nodes, by a client that may be replaced by a new one at any moment: ask for `connection`,
+ * `jetstream` and `manager` each time, and subscribe here.
  */
 export class Nodes {
   readonly #options: NodesOptions;
@@ -121,8 +144,9 @@ export class Nodes {
   }
 
   /**
-   * Puts a new client in the place of the one at hand, whose node is tried last. The old one goes when the new one stands, and
-   * nobody waits for that: it may never come to its end. Throws when no node takes a client.
+   * Puts a new client in the place of the one at hand, whose node is tried last. The old one goes
+   * when the new one stands, and nobody waits for that: it may never come to its end. Throws when
+   * no node takes a client.
    */
   async renew(): Promise<void> {
     const silent = this.connection.getServer();
@@ -135,8 +159,9 @@ export class Nodes {
   }
 
   /**
-   * Writes an entry to a log over a connection of its own, and reads it back. Throws a `ProbeError` when that fails: then a new
-   * process could do no more than this one. The entry must be one that may come twice.
+   * Writes an entry to a log over a connection of its own, and reads it back. Throws a `ProbeError`
+   * when that fails: then a new process could do no more than this one. The entry must be one that
+   * may come twice.
    */
   async probe({ name, subject }: Probed, entry: Uint8Array): Promise<void> {
     const client = await doing("its nodes cannot be reached", () => {
@@ -144,13 +169,19 @@ export class Nodes {
     });
     try {
       const { manager, jetstream } = client;
-      const { cluster } = await doing("its nodes do not tell of it", () => manager.streams.info(name));
+      const { cluster } = await doing(
+        "its nodes do not tell of it",
+        () => manager.streams.info(name),
+      );
       // A node that is alone has no cluster, and leads.
       if (cluster !== undefined && !cluster.leader) throw new ProbeError(noLeader);
       const { seq } = await doing("its nodes take nobody's entries", () => {
         return jetstream.publish(subject, entry, { timeout: waits.nodeAnswer.ms, retries: 1 });
       });
-      const found = await doing("its nodes do not read it", () => manager.streams.getMessage(name, { seq }));
+      const found = await doing(
+        "its nodes do not read it",
+        () => manager.streams.getMessage(name, { seq }),
+      );
       if (found === null) throw new ProbeError("its nodes do not have what they take");
     } finally {
       client.connection.close().catch(() => {});
@@ -176,7 +207,11 @@ export class Nodes {
 }
 
 /** An exception of `take` costs the connection, which is then made anew. */
-function subscribe({ connection }: Client, subject: string, take: (message: Msg) => void): Subscription {
+function subscribe(
+  { connection }: Client,
+  subject: string,
+  take: (message: Msg) => void,
+): Subscription {
   return connection.subscribe(subject, {
     callback: (error, message) => {
       if (error === null) take(message);
@@ -191,50 +226,71 @@ async function connect(options: NodesOptions, last?: string): Promise<Client> {
   const connection = await connectToNodes({
     servers: shuffled(urls).sort((one, other) => Number(isLast(one)) - Number(isLast(other))),
     noRandomize: true,
-    // Addresses that nodes tell of each other are other names for the same nodes: the silent one could not be told by its name.
+    // Addresses that nodes tell of each other are other names for the same nodes: the silent one
+    // could not be told by its name.
     ignoreClusterUpdates: true,
     name,
     timeout: waits.nodeConnection.ms,
-    // For ever: how long is too long is decided in one place, `silence.ts`. A login that came too late counts as refused here.
+    // For ever: how long is too long is decided in one place, `silence.ts`. A login that came too
+    // late counts as refused here.
     maxReconnectAttempts: -1,
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: reconnectPauseMs,
     pingInterval: waits.nodePing.ms,
     maxPingOut: pingsUnanswered,
-    ...(credentials !== undefined && { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) }),
+    ...(credentials !== undefined &&
+      { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) }),
     ...(isTls && { tls: ca === undefined ? {} : { ca } }),
   });
-  const manager = await jetstreamManager(connection, { timeout: waits.nodeAnswer.ms, checkAPI: false });
-  return { connection, jetstream: jetstream(connection, { timeout: waits.nodeAnswer.ms }), manager };
+  const manager = await jetstreamManager(connection, {
+    timeout: waits.nodeAnswer.ms,
+    checkAPI: false,
+  });
+  return {
+    connection,
+    jetstream: jetstream(connection, { timeout: waits.nodeAnswer.ms }),
+    manager,
+  };
 }
 
 function shuffled(urls: readonly string[]): string[] {
-  const keys = new Map(urls.map((url) => [url, crypto.getRandomValues(new Uint32Array(1))[0] ?? 0]));
+  const keys = new Map(
+    urls.map((url) => [url, crypto.getRandomValues(new Uint32Array(1))[0] ?? 0]),
+  );
   return [...urls].sort((one, other) => (keys.get(one) ?? 0) - (keys.get(other) ?? 0));
 }
 
 /** Returns whether it answers. Throws when its answer is not enough. */
 async function checkMonitor(url: string, ca: string | undefined): Promise<boolean> {
   using client = Deno.createHttpClient(ca === undefined ? {} : { caCerts: [ca] });
-  const answer = await fetch(`${url}/varz`, { client, signal: AbortSignal.timeout(waits.nodeConnection.ms) })
+  const answer = await fetch(`${url}/varz`, {
+    client,
+    signal: AbortSignal.timeout(waits.nodeConnection.ms),
+  })
     .then((response) => response.json(), () => undefined);
   if (answer === undefined) return false;
   const { version, jetstream, max_payload = 0 } = answer;
   checkVersion(url, String(version));
   checkPayload(`The node at ${url}`, max_payload);
   if (jetstream?.config?.sync_always !== true) {
-    throw new Error(`The node at ${url} answers before its disk has what it was given; set sync_interval to always`);
+    throw new Error(
+      `The node at ${url} answers before its disk has what it was given; set sync_interval to always`,
+    );
   }
   return true;
 }
 
 function checkPayload(who: string, bytes: number): void {
-  if (bytes < leastPayloadBytes) throw new Error(`${who} takes ${bytes} bytes at once; set max_payload to 8MB`);
+  if (bytes < leastPayloadBytes) {
+    throw new Error(`${who} takes ${bytes} bytes at once; set max_payload to 8MB`);
+  }
 }
 
 function checkVersion(where: string, version: string): void {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const [leastMajor, leastMinor] = leastVersion;
   if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return;
-  throw new Error(`The node at ${where} is nats-server ${version}; ${leastVersion.join(".")} or newer is needed`);
+  throw new Error(
+    `The node at ${where} is nats-server ${version}; ${leastVersion.join(".")} or newer is needed`,
+  );
 }

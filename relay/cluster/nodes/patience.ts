@@ -15,11 +15,17 @@ const unanswered: ReadonlySet<string> = new Set([
 const denied = "PermissionViolationError";
 /** Of an answer by nodes that have no leader. */
 const unavailable = 503;
-/** The code of NATS for a stream that has no place now: its leader does not know yet that the other nodes are there. */
+/**
+ * The code of NATS for a stream that has no place now: its leader does not know yet that the other
+ * nodes are there.
+ */
 const noPeers = 10005;
 const noStream = 10059;
 
-/** Asks again while there is no answer. An election takes up to nine seconds, and a busy machine longer. A node's refusal is thrown at once. */
+/**
+ * Asks again while there is no answer. An election takes up to nine seconds, and a busy machine
+ * longer. A node's refusal is thrown at once.
+ */
 export async function patiently<Answer>(
   ask: () => Promise<Answer>,
   { nowMs = () => performance.now(), forMs = waits.nodeElection.ms, isPassing = isUnanswered }: {
@@ -44,15 +50,22 @@ export function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.cause instanceof Error && error.cause.name === denied) return false;
   const code: unknown = Reflect.get(error, "code");
-  return unanswered.has(error.name) || isLeaderless(error) || code === noPeers || isUnanswered(error.cause);
+  return unanswered.has(error.name) || isLeaderless(error) || code === noPeers ||
+    isUnanswered(error.cause);
 }
 
-/** Whether nodes have answered that there is no such stream. Of one that was just made, they may not have heard yet. */
+/**
+ * Whether nodes have answered that there is no such stream. Of one that was just made, they may not
+ * have heard yet.
+ */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && Reflect.get(error, "code") === noStream;
 }
 
-/** Whether the client has not sent something because it is more than its node takes at once. Another node may take it. */
+/**
+ * Whether the client has not sent something because it is more than its node takes at once. Another
+ * node may take it.
+ */
 export function isTooLargeForNode(error: unknown): boolean {
   return error instanceof Error && error.name === "InvalidArgumentError";
 }
@@ -62,17 +75,25 @@ export function isLeaderless(error: unknown): boolean {
   return error instanceof Error && Reflect.get(error, "status") === unavailable;
 }
 
-/** Writes again while the log does not answer. Never rejects: whatever else comes of it is final. */
-export async function untilAnswered(write: () => Promise<unknown>, isOver: () => boolean): Promise<void> {
-  const isFinal = (error: unknown): boolean => !(error instanceof EngineError && error.code === "unavailable");
-  for (let isAnswered = false; !isAnswered && !isOver();) isAnswered = await write().then(() => true, isFinal);
+/**
+ * Writes again while the log does not answer. Never rejects: whatever else comes of it is final.
+ */
+export async function untilAnswered(
+  write: () => Promise<unknown>,
+  isOver: () => boolean,
+): Promise<void> {
+  const isFinal = (error: unknown): boolean =>
+    !(error instanceof EngineError && error.code === "unavailable");
+  for (let isAnswered = false; !isAnswered && !isOver();) {
+    isAnswered = await write().then(() => true, isFinal);
+  }
 }
 
 const lookMs = 500;
 
 /**
- * Waits for work that has no end of its own, as long as it moves. Throws when `moved` has told the same for too long: a process
- * that hangs helps nobody, and one that ends is started again.
+ * Waits for work that has no end of its own, as long as it moves. Throws when `moved` has told the
+ * same for too long: a process that hangs helps nobody, and one that ends is started again.
  */
 export async function whileMoving<Result>(
   work: Promise<Result>,
@@ -89,7 +110,11 @@ export async function whileMoving<Result>(
     const stoodMs = performance.now() - sinceMs;
     if (stoodMs > forMs) {
       reject(
-        new Error(`Cannot ${what}: nothing has moved for ${Math.round(stoodMs / 1000)} s (${seen}). Look at the nodes`),
+        new Error(
+          `Cannot ${what}: nothing has moved for ${
+            Math.round(stoodMs / 1000)
+          } s (${seen}). Look at the nodes`,
+        ),
       );
     }
     return Promise.resolve();

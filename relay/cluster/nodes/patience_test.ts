@@ -11,7 +11,12 @@ function named(name: string): Error {
 
 Deno.test("patiently() asks again while there is no answer, and throws a refusal at once", async () => {
   const noPeers = Object.assign(named("JetStreamApiError"), { code: 10005, status: 400 });
-  const outcomes = [named("TimeoutError"), new Error("lost", { cause: named("NoRespondersError") }), noPeers, 7];
+  const outcomes = [
+    named("TimeoutError"),
+    new Error("lost", { cause: named("NoRespondersError") }),
+    noPeers,
+    7,
+  ];
   const ask = (): Promise<number> => {
     const outcome = outcomes.shift();
     return typeof outcome === "number" ? Promise.resolve(outcome) : Promise.reject(outcome);
@@ -27,7 +32,11 @@ Deno.test("patiently() asks again while there is no answer, and throws a refusal
   const denied = Object.assign(new Error("denied", { cause: named("PermissionViolationError") }), {
     name: "RequestError",
   });
-  assertEquals([denied, named("RequestError"), named("ClosedConnectionError")].map(isUnanswered), [false, true, true]);
+  assertEquals([denied, named("RequestError"), named("ClosedConnectionError")].map(isUnanswered), [
+    false,
+    true,
+    true,
+  ]);
 });
 
 Deno.test("patiently() gives up in the end, with the reason", async () => {
@@ -44,39 +53,54 @@ Deno.test("whileMoving() waits for what moves, and ends what stands still with t
       resolve("done");
     }, 300);
   });
-  assertEquals(await whileMoving(moving, { what: "count", moved: () => steps, forMs: 30_000 }), "done");
-  const still = whileMoving(new Promise(() => {}), { what: "read the log", moved: () => "7 of 9", forMs: 600 });
-  await assertRejects(() => still, Error, "Cannot read the log: nothing has moved for 1 s (7 of 9). Look at the nodes");
+  assertEquals(
+    await whileMoving(moving, { what: "count", moved: () => steps, forMs: 30_000 }),
+    "done",
+  );
+  const still = whileMoving(new Promise(() => {}), {
+    what: "read the log",
+    moved: () => "7 of 9",
+    forMs: 600,
+  });
+  await assertRejects(
+    () => still,
+    Error,
+    "Cannot read the log: nothing has moved for 1 s (7 of 9). Look at the nodes",
+  );
 });
 
-testWhen(natsInstalled, "a relay that begins while the nodes elect a leader waits for them", async () => {
-  await using nats = await startNats();
-  const nodes = await openNodes({ ...nats.access, name: "test" });
-  try {
-    // Two of three are frozen: nobody can be elected, and every question is left unanswered.
-    nats.freeze(1);
-    nats.freeze(2);
-    const shared = new SharedLog({
-      nodes,
-      name: "patient_LOG",
-      subject: "patient.log",
-      tail: "patient.log_tail",
-      storage: "file",
-      replicas: 3,
-      onEntry: () => {},
-      onHole: () => {},
-    });
-    const made = shared.create();
-    // wait: longer than a node is given for one answer
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
-    nats.thaw(1);
-    nats.thaw(2);
-    await made;
-    assertEquals((await shared.end()).last, 0);
-  } finally {
-    await nodes.close();
-  }
-});
+testWhen(
+  natsInstalled,
+  "a relay that begins while the nodes elect a leader waits for them",
+  async () => {
+    await using nats = await startNats();
+    const nodes = await openNodes({ ...nats.access, name: "test" });
+    try {
+      // Two of three are frozen: nobody can be elected, and every question is left unanswered.
+      nats.freeze(1);
+      nats.freeze(2);
+      const shared = new SharedLog({
+        nodes,
+        name: "patient_LOG",
+        subject: "patient.log",
+        tail: "patient.log_tail",
+        storage: "file",
+        replicas: 3,
+        onEntry: () => {},
+        onHole: () => {},
+      });
+      const made = shared.create();
+      // wait: longer than a node is given for one answer
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      nats.thaw(1);
+      nats.thaw(2);
+      await made;
+      assertEquals((await shared.end()).last, 0);
+    } finally {
+      await nodes.close();
+    }
+  },
+);
 
 Deno.test("a stream that was just made may be unknown for a moment, and any other refusal is told at once", async () => {
   const missing = Object.assign(new Error("stream not found"), { code: 10059 });
@@ -104,7 +128,11 @@ Deno.test("an entry is lost when the leader says so for long, not when the nodes
       throw named("ClosedConnectionError");
     },
   };
-  const nodes = { subscribe: () => () => {}, connection, manager: { streams: { info, getMessage: () => found() } } };
+  const nodes = {
+    subscribe: () => () => {},
+    connection,
+    manager: { streams: { info, getMessage: () => found() } },
+  };
   const shared = new SharedLog({
     nodes: nodes as unknown as Nodes, // cast: what a log asks of them
     name: "slow_LOG",
@@ -118,7 +146,11 @@ Deno.test("an entry is lost when the leader says so for long, not when the nodes
   });
   const following = shared.follow(0);
   // Five entries at each look, and two looks are longer than it takes to give one up.
-  await eventually({ what: "it is asked again and again" }, () => Promise.resolve(slowReads), (reads) => reads >= 25);
+  await eventually(
+    { what: "it is asked again and again" },
+    () => Promise.resolve(slowReads),
+    (reads) => reads >= 25,
+  );
   assertEquals(shared.position, 0);
   const isLost = await Promise.race([lost.promise.then(() => true), Promise.resolve(false)]);
   assertEquals(isLost, false);
@@ -129,7 +161,10 @@ Deno.test("an entry is lost when the leader says so for long, not when the nodes
 
 Deno.test("what the log does not answer is written again, until it is answered, refused for good, or nobody wants it", async () => {
   const silent = new EngineError("unavailable", "No answer");
-  const count = async (outcomes: readonly (EngineError | undefined)[], isOver = () => false): Promise<number> => {
+  const count = async (
+    outcomes: readonly (EngineError | undefined)[],
+    isOver = () => false,
+  ): Promise<number> => {
     let writes = 0;
     await untilAnswered(() => {
       const outcome = outcomes[writes++];

@@ -20,7 +20,10 @@ export async function writeBackup(path: string, { copyTo, timeMs }: BackupOption
   await Deno.rename(unfinished, path);
 }
 
-/** Without what only a copy of a log has, and with the mark by which a relay knows that it was put back. */
+/**
+ * Without what only a copy of a log has, and with the mark by which a relay knows that it was put
+ * back.
+ */
 async function asFileOfOne(path: string, timeMs: number): Promise<void> {
   const { engine, database } = await openReplicaStore({ path });
   try {
@@ -33,8 +36,12 @@ async function asFileOfOne(path: string, timeMs: number): Promise<void> {
 }
 
 /** The file says no more how far it has read a log, nor which sessions there are. */
-export function forgetLog(database: Awaited<ReturnType<typeof openReplicaStore>>["database"]): void {
-  for (const table of ["replica", "session"]) database.prepare(`DROP TABLE IF EXISTS ${table}`).run();
+export function forgetLog(
+  database: Awaited<ReturnType<typeof openReplicaStore>>["database"],
+): void {
+  for (const table of ["replica", "session"]) {
+    database.prepare(`DROP TABLE IF EXISTS ${table}`).run();
+  }
 }
 
 async function removeIfThere(path: string): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * The copy of the log that an earlier life of a relay has left in its folder. It gives way to the newest one of the log. Nothing of
- * it is used but how far it had read.
+ * The copy of the log that an earlier life of a relay has left in its folder. It gives way to the
+ * newest one of the log. Nothing of it is used but how far it had read.
  */
 import type { Log } from "../../../server/mod.ts";
 import { openReplicaStore } from "../../engine/mod.ts";
@@ -28,7 +28,8 @@ export async function replaceCopy(path: string, copies: LogCopies): Promise<Foun
 /** When the whole log is read, up to a position. */
 export function warnOfSetBack(log: Log, { former }: FoundCopies, position: number): void {
   if (position >= former) return;
-  const reason = "this relay had read further: the nodes have lost entries, or this is the log of another account";
+  const reason =
+    "this relay had read further: the nodes have lost entries, or this is the log of another account";
   log("warn", "log_set_back", { position, former, reason });
 }
 

@@ -1,7 +1,8 @@
 /**
- * One relay's copy of what all relays keep together: an engine that carries out the commands of the shared log, all of them, in
- * their order, and nothing else. The log decides, so copies that have read the same entries are equal, and each relay answers its
- * own callers with the verdicts of its own copy. Nothing of it has to be on disk: the log has it.
+ * One relay's copy of what all relays keep together: an engine that carries out the commands of the
+ * shared log, all of them, in their order, and nothing else. The log decides, so copies that have
+ * read the same entries are equal, and each relay answers its own callers with the verdicts of its
+ * own copy. Nothing of it has to be on disk: the log has it.
  */
 import { createHash } from "node:crypto";
 import type { AgentId, ChannelId } from "../../../proto/mod.ts";
@@ -15,7 +16,9 @@ import type { Standing } from "../log/writers.ts";
 export interface ReplicaListener {
   /** The log has a batch, and the copy will have carried it out when the results resolve. */
   seen(batch: Batch, standing: Standing, results: readonly Promise<unknown>[]): void;
-  /** An agent's session is the one that began at this position, at this relay; none when it ended. */
+  /**
+   * An agent's session is the one that began at this position, at this relay; none when it ended.
+   */
   session(agentId: AgentId, session: SessionPlace | undefined): void;
   cursor(channelId: ChannelId, agentId: AgentId, cursor: Cursor | undefined): void;
   trimmed(channelId: ChannelId, through: number): void;
@@ -37,7 +40,10 @@ interface Read {
   readonly bytes: Uint8Array;
 }
 
-/** Calls of the engine that may be under way at once: enough to fill its groups, few enough to wait for. */
+/**
+ * Calls of the engine that may be under way at once: enough to fill its groups, few enough to wait
+ * for.
+ */
 const mostUnderWay = 512;
 /** Entries that wait to be carried out; more are read when there is room. */
 const roomyEntries = 2_048;
@@ -81,7 +87,9 @@ export class Replica {
     if (position !== undefined) await this.reached(position);
   }
 
-  /** Resolves when the entry at a position has been begun with, or nothing will be taken any more. */
+  /**
+   * Resolves when the entry at a position has been begun with, or nothing will be taken any more.
+   */
   async reached(position: number): Promise<void> {
     if (this.#isOver || this.position >= position) return;
     await new Promise<void>((resolve) => this.#waiting.push({ position, resolve }));
@@ -94,7 +102,10 @@ export class Replica {
     await this.#digesting;
   }
 
-  /** Runs something between two entries, when everything before is carried out and written; resolves with the position. */
+  /**
+   * Runs something between two entries, when everything before is carried out and written; resolves
+   * with the position.
+   */
   atRest(run: () => void): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     this.#rests.push(async () => {
@@ -134,7 +145,8 @@ export class Replica {
   }
 
   #wake(): void {
-    const isDue = ({ position }: { readonly position: number }): boolean => this.#isOver || position <= this.position;
+    const isDue = ({ position }: { readonly position: number }): boolean =>
+      this.#isOver || position <= this.position;
     const due = this.#waiting.filter(isDue);
     if (due.length === 0) return;
     this.#waiting = this.#waiting.filter((one) => !isDue(one));
@@ -170,7 +182,8 @@ export class Replica {
     if (standing === "counts" && batch.number > 1) {
       for (const encoded of batch.commands) {
         const command = decodeCommand(encoded);
-        // Those that work in slices let others in between, at another moment in each relay: so they are alone.
+        // Those that work in slices let others in between, at another moment in each relay: so they
+        // are alone.
         const isAlone = takesSlices(command);
         if (isAlone) await this.#settle();
         const result = this.#execute(command, { batch, position });
@@ -204,7 +217,9 @@ export class Replica {
       case "trim":
         return this.#trim(command);
       case "drop":
-        return commits.write(() => trimming.dropSlice(command.channelId, command.through, command.reason));
+        return commits.write(() =>
+          trimming.dropSlice(command.channelId, command.through, command.reason)
+        );
       case "forget":
         this.state.sessions.forget(command.before.keysMs);
         return engine.forget(command.before);
@@ -233,7 +248,9 @@ export class Replica {
         this.#listener.digest(batch.relay, command.position, command.digest);
         return Promise.resolve();
       default:
-        throw new TypeError(`A command of the shared log is unknown: ${opOf(command satisfies never)}`);
+        throw new TypeError(
+          `A command of the shared log is unknown: ${opOf(command satisfies never)}`,
+        );
     }
   }
 
@@ -242,10 +259,15 @@ export class Replica {
     if (by !== undefined && this.state.sessions.isReplaced(by.agentId, by.session)) {
       return this.state.passed().then(() => ({ kind: "replaced" }));
     }
-    const entry: NewEntry = { ...logged, ...(welcomeBytes && { welcomeBytes: new Map(welcomeBytes) }) };
+    const entry: NewEntry = {
+      ...logged,
+      ...(welcomeBytes && { welcomeBytes: new Map(welcomeBytes) }),
+    };
     const recipients = [...new Set([...added, ...entry.welcomeBytes?.keys() ?? []])];
     return this.engine.append(channelId, entry).then((outcome) => {
-      if (outcome.kind === "appended" && recipients.length > 0) this.#listener.welcomed(channelId, recipients);
+      if (outcome.kind === "appended" && recipients.length > 0) {
+        this.#listener.welcomed(channelId, recipients);
+      }
       return outcome;
     });
   }
@@ -264,7 +286,9 @@ export class Replica {
   }
 
   #dropCursor({ channelId, agentId }: Extract<Command, { op: "drop_cursor" }>): Promise<void> {
-    return this.engine.dropCursor(channelId, agentId).then(() => this.#listener.cursor(channelId, agentId, undefined));
+    return this.engine.dropCursor(channelId, agentId).then(() =>
+      this.#listener.cursor(channelId, agentId, undefined)
+    );
   }
 
   #changeSessions(
@@ -278,7 +302,9 @@ export class Replica {
     if (command.op === "session") {
       const { agentId, nowMs: timeMs, behind } = command;
       const session = result = sessions.begin(agentId, { writer, relay, position, timeMs, behind });
-      if (session !== undefined) told.push(() => this.#listener.session(agentId, { session, relay, writer }));
+      if (session !== undefined) {
+        told.push(() => this.#listener.session(agentId, { session, relay, writer }));
+      }
     } else if (command.op === "session_end") {
       if (sessions.end(command.agentId, command.session)) {
         told.push(() => this.#listener.session(command.agentId, undefined));
@@ -290,7 +316,8 @@ export class Replica {
         told.push(() => this.#listener.session(agentId, undefined));
       }
     }
-    // Told when all before it is carried out, so that nobody hears of a session whose past it has not read.
+    // Told when all before it is carried out, so that nobody hears of a session whose past it has
+    // not read.
     return this.state.passed().then(() => {
       for (const tell of told) tell();
       return result;
@@ -305,7 +332,9 @@ export class Replica {
 
   #refused(error: unknown): void {
     if (this.#isOver) return;
-    if (error instanceof EngineError && (error.code === "invalid" || error.code === "closed")) return;
+    if (error instanceof EngineError && (error.code === "invalid" || error.code === "closed")) {
+      return;
+    }
     this.stop();
     this.#listener.failed(
       error instanceof EngineError
@@ -323,7 +352,9 @@ export class Replica {
   /** The result of the copy, as a chain: two relays that differ anywhere differ from there on. */
   #chain(position: number, { writer, number }: Batch, results: readonly Promise<unknown>[]): void {
     this.#digesting = this.#digesting.then(async () => {
-      const hash = createHash("sha256").update(this.state.digest).update(`${position} ${writer} ${number}`);
+      const hash = createHash("sha256").update(this.state.digest).update(
+        `${position} ${writer} ${number}`,
+      );
       for (const result of results) hash.update(await result.then(summaryOf, () => "refused"));
       this.state.chained(position, new Uint8Array(hash.digest()));
     });
@@ -333,7 +364,8 @@ export class Replica {
 /** Of verdicts, the parts that say where an entry came to stand. */
 function summaryOf(result: unknown): string {
   if (typeof result !== "object" || result === null) return String(result);
-  const { kind, sequence, epoch, revision, consumed } = result as Record<string, unknown>; // cast: only read
+  // cast: only read
+  const { kind, sequence, epoch, revision, consumed } = result as Record<string, unknown>;
   return [kind, sequence, epoch, revision, consumed].join();
 }
 

@@ -1,6 +1,6 @@
 /**
- * The state of a copy of the log beside the engine's content, in the same file and written with it: its position, the
- * writers, the sessions, and the chain of its results.
+ * The state of a copy of the log beside the engine's content, in the same file and written with it:
+ * its position, the writers, the sessions, and the chain of its results.
  */
 import { type CborValue, decodeCbor, encodeCbor } from "../../../proto/mod.ts";
 import type { ReplicaStore } from "../../engine/mod.ts";
@@ -27,10 +27,13 @@ export class ReplicaState {
 
   constructor(database: Database, commits: Commits) {
     this.#commits = commits;
-    database.prepare("CREATE TABLE IF NOT EXISTS replica (id INTEGER PRIMARY KEY, state BLOB NOT NULL) STRICT").run();
+    database.prepare(
+      "CREATE TABLE IF NOT EXISTS replica (id INTEGER PRIMARY KEY, state BLOB NOT NULL) STRICT",
+    ).run();
     this.#save = database.prepare("INSERT OR REPLACE INTO replica (id, state) VALUES (1, ?)");
     this.sessions = new Sessions(database);
-    const stored = database.prepare<{ state: Uint8Array }>("SELECT state FROM replica WHERE id = 1").get();
+    const stored = database.prepare<{ state: Uint8Array }>("SELECT state FROM replica WHERE id = 1")
+      .get();
     this.writers = stored === undefined ? new Writers() : this.#restore(stored.state);
   }
 
@@ -69,7 +72,9 @@ export class ReplicaState {
   }
 
   #encode(): Uint8Array {
-    const writers = [...this.writers].map(([id, { relay, last, at }]): CborValue => [id, relay, last, at]);
+    const writers = [...this.writers].map((
+      [id, { relay, last, at }],
+    ): CborValue => [id, relay, last, at]);
     const endings = this.writers.endings.relays.map((ending): CborValue => [...ending]);
     return encodeCbor([this.position, this.digest, writers, endings]);
   }

@@ -1,10 +1,23 @@
-// A copy of the log comes to the verdicts of an engine alone, however many commands it carries out at once.
+// A copy of the log comes to the verdicts of an engine alone, however many commands it carries out
+// at once.
 import { assertEquals } from "@std/assert";
 import { inCampaign, tried } from "../../../tests/support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../../../tests/support/random.ts";
-import { type Engine, type EngineError, openReplicaStore, openSqliteEngine } from "../../engine/mod.ts";
+import {
+  type Engine,
+  type EngineError,
+  openReplicaStore,
+  openSqliteEngine,
+} from "../../engine/mod.ts";
 import type { LeaseState, NewEntry } from "../../engine/engine.ts";
-import { commit, message, readAll, sampleAgent, sampleChannel, sampleLease } from "../../engine/testing/sample.ts";
+import {
+  commit,
+  message,
+  readAll,
+  sampleAgent,
+  sampleChannel,
+  sampleLease,
+} from "../../engine/testing/sample.ts";
 import { encodeBatch } from "../log/batch.ts";
 import { type Command, encodeCommand } from "../log/command.ts";
 import { Replica } from "./replica.ts";
@@ -19,7 +32,9 @@ const granted = 12;
 type Appending = Extract<Command, { op: "append" }>;
 type Chosen = Appending | Extract<Command, { op: "stop_lease" }>;
 
-/** Entries that are repeated, of another epoch, or paid from a lease that may be spent or stopped. */
+/**
+ * Entries that are repeated, of another epoch, or paid from a lease that may be spent or stopped.
+ */
 async function randomCommand(random: Random, engine: Engine): Promise<Chosen> {
   if (random.chance(0.02)) return { op: "stop_lease", leaseId: random.pick(leases) };
   const number = random.pick(channels);
@@ -29,9 +44,15 @@ async function randomCommand(random: Random, engine: Engine): Promise<Chosen> {
   const key = `key ${random.below(commandsPerRun)}`;
   const timeMs = 2_000;
   if (random.chance(0.15)) {
-    const [added, removed] = [[sampleAgent(random.below(4) + 2)], [sampleAgent(random.below(4) + 2)]];
+    const [added, removed] = [[sampleAgent(random.below(4) + 2)], [
+      sampleAgent(random.below(4) + 2),
+    ]];
     const members = random.chance(0.5) ? { added } : { removed };
-    return { op: "append", channelId, entry: withoutWelcomes(commit(key, epoch, { timeMs, ...members })) };
+    return {
+      op: "append",
+      channelId,
+      entry: withoutWelcomes(commit(key, epoch, { timeMs, ...members })),
+    };
   }
   const charge = { leaseId: random.pick(leases), fence: 7, messages: 1, payloadBytes: 10 };
   const entry = message(key, { epoch, timeMs, ...(random.chance(0.5) && { charge }) });
@@ -92,7 +113,10 @@ Deno.test("a copy whose disk has no room for the next entry says so, once, to th
   });
   const { channelId } = sampleChannel(1);
   const body = new Uint8Array(64 * 1024);
-  const entries = Array.from({ length: 16 }, (_, i) => withoutWelcomes(message(`key ${i}`, { body })));
+  const entries = Array.from(
+    { length: 16 },
+    (_, i) => withoutWelcomes(message(`key ${i}`, { body })),
+  );
   const appends = entries.map((entry): Command => ({ op: "append", channelId, entry }));
   takeAll(replica, [{ op: "create", channel: sampleChannel(1) }, ...appends], createRandom(1));
   // Nobody waits for the copy: an error without an owner would end the process.
@@ -140,8 +164,12 @@ Deno.test("random commands come to the same verdicts in a copy of the log as in 
       await replica.idle();
       assertEquals((await Promise.all(verdicts)).slice(prepared.length), expected);
       assertEquals(await contentOf(store.engine), await contentOf(alone));
-      const kinds = new Set(expected.map((verdict) => (verdict as { kind?: string } | undefined)?.kind)); // cast: only read
-      for (const kind of ["appended", "conflict", "duplicate"]) assertEquals([kind, kinds.has(kind)], [kind, true]);
+      const kinds = new Set(
+        expected.map((verdict) => (verdict as { kind?: string } | undefined)?.kind),
+      ); // cast: only read
+      for (const kind of ["appended", "conflict", "duplicate"]) {
+        assertEquals([kind, kinds.has(kind)], [kind, true]);
+      }
       await alone.close();
       await store.engine.close();
     });

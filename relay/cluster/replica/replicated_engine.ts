@@ -1,7 +1,7 @@
 /**
- * The engine of relays that share a log. Changes are written to the log and answered with the verdict of this relay's
- * own copy; reads ask the copy. A read may be behind a change that another relay has answered already: callers to whom
- * that matters use `Cluster.catchUp`.
+ * The engine of relays that share a log. Changes are written to the log and answered with the
+ * verdict of this relay's own copy; reads ask the copy. A read may be behind a change that another
+ * relay has answered already: callers to whom that matters use `Cluster.catchUp`.
  */
 import type { AccountId, AgentId, ChannelId, GapReason } from "../../../proto/mod.ts";
 import type {
@@ -74,7 +74,8 @@ export class ReplicatedEngine implements Engine {
 
   /** Verdicts come in the order of the commands. */
   readonly #write = <Result>(command: Command): Promise<Result> => {
-    const writing = this.#parts.write(command) as Promise<Result>; // cast: what the copy's own method of this command answers
+    // cast: what the copy's own method of this command answers
+    const writing = this.#parts.write(command) as Promise<Result>;
     this.#latest = writing;
     return writing;
   };
@@ -122,7 +123,10 @@ export class ReplicatedEngine implements Engine {
     });
   }
 
-  read(channelId: ChannelId, from: { after: number; maxBytes: number }): Promise<readonly LogItem[]> {
+  read(
+    channelId: ChannelId,
+    from: { after: number; maxBytes: number },
+  ): Promise<readonly LogItem[]> {
     return this.#parts.copy.read(channelId, from);
   }
 
@@ -222,7 +226,10 @@ export class ReplicatedEngine implements Engine {
 
 export type Write = <Result>(command: Command) => Promise<Result>;
 
-function createRecords({ copy: { records: copy }, isCaretaker }: ReplicatedEngineParts, write: Write): Records {
+function createRecords(
+  { copy: { records: copy }, isCaretaker }: ReplicatedEngineParts,
+  write: Write,
+): Records {
   return {
     get: (key) => copy.get(key),
     put: async (key, record, revision): Promise<PutOutcome> => {
@@ -244,7 +251,10 @@ function createRecords({ copy: { records: copy }, isCaretaker }: ReplicatedEngin
 /** Leases of all relays are in one book; each relay sees its own. */
 export function createLeaseBook(copy: LeaseBook, relay: string, write: Write): LeaseBook {
   const prefix = ownLease(relay, "");
-  const strip = (lease: LeaseState): LeaseState => ({ ...lease, leaseId: lease.leaseId.slice(prefix.length) });
+  const strip = (lease: LeaseState): LeaseState => ({
+    ...lease,
+    leaseId: lease.leaseId.slice(prefix.length),
+  });
   return {
     open: async (lease: HeldLease) => {
       checkText("lease id", lease.leaseId);
@@ -253,9 +263,13 @@ export function createLeaseBook(copy: LeaseBook, relay: string, write: Write): L
       checkCount("expiry", lease.expiresAtMs);
       await write({ op: "lease", lease: { ...lease, leaseId: ownLease(relay, lease.leaseId) } });
     },
-    list: async () => (await copy.list()).filter(({ leaseId }) => leaseId.startsWith(prefix)).map(strip),
+    list: async () =>
+      (await copy.list()).filter(({ leaseId }) => leaseId.startsWith(prefix)).map(strip),
     stop: async (leaseId) => {
-      const final = await write<LeaseState | undefined>({ op: "stop_lease", leaseId: ownLease(relay, leaseId) });
+      const final = await write<LeaseState | undefined>({
+        op: "stop_lease",
+        leaseId: ownLease(relay, leaseId),
+      });
       return final && strip(final);
     },
     forget: (leaseId) => write({ op: "forget_lease", leaseId: ownLease(relay, leaseId) }),

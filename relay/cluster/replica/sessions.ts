@@ -1,6 +1,7 @@
 /**
- * Which agent has its session where: an agent has one, at one relay, and the newest one counts. Sessions are numbered by the
- * position in the log at which they began, so every relay agrees on which is newer, and what an older one still sends is void.
+ * Which agent has its session where: an agent has one, at one relay, and the newest one counts.
+ * Sessions are numbered by the position in the log at which they began, so every relay agrees on
+ * which is newer, and what an older one still sends is void.
  */
 import { type AgentId, parseAgentId } from "../../../proto/mod.ts";
 import type { ReplicaStore } from "../../engine/mod.ts";
@@ -49,15 +50,25 @@ export class Sessions {
     this.#delete = database.prepare("DELETE FROM session WHERE agent = ?");
     for (const row of database.prepare<Row>("SELECT * FROM session").all()) {
       const { agent, session, relay, writer, time_ms: timeMs, is_open } = row;
-      this.#places.set(parseAgentId(agent), { session, relay, writer, timeMs, isOpen: is_open === 1 });
+      this.#places.set(parseAgentId(agent), {
+        session,
+        relay,
+        writer,
+        timeMs,
+        isOpen: is_open === 1,
+      });
     }
   }
 
   /**
-   * Returns the session's number. Several may begin at one position: the later one is higher by a part. Undefined when it does not
-   * begin: its agent has begun another one elsewhere since it asked for this one, or the relay was behind the log.
+   * Returns the session's number. Several may begin at one position: the later one is higher by a
+   * part. Undefined when it does not begin: its agent has begun another one elsewhere since it
+   * asked for this one, or the relay was behind the log.
    */
-  begin(agentId: AgentId, { writer, relay, position, timeMs, behind }: Beginning): number | undefined {
+  begin(
+    agentId: AgentId,
+    { writer, relay, position, timeMs, behind }: Beginning,
+  ): number | undefined {
     const place = this.#places.get(agentId);
     const unread = (behind + 1) * sessionsPerPosition;
     if (place?.isOpen && place.writer !== writer && place.session >= unread) return undefined;
@@ -89,14 +100,18 @@ export class Sessions {
     return (this.#places.get(agentId)?.session ?? 0) > session;
   }
 
-  placeOf(agentId: AgentId): { readonly session: number; readonly relay: string; readonly writer: string } | undefined {
+  placeOf(
+    agentId: AgentId,
+  ): { readonly session: number; readonly relay: string; readonly writer: string } | undefined {
     const place = this.#places.get(agentId);
     return place?.isOpen ? place : undefined;
   }
 
   /** Relays that have sessions. */
   relays(): Set<string> {
-    return new Set([...this.#places.values()].filter(({ isOpen }) => isOpen).map(({ relay }) => relay));
+    return new Set(
+      [...this.#places.values()].filter(({ isOpen }) => isOpen).map(({ relay }) => relay),
+    );
   }
 
   /** Those that ended long ago: what they sent has come, or never will. */
@@ -120,7 +135,14 @@ export class Sessions {
   write(changed: readonly [AgentId, Place | undefined][]): void {
     for (const [agentId, place] of changed) {
       if (place === undefined) this.#delete.run(agentId);
-      else this.#put.run(agentId, place.session, place.relay, place.writer, place.timeMs, Number(place.isOpen));
+      else {this.#put.run(
+          agentId,
+          place.session,
+          place.relay,
+          place.writer,
+          place.timeMs,
+          Number(place.isOpen),
+        );}
     }
   }
 

@@ -1,4 +1,5 @@
-// An agent's newest session is the one it asked for last, although the log may have an older question behind it.
+// An agent's newest session is the one it asked for last, although the log may have an older
+// question behind it.
 import { assertEquals } from "@std/assert";
 import { openReplicaStore } from "../../engine/mod.ts";
 import { sampleAgent } from "../../engine/testing/sample.ts";
@@ -26,7 +27,10 @@ Deno.test("a session that was asked for before its agent went to another relay d
     assertEquals(sessions.isReplaced(agentId, there ?? 0), false);
     // It has read of that one now.
     const next = sessions.begin(agentId, { ...at("a"), position: 22, behind: 20 }) ?? 0;
-    assertEquals([sessions.placeOf(agentId)?.relay, sessions.isReplaced(agentId, there ?? 0)], ["a", true]);
+    assertEquals([sessions.placeOf(agentId)?.relay, sessions.isReplaced(agentId, there ?? 0)], [
+      "a",
+      true,
+    ]);
     sessions.end(agentId, next);
     assertEquals(typeof sessions.begin(agentId, { ...at("c"), position: 23, behind: 5 }), "number");
   });
@@ -37,6 +41,9 @@ Deno.test("sessions of one relay begin in the order in which they were asked for
     const first = sessions.begin(agentId, { ...at("a"), position: 20, behind: 15 }) ?? 0;
     const second = sessions.begin(agentId, { ...at("a"), position: 20, behind: 15 }) ?? 0;
     assertEquals([second - first, sessions.isReplaced(agentId, first)], [1, true]);
-    assertEquals(typeof sessions.begin(agentId, { ...at("b"), position: 21, behind: 20 }), "number");
+    assertEquals(
+      typeof sessions.begin(agentId, { ...at("b"), position: 21, behind: 20 }),
+      "number",
+    );
   });
 });

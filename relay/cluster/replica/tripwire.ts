@@ -1,6 +1,7 @@
 /**
- * Finds out when copies of the log differ: a fault of the nodes, of a disk or of this program. Every relay tells what its copy
- * came to at certain positions. One that does not agree with the most of them must not go on serving; a new life folds anew.
+ * Finds out when copies of the log differ: a fault of the nodes, of a disk or of this program.
+ * Every relay tells what its copy came to at certain positions. One that does not agree with the
+ * most of them must not go on serving; a new life folds anew.
  */
 import { encodeBase64url } from "../../../proto/mod.ts";
 
@@ -42,11 +43,14 @@ export class Tripwire {
     const known = this.#options.digestAt(position);
     if (known === undefined) return;
     const own = encodeBase64url(known);
-    const others = [...votes].filter(([from, vote]) => from !== this.#options.relay && vote !== own);
+    const others = [...votes].filter(([from, vote]) =>
+      from !== this.#options.relay && vote !== own
+    );
     if (relay !== this.#options.relay && others.length === 0) this.agreed++;
     if (others.length === 0) return;
     this.differences++;
-    const agreeing = 1 + [...votes].filter(([from, vote]) => from !== this.#options.relay && vote === own).length;
+    const agreeing = 1 +
+      [...votes].filter(([from, vote]) => from !== this.#options.relay && vote === own).length;
     if (agreeing <= others.length) this.#options.onDiffers(position, others.map(([from]) => from));
   }
 }

@@ -15,7 +15,9 @@ import { Tripwire } from "./tripwire.ts";
 
 const [ours, others] = [new Uint8Array([1]), new Uint8Array([2])];
 
-function votes(...told: [relay: string, digest: Uint8Array][]): { stopped: number[]; differences: number } {
+function votes(
+  ...told: [relay: string, digest: Uint8Array][]
+): { stopped: number[]; differences: number } {
   const stopped: number[] = [];
   const tripwire = new Tripwire({
     relay: "me",
@@ -35,39 +37,50 @@ Deno.test("a relay whose copy differs stops, unless most agree with it", () => {
 
 Deno.test("a position that is not remembered is not judged", () => {
   const stopped: number[] = [];
-  const tripwire = new Tripwire({ relay: "me", digestAt: () => undefined, onDiffers: (at) => stopped.push(at) });
+  const tripwire = new Tripwire({
+    relay: "me",
+    digestAt: () => undefined,
+    onDiffers: (at) => stopped.push(at),
+  });
   tripwire.take("a", 256, others);
   assertEquals(stopped, []);
 });
 
-testWhen(natsInstalled, "a relay that differs from the others says so, serves nobody any more, and ends", async () => {
-  const prefix = freshPrefix();
-  const [events, failures]: [string[], string[]] = [[], []];
-  const { engine, stats } = await openTestCluster({
-    urls,
-    prefix,
-    log: (_, event) => events.push(event),
-    onFailed: (error) => failures.push(error.message),
-  });
-  const channelId = await createChannel(engine, 1);
-  // Some more, so that the digest is there.
-  for (let sent = 0; stats().position < digestEvery + 20; sent++) {
-    appended(await engine.append(channelId, message(`${sent}`)));
-  }
-  const connection = await connectToNodes({ servers: [...urls] });
-  const digest = encodeCommand({ op: "digest", position: digestEvery, digest: others });
-  const tell = { writer: "another", relay: "relay-2", began: Number.MAX_SAFE_INTEGER };
-  for (const [index, commands] of [[], [digest]].entries()) {
-    await jetstream(connection).publish(`${prefix}.log`, encodeBatch({ ...tell, number: index + 1, commands }));
-  }
-  await eventually(
-    { what: "it ends" },
-    () => Promise.resolve(failures.length),
-    (count) => count > 0,
-  );
-  assertStringIncludes(failures[0] ?? "", `differs from others' at ${digestEvery}`);
-  assertEquals([events.includes("fold_differs"), stats().differences], [true, 1]);
-  await assertRejects(() => engine.append(channelId, message("refused")), EngineError);
-  await connection.close();
-  await engine.close();
-});
+testWhen(
+  natsInstalled,
+  "a relay that differs from the others says so, serves nobody any more, and ends",
+  async () => {
+    const prefix = freshPrefix();
+    const [events, failures]: [string[], string[]] = [[], []];
+    const { engine, stats } = await openTestCluster({
+      urls,
+      prefix,
+      log: (_, event) => events.push(event),
+      onFailed: (error) => failures.push(error.message),
+    });
+    const channelId = await createChannel(engine, 1);
+    // Some more, so that the digest is there.
+    for (let sent = 0; stats().position < digestEvery + 20; sent++) {
+      appended(await engine.append(channelId, message(`${sent}`)));
+    }
+    const connection = await connectToNodes({ servers: [...urls] });
+    const digest = encodeCommand({ op: "digest", position: digestEvery, digest: others });
+    const tell = { writer: "another", relay: "relay-2", began: Number.MAX_SAFE_INTEGER };
+    for (const [index, commands] of [[], [digest]].entries()) {
+      await jetstream(connection).publish(
+        `${prefix}.log`,
+        encodeBatch({ ...tell, number: index + 1, commands }),
+      );
+    }
+    await eventually(
+      { what: "it ends" },
+      () => Promise.resolve(failures.length),
+      (count) => count > 0,
+    );
+    assertStringIncludes(failures[0] ?? "", `differs from others' at ${digestEvery}`);
+    assertEquals([events.includes("fold_differs"), stats().differences], [true, 1]);
+    await assertRejects(() => engine.append(channelId, message("refused")), EngineError);
+    await connection.close();
+    await engine.close();
+  },
+);

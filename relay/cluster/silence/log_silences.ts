@@ -1,6 +1,7 @@
 /**
- * The silence of a relay's two logs, each for itself. Without the log on the nodes' disks a relay is of no use. Without the one in
- * their memory no session begins, and sessions that run go on: no relay ends for it, and no agent is sent away.
+ * The silence of a relay's two logs, each for itself. Without the log on the nodes' disks a relay
+ * is of no use. Without the one in their memory no session begins, and sessions that run go on: no
+ * relay ends for it, and no agent is sent away.
  */
 import type { Log } from "../../../server/mod.ts";
 import { type Nodes, ProbeError } from "../nodes/nodes.ts";
@@ -31,7 +32,12 @@ export class LogSilences {
       // Sent again, over another connection: an entry may come twice.
       await nodes.probe(logNames(prefix), entry);
     };
-    this.#disk = new SilenceWatch({ ...options, what: "The shared log", renew, lastResort: { ...options, probe } });
+    this.#disk = new SilenceWatch({
+      ...options,
+      what: "The shared log",
+      renew,
+      lastResort: { ...options, probe },
+    });
     this.#memory = new SilenceWatch({ ...options, what: "The relays' shared memory", renew });
   }
 

@@ -1,4 +1,5 @@
-// A log that does not answer: every order of events, in small worlds, and the times of the real one.
+// A log that does not answer: every order of events, in small worlds, and the times of the real
+// one.
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { inCampaign, tried } from "../../../tests/support/campaign.ts";
 import {
@@ -28,7 +29,15 @@ const small: SilenceLimits = {
 /** Looks that a relay still has when the log answers others. */
 const spreadMs = 2;
 
-type Happening = "silent" | "frozen" | "answered" | "refused" | "client" | "worked" | "worked later" | "failed";
+type Happening =
+  | "silent"
+  | "frozen"
+  | "answered"
+  | "refused"
+  | "client"
+  | "worked"
+  | "worked later"
+  | "failed";
 const happenings: readonly Happening[] = [
   "silent",
   "frozen",
@@ -49,7 +58,10 @@ interface World {
   readonly isRefused: boolean;
   readonly clients: number;
   readonly probes: number;
-  /** A probe has worked in this silence, after it was asked for: the silent looks after which the relay may end. */
+  /**
+   * A probe has worked in this silence, after it was asked for: the silent looks after which the
+   * relay may end.
+   */
   readonly endsAt: number | undefined;
   readonly wasSentAway: boolean;
   readonly hasEnded: boolean;
@@ -90,7 +102,12 @@ function eventOf(happening: Happening, { nowMs, waitingMs }: World): SilenceEven
 
 /** Time passes with each look; a process that was frozen finds that much time has passed. */
 function passTime(world: World, happening: Happening): World {
-  const steps: Partial<Record<Happening, number>> = { silent: 1, refused: 1, answered: 1, frozen: 100 };
+  const steps: Partial<Record<Happening, number>> = {
+    silent: 1,
+    refused: 1,
+    answered: 1,
+    frozen: 100,
+  };
   const passed = steps[happening];
   if (passed === undefined) return world;
   const isAnswered = happening === "answered";
@@ -103,7 +120,12 @@ function passTime(world: World, happening: Happening): World {
   };
 }
 
-function judge(before: World, happening: Happening, effects: readonly SilenceEffect[], after: Silence): World {
+function judge(
+  before: World,
+  happening: Happening,
+  effects: readonly SilenceEffect[],
+  after: Silence,
+): World {
   const { silentLooks, isRefused, hasEnded } = before;
   const wasAsked = before.probes > 0;
   let { clients, probes, endsAt, wasSentAway } = before;
@@ -116,20 +138,37 @@ function judge(before: World, happening: Happening, effects: readonly SilenceEff
   if (hasEnded) assertEquals(effects, [], "nothing is done after the end");
   for (const effect of effects) {
     if (effect === "open_client") assert(++clients === 1, "two clients are under way");
-    if (effect === "probe") assert(++probes === 1 && mayEnd, "two probes are under way, or one is too early");
+    if (effect === "probe") {
+      assert(++probes === 1 && mayEnd, "two probes are under way, or one is too early");
+    }
     if (effect === "send_agents_away") {
       assert(!wasSentAway && silentLooks >= small.awayMs, "agents are sent away again");
     }
     if (effect === "end") {
-      assert(mayEnd && endsAt !== undefined, "ends although nothing shows that a new process helps");
+      assert(
+        mayEnd && endsAt !== undefined,
+        "ends although nothing shows that a new process helps",
+      );
       assert(silentLooks >= endsAt, "ends before it has looked as often as it should");
     }
   }
   if (!hasEnded) {
-    assertEquals(wordsOf(after, what, small) === undefined, silentLooks < small.readyMs, "/ready is wrong");
+    assertEquals(
+      wordsOf(after, what, small) === undefined,
+      silentLooks < small.readyMs,
+      "/ready is wrong",
+    );
   }
-  wasSentAway = silentLooks >= small.awayMs && (wasSentAway || effects.includes("send_agents_away"));
-  return { ...before, clients, probes, endsAt, wasSentAway, hasEnded: hasEnded || effects.includes("end") };
+  wasSentAway = silentLooks >= small.awayMs &&
+    (wasSentAway || effects.includes("send_agents_away"));
+  return {
+    ...before,
+    clients,
+    probes,
+    endsAt,
+    wasSentAway,
+    hasEnded: hasEnded || effects.includes("end"),
+  };
 }
 
 Deno.test("in every order of events a relay ends only when a new process helps, and says what is wrong", () => {
@@ -156,8 +195,13 @@ interface Told {
   readonly effect: SilenceEffect;
 }
 
-/** Looks every second at a log that says nothing; clients and probes are answered after a second. */
-function watch(seconds: number, probe: (nowMs: number) => SilenceEvent): { told: Told[]; state: Silence } {
+/**
+ * Looks every second at a log that says nothing; clients and probes are answered after a second.
+ */
+function watch(
+  seconds: number,
+  probe: (nowMs: number) => SilenceEvent,
+): { told: Told[]; state: Silence } {
   const told: Told[] = [];
   let state = createSilence(0);
   const due: SilenceEvent[] = [];
@@ -172,7 +216,10 @@ function watch(seconds: number, probe: (nowMs: number) => SilenceEvent): { told:
   };
   for (let second = 1; second <= seconds; second++) {
     for (const event of due.splice(0)) take(event, second);
-    take({ type: "look", nowMs: second * 1_000, waitingMs: second * 1_000, isRefused: false }, second);
+    take(
+      { type: "look", nowMs: second * 1_000, waitingMs: second * 1_000, isRefused: false },
+      second,
+    );
   }
   return { told, state };
 }
@@ -203,8 +250,18 @@ Deno.test("without a leader a relay stays, says so, and asks again", () => {
 });
 
 Deno.test("time in which the process did not run is not the log's silence", () => {
-  const first = step(createSilence(0), { type: "look", nowMs: 1_000, waitingMs: 500, isRefused: false });
-  const woken = step(first.state, { type: "look", nowMs: 90_000, waitingMs: 89_500, isRefused: false });
+  const first = step(createSilence(0), {
+    type: "look",
+    nowMs: 1_000,
+    waitingMs: 500,
+    isRefused: false,
+  });
+  const woken = step(first.state, {
+    type: "look",
+    nowMs: 90_000,
+    waitingMs: 89_500,
+    isRefused: false,
+  });
   assertEquals(woken.effects, []);
   assertEquals(wordsOf(woken.state, what), undefined);
 });
@@ -213,10 +270,18 @@ Deno.test("nodes that refuse are not silent: the relay says so, and stays", () =
   let state = createSilence(0);
   const effects = new Set<SilenceEffect>();
   for (let second = 1; second <= 120; second++) {
-    const next = step(state, { type: "look", nowMs: second * 1_000, waitingMs: second * 1_000, isRefused: true });
+    const next = step(state, {
+      type: "look",
+      nowMs: second * 1_000,
+      waitingMs: second * 1_000,
+      isRefused: true,
+    });
     state = next.state;
     for (const effect of next.effects) effects.add(effect);
   }
   assertEquals([...effects], ["send_agents_away"]);
-  assertStringIncludes(wordsOf(state, what) ?? "", "The shared log has refused every write for 120 s.");
+  assertStringIncludes(
+    wordsOf(state, what) ?? "",
+    "The shared log has refused every write for 120 s.",
+  );
 });

@@ -1,4 +1,7 @@
-/** Carries out what `silence.ts` decides: timers, connections, the log of the process and its end stand here. */
+/**
+ * Carries out what `silence.ts` decides: timers, connections, the log of the process and its end
+ * stand here.
+ */
 import { describeFailure, type Log, type LogFields, waits } from "../../../server/mod.ts";
 import { ProbeError } from "../nodes/nodes.ts";
 import {
@@ -26,7 +29,10 @@ export interface SilenceWatchOptions {
 
 /** For a log without which a relay is of no use. */
 export interface LastResort {
-  /** Rejects when a new process could not use the log either, with a `ProbeError` where the reason is known. */
+  /**
+   * Rejects when a new process could not use the log either, with a `ProbeError` where the reason
+   * is known.
+   */
   readonly probe: () => Promise<void>;
   readonly sendAgentsAway: () => void;
   readonly end: (why: string) => void;
@@ -69,7 +75,12 @@ export class SilenceWatch {
   look({ waitingMs, refusal }: Reading): void {
     if (!this.isSilent) this.#told = "";
     if (refusal !== undefined) this.#tell("log_refused", { reason: refusal });
-    this.#take({ type: "look", nowMs: this.#options.nowMs(), waitingMs, isRefused: refusal !== undefined });
+    this.#take({
+      type: "look",
+      nowMs: this.#options.nowMs(),
+      waitingMs,
+      isRefused: refusal !== undefined,
+    });
   }
 
   #take(event: SilenceEvent): void {
@@ -88,7 +99,11 @@ export class SilenceWatch {
       case "probe":
         return void this.#probe();
       case "send_agents_away":
-        log("warn", "log_silent", { ms, reason: this.words, effect: "agents are sent to other relays" });
+        log("warn", "log_silent", {
+          ms,
+          reason: this.words,
+          effect: "agents are sent to other relays",
+        });
         return lastResort?.sendAgentsAway();
       case "end": {
         const why = this.words ?? "";
@@ -124,7 +139,9 @@ export class SilenceWatch {
   /** Only what differs from the last: it is asked again and again. */
   #tell(event: string, reason: LogFields): void {
     const told = JSON.stringify([event, reason]);
-    if (told !== this.#told) this.#options.log("warn", event, { what: this.#options.what, ...reason });
+    if (told !== this.#told) {
+      this.#options.log("warn", event, { what: this.#options.what, ...reason });
+    }
     this.#told = told;
   }
 }

@@ -4,7 +4,9 @@ import { ProbeError } from "../nodes/nodes.ts";
 import { LogSilences } from "./log_silences.ts";
 import type { Reading } from "./silence_watch.ts";
 
-/** The nodes, as a relay with two logs sees them, and a clock that stands still between two looks. */
+/**
+ * The nodes, as a relay with two logs sees them, and a clock that stands still between two looks.
+ */
 class Stage {
   /** Of clients and of probes that follow; taken until told otherwise. */
   renewal: () => Promise<void> = () => Promise.resolve();
@@ -36,7 +38,10 @@ class Stage {
   }
 
   /** Looks every second for so long, and lets answers arrive between two looks. */
-  async look(seconds: number, { disk = well, memory = well }: { disk?: Read; memory?: Read }): Promise<void> {
+  async look(
+    seconds: number,
+    { disk = well, memory = well }: { disk?: Read; memory?: Read },
+  ): Promise<void> {
     for (let second = 1; second <= seconds; second++) {
       this.#nowMs += 1_000;
       this.silences.look({ disk: disk(second), memory: memory(second) });
@@ -52,7 +57,10 @@ class Stage {
 type Read = (second: number) => Reading;
 const well: Read = () => ({ waitingMs: 0, refusal: undefined });
 const silent: Read = (second) => ({ waitingMs: second * 1_000, refusal: undefined });
-const refused: Read = (second) => ({ waitingMs: second * 1_000, refusal: "10077 maximum bytes exceeded" });
+const refused: Read = (second) => ({
+  waitingMs: second * 1_000,
+  refusal: "10077 maximum bytes exceeded",
+});
 
 Deno.test("a log that answers another connection ends the relay, once its agents are sent away", async () => {
   const stage = new Stage();
@@ -77,7 +85,8 @@ Deno.test("a client counts when a node took it", async () => {
 Deno.test("the reason of a failed probe is told in full to the log, once, and in short to everybody", async () => {
   const stage = new Stage();
   const cause = new Error("10.0.0.7 says: stream is offline");
-  stage.probing = () => Promise.reject(new ProbeError("its nodes take nobody's entries", { cause }));
+  stage.probing = () =>
+    Promise.reject(new ProbeError("its nodes take nobody's entries", { cause }));
   await stage.look(60, { disk: silent });
   assertEquals(stage.done, ["away"]);
   assertEquals(
@@ -116,7 +125,10 @@ Deno.test("the memory's silence is told, and costs new clients and nothing else"
   const stage = new Stage();
   await stage.look(300, { memory: silent });
   assertEquals([stage.done, stage.tried, stage.silences.problem], [[], [], undefined]);
-  assertStringIncludes(stage.silences.memoryProblem ?? "", "The relays' shared memory has not answered this relay");
+  assertStringIncludes(
+    stage.silences.memoryProblem ?? "",
+    "The relays' shared memory has not answered this relay",
+  );
   assertEquals(stage.silences.clients > 3, true);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Relays on a log that loses, repeats, delays and reorders what is published, on simulated time. Writers and copies are the real
- * ones; real nodes cannot be made to do this on demand.
+ * Relays on a log that loses, repeats, delays and reorders what is published, on simulated time.
+ * Writers and copies are the real ones; real nodes cannot be made to do this on demand.
  */
 import type { Random } from "../../../tests/support/random.ts";
 import { SimulatedTime } from "../../core/testing/simulated_time.ts";
@@ -56,7 +56,8 @@ export class LossyRelays {
 
   async publish(bytes: Uint8Array): Promise<number> {
     const { random, time } = this;
-    const later = (ms: number): Promise<void> => new Promise((resolve) => void time.after(ms, resolve));
+    const later = (ms: number): Promise<void> =>
+      new Promise((resolve) => void time.after(ms, resolve));
     const isFaulty = random.chance(this.faults);
     const fate = isFaulty ? random.pick(["lost", "late", "unanswered", "twice"] as const) : "fine";
     await later(random.below(longestDelayMs));
@@ -71,7 +72,9 @@ export class LossyRelays {
 
   #store(bytes: Uint8Array): number {
     const position = this.entries.push(bytes);
-    for (const relay of this.relays) this.time.after(this.random.below(longestDelayMs), () => relay.readOn());
+    for (const relay of this.relays) {
+      this.time.after(this.random.below(longestDelayMs), () => relay.readOn());
+    }
     return position;
   }
 }
@@ -110,7 +113,8 @@ export class LossyRelay {
     this.#writer = new LogWriter({
       writer: this.#writerId,
       relay: id,
-      publish: (bytes) => this.isFrozen ? Promise.reject(new Error("frozen")) : stage.publish(bytes),
+      publish: (bytes) =>
+        this.isFrozen ? Promise.reject(new Error("frozen")) : stage.publish(bytes),
       position: () => this.replica.position,
       catchUp: () => Promise.resolve(this.readOn()),
       nowMs: stage.time.nowMs,

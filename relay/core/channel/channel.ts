@@ -1,8 +1,15 @@
 /**
- * A channel in memory: the fold of its log, the last items of it, who reads them, and how far each member is. Everything here
- * can be dropped and loaded again from the engine; what is not there yet was not accepted.
+ * A channel in memory: the fold of its log, the last items of it, who reads them, and how far each
+ * member is. Everything here can be dropped and loaded again from the engine; what is not there yet
+ * was not accepted.
  */
-import type { AccountId, AgentId, ChannelId, ChannelName, JoinRequestId } from "../../../proto/mod.ts";
+import type {
+  AccountId,
+  AgentId,
+  ChannelId,
+  ChannelName,
+  JoinRequestId,
+} from "../../../proto/mod.ts";
 import type { ChannelRecord, Cursor, Engine, Entry } from "../../engine/engine.ts";
 import type { ConfirmationBudget } from "../limits/confirmation_budget.ts";
 import { Confirmations, type Statement } from "./confirmations.ts";
@@ -13,8 +20,9 @@ import type { ReadingEnd, SubscribedChannel, Subscription } from "./subscription
 import type { Tail, TailBudget } from "../limits/tail_budget.ts";
 
 /**
- * Items kept in memory for members that are nearly up to date. A reader that is a thousand messages behind is usual while many
- * are sent; reading them again from the engine takes longer than everything else about a delivery.
+ * Items kept in memory for members that are nearly up to date. A reader that is a thousand messages
+ * behind is usual while many are sent; reading them again from the engine takes longer than
+ * everything else about a delivery.
  */
 const tailBytes = 4 * 1024 * 1024;
 const pageBytes = 256 * 1024;
@@ -48,7 +56,9 @@ export class Channel implements SubscribedChannel, Tail {
   trimmed = 0;
   /** No application message is left up to here. */
   dropped = 0;
-  /** An entry was refused because the log is too long: the next care makes all the room that it can. */
+  /**
+   * An entry was refused because the log is too long: the next care makes all the room that it can.
+   */
   full = false;
   snapshotSequence: number;
   /** Bytes of application messages in the log. */
@@ -72,7 +82,9 @@ export class Channel implements SubscribedChannel, Tail {
     this.#host = host;
     this.#fanOut = new FanOut(host.fanOut, record.account, this.subscriptions);
     this.lastUsedMs = host.nowMs();
-    this.state = record.snapshot ? ChannelState.decode(record.snapshot.state) : ChannelState.create(record.creator);
+    this.state = record.snapshot
+      ? ChannelState.decode(record.snapshot.state)
+      : ChannelState.create(record.creator);
     this.snapshotSequence = record.snapshot?.sequence ?? 0;
     const tail = { dropTail: (): void => this.#confirmations.clear() };
     this.#confirmations = new Confirmations(this.channelId, {
@@ -82,7 +94,10 @@ export class Channel implements SubscribedChannel, Tail {
     });
   }
 
-  /** Reads the log since the last snapshot. Entries that come meanwhile are held back and applied after it. */
+  /**
+   * Reads the log since the last snapshot. Entries that come meanwhile are held back and applied
+   * after it.
+   */
   static async load(record: ChannelRecord, host: ChannelHost): Promise<Channel> {
     const channel = new Channel(record, host);
     const arrived: Entry[] = [];
@@ -113,12 +128,15 @@ export class Channel implements SubscribedChannel, Tail {
 
   /** Where an agent is, as far as the relay keeps it. */
   cursorOf(agentId: AgentId): Cursor {
-    return { consumed: this.#cursors.get(agentId) ?? 0, acknowledged: this.#acknowledged.get(agentId) ?? 0 };
+    return {
+      consumed: this.#cursors.get(agentId) ?? 0,
+      acknowledged: this.#acknowledged.get(agentId) ?? 0,
+    };
   }
 
   /**
-   * The position of an agent: entries that are not for it are passed over once nothing before them is open. An agent
-   * that has not taken its Welcome has no position yet.
+   * The position of an agent: entries that are not for it are passed over once nothing before them
+   * is open. An agent that has not taken its Welcome has no position yet.
    */
   progress(agentId: AgentId): number {
     const consumed = this.#cursors.get(agentId) ?? 0;
@@ -132,11 +150,15 @@ export class Channel implements SubscribedChannel, Tail {
   /** A Welcome waits for this agent. */
   hasWelcomeFor(agentId: AgentId): boolean {
     const member = this.state.members.get(agentId);
-    return this.state.isActive(agentId) && member !== undefined && this.state.welcomes.has(agentId) &&
+    return this.state.isActive(agentId) && member !== undefined &&
+      this.state.welcomes.has(agentId) &&
       (this.#cursors.get(agentId) ?? 0) < member.joinedSequence;
   }
 
-  /** Moves a cursor, never back. Durable with the next `takeMoved`, or when the caller awaits the engine itself. */
+  /**
+   * Moves a cursor, never back. Durable with the next `takeMoved`, or when the caller awaits the
+   * engine itself.
+   */
   consume(agentId: AgentId, sequence: number): void {
     if (sequence <= (this.#cursors.get(agentId) ?? -1)) return;
     this.#cursors.set(agentId, sequence);
@@ -149,13 +171,19 @@ export class Channel implements SubscribedChannel, Tail {
       if (!this.state.members.has(agentId)) this.forgetReader(agentId);
       return;
     }
-    const [consumed, acknowledged] = [this.#cursors.get(agentId), this.#acknowledged.get(agentId) ?? 0];
+    const [consumed, acknowledged] = [
+      this.#cursors.get(agentId),
+      this.#acknowledged.get(agentId) ?? 0,
+    ];
     if (consumed === undefined) return;
     this.#cursors.set(agentId, Math.max(consumed, cursor.consumed));
     this.#acknowledged.set(agentId, Math.max(acknowledged, cursor.acknowledged));
   }
 
-  /** An agent says that it is done with everything up to here. Of an earlier membership that says nothing. */
+  /**
+   * An agent says that it is done with everything up to here. Of an earlier membership that says
+   * nothing.
+   */
   acknowledge(agentId: AgentId, sequence: number): void {
     this.consume(agentId, sequence);
     const joined = this.state.members.get(agentId)?.joinedSequence ?? 0;
@@ -192,9 +220,12 @@ export class Channel implements SubscribedChannel, Tail {
   endOf(agentId: AgentId): ReadingEnd | undefined {
     const { members, former, closed } = this.state;
     const member = members.get(agentId);
-    if (member?.leaving !== undefined) return { ...member.leaving, atOnce: !this.state.isLapsedOwner(agentId) };
+    if (member?.leaving !== undefined) {
+      return { ...member.leaving, atOnce: !this.state.isLapsedOwner(agentId) };
+    }
     if (member !== undefined) {
-      return closed && { sequence: closed.sequence, timeMs: closed.timeMs, reason: "closed", atOnce: false };
+      return closed &&
+        { sequence: closed.sequence, timeMs: closed.timeMs, reason: "closed", atOnce: false };
     }
     const gone = former.get(agentId);
     if (gone === undefined) {
@@ -248,7 +279,10 @@ export class Channel implements SubscribedChannel, Tail {
 
   /** Returns statements of members that a reader has not been told yet, if they fit the room. */
   rider({ riders }: Subscription, room: number): Uint8Array | undefined {
-    return this.#confirmations.rider(riders, room, { epoch: this.state.epoch, agents: () => this.#confirming() });
+    return this.#confirmations.rider(riders, room, {
+      epoch: this.state.epoch,
+      agents: () => this.#confirming(),
+    });
   }
 
   /** Members whose clients read now, over a link on which confirmations can ride. */
@@ -288,7 +322,10 @@ export class Channel implements SubscribedChannel, Tail {
 
   async #replay(): Promise<void> {
     for (;;) {
-      const page = await this.#host.engine.read(this.channelId, { after: this.head, maxBytes: pageBytes });
+      const page = await this.#host.engine.read(this.channelId, {
+        after: this.head,
+        maxBytes: pageBytes,
+      });
       if (page.length === 0) return;
       for (const item of page) {
         if (item.kind === "gap") this.state.sequence = item.lastSequence;
@@ -318,7 +355,10 @@ export class Channel implements SubscribedChannel, Tail {
     }
   }
 
-  /** A joining agent starts just before its joining commit: acknowledging that commit means taking the Welcome. */
+  /**
+   * A joining agent starts just before its joining commit: acknowledging that commit means taking
+   * the Welcome.
+   */
   #startCursors(sequence: number): void {
     for (const [agentId, { joinedSequence }] of this.state.members) {
       if (joinedSequence !== sequence) continue;
@@ -327,7 +367,10 @@ export class Channel implements SubscribedChannel, Tail {
     }
   }
 
-  /** Without readers it is for Welcomes that are sent at once; what is sent to sleeping agents must not fill the memory. */
+  /**
+   * Without readers it is for Welcomes that are sent at once; what is sent to sleeping agents must
+   * not fill the memory.
+   */
   #holdTail(): void {
     const isRead = this.subscriptions.size > 0;
     this.#host.tails.hold(this, isRead ? this.#tailBytes : 0);

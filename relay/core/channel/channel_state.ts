@@ -1,6 +1,7 @@
 /**
- * Epoch and membership of a channel: the fold of its log and nothing else. Two relays that have read the same entries agree
- * on every field here. Positions that move without an entry (cursors) are kept elsewhere.
+ * Epoch and membership of a channel: the fold of its log and nothing else. Two relays that have
+ * read the same entries agree on every field here. Positions that move without an entry (cursors)
+ * are kept elsewhere.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
@@ -13,17 +14,30 @@ import {
   type ReplyBody,
 } from "../../../proto/mod.ts";
 import type { Entry } from "../../engine/engine.ts";
-import { decodeCommitBody, decodeFoundingBody, decodeMessageBody, decodeWelcomeBody } from "./entry_body.ts";
+import {
+  decodeCommitBody,
+  decodeFoundingBody,
+  decodeMessageBody,
+  decodeWelcomeBody,
+} from "./entry_body.ts";
 import { decodeList, encodeList, type ListFormat } from "./stored_list.ts";
 
 export interface Membership {
   /** The commit that added it; 0 for the creator. It reads what follows. */
   readonly joinedSequence: number;
-  /** The same of its first joining, if it has only rejoined since: what it promised then, such as invites, still holds. */
+  /**
+   * The same of its first joining, if it has only rejoined since: what it promised then, such as
+   * invites, still holds.
+   */
   readonly sinceSequence: number;
-  /** Has left or lapsed: nothing is delivered any more, a commit of another member will remove it. */
+  /**
+   * Has left or lapsed: nothing is delivered any more, a commit of another member will remove it.
+   */
   readonly leaving?: Leaving;
-  /** The newest message or commit of its own, trimmed or not: by it an agent notices that its memory is an older one. */
+  /**
+   * The newest message or commit of its own, trimmed or not: by it an agent notices that its memory
+   * is an older one.
+   */
   readonly sent?: Sent;
 }
 
@@ -59,7 +73,10 @@ export class ChannelState {
   readonly members = new Map<AgentId, Membership>();
   readonly former = new Map<AgentId, FormerMember>();
   owners: ReadonlySet<AgentId> = new Set();
-  /** The entry that carries a member's latest Welcome. Whether it was taken is a matter of its cursor. */
+  /**
+   * The entry that carries a member's latest Welcome. Whether it was taken is a matter of its
+   * cursor.
+   */
   readonly welcomes = new Map<AgentId, number>();
   closed: { readonly sequence: number; readonly timeMs: number } | undefined;
 
@@ -76,7 +93,9 @@ export class ChannelState {
   }
 
   get leaving(): AgentId[] {
-    return [...this.members].filter(([, { leaving }]) => leaving !== undefined).map(([agentId]) => agentId);
+    return [...this.members].filter(([, { leaving }]) => leaving !== undefined).map(([agentId]) =>
+      agentId
+    );
   }
 
   /** Somebody who may act in the channel now. */
@@ -86,8 +105,8 @@ export class ChannelState {
   }
 
   /**
-   * An owner that was absent for too long. It reads what came before that and may begin a new generation: in a channel that is
-   * stopped nobody could let it in.
+   * An owner that was absent for too long. It reads what came before that and may begin a new
+   * generation: in a channel that is stopped nobody could let it in.
    */
   isLapsedOwner(agentId: AgentId): boolean {
     return this.closed === undefined && this.owners.has(agentId) &&
@@ -113,7 +132,11 @@ export class ChannelState {
         const member = this.members.get(entry.sender);
         if (member === undefined) return;
         const { sequence, timeMs } = entry;
-        const leaving: Leaving = { reason: entry.kind === "leave" ? "left" : "lapsed", sequence, timeMs };
+        const leaving: Leaving = {
+          reason: entry.kind === "leave" ? "left" : "lapsed",
+          sequence,
+          timeMs,
+        };
         this.members.set(entry.sender, { ...member, leaving });
         this.welcomes.delete(entry.sender);
         return;
@@ -134,7 +157,9 @@ export class ChannelState {
       const member = this.absent.has(agentId) ? this.members.get(agentId) : undefined;
       if (member !== undefined) before.set(agentId, member);
     }
-    this.absent = new Set([...this.absent].filter((agentId) => !added.includes(agentId) && !removed.includes(agentId)));
+    this.absent = new Set(
+      [...this.absent].filter((agentId) => !added.includes(agentId) && !removed.includes(agentId)),
+    );
     for (const agentId of removed) {
       const member = this.members.get(agentId);
       if (member === undefined) continue;
@@ -142,7 +167,12 @@ export class ChannelState {
       this.members.delete(agentId);
       this.welcomes.delete(agentId);
       const { joinedSequence, leaving } = member;
-      this.#remember(agentId, { joinedSequence, endSequence: sequence, reason: leaving?.reason ?? "removed", timeMs });
+      this.#remember(agentId, {
+        joinedSequence,
+        endSequence: sequence,
+        reason: leaving?.reason ?? "removed",
+        timeMs,
+      });
     }
     for (const agentId of added) {
       const rejoined = before.get(agentId);
@@ -159,22 +189,33 @@ export class ChannelState {
     this.owners = new Set(wanted.filter((agentId) => this.members.has(agentId)));
   }
 
-  /** The highest counter and key, because one that was given back may be used by a later message. Each epoch has its own keys. */
+  /**
+   * The highest counter and key, because one that was given back may be used by a later message.
+   * Each epoch has its own keys.
+   */
   #applySent(
     { sender, sequence, epoch }: Entry,
-    { counter = 0, keyNumber = 0, commitHash }: Partial<Pick<Sent, "counter" | "keyNumber" | "commitHash">>,
+    { counter = 0, keyNumber = 0, commitHash }: Partial<
+      Pick<Sent, "counter" | "keyNumber" | "commitHash">
+    >,
   ): void {
     const member = this.members.get(sender);
     if (member === undefined) return;
     const { sent } = member;
     const before = sent?.epoch === epoch ? sent.keyNumber ?? 0 : 0;
-    const highest = { counter: Math.max(counter, sent?.counter ?? 0), ...keyNumberOf(Math.max(keyNumber, before)) };
-    this.members.set(sender, { ...member, sent: { sequence, epoch, ...highest, ...(commitHash && { commitHash }) } });
+    const highest = {
+      counter: Math.max(counter, sent?.counter ?? 0),
+      ...keyNumberOf(Math.max(keyNumber, before)),
+    };
+    this.members.set(sender, {
+      ...member,
+      sent: { sequence, epoch, ...highest, ...(commitHash && { commitHash }) },
+    });
   }
 
   /**
-   * Nobody is added. Those that it does not name are members no more: the blamed, and those that came after its base. A founder
-   * that had lapsed is back.
+   * Nobody is added. Those that it does not name are members no more: the blamed, and those that
+   * came after its base. A founder that had lapsed is back.
    */
   #applyFounding(entry: Entry): void {
     const { sequence, timeMs, epoch, sender } = entry;
@@ -187,7 +228,12 @@ export class ChannelState {
       if (staying.has(agentId)) continue;
       this.members.delete(agentId);
       this.welcomes.delete(agentId);
-      this.#remember(agentId, { joinedSequence, endSequence: sequence, reason: "recovered", timeMs });
+      this.#remember(agentId, {
+        joinedSequence,
+        endSequence: sequence,
+        reason: "recovered",
+        timeMs,
+      });
     }
     this.owners = new Set(founding.owners.filter((agentId) => this.members.has(agentId)));
     const founder = this.members.get(sender);
@@ -219,15 +265,30 @@ export class ChannelState {
       [agentId, { joinedSequence, endSequence, reason, timeMs }],
     ) => [agentId, joinedSequence, endSequence, reason, timeMs]);
     const closed = this.closed === undefined ? null : [this.closed.sequence, this.closed.timeMs];
-    const fields = [this.epoch, this.sequence, members, former, [...this.owners], closed, this.epochState ?? null, [
-      ...this.absent,
-    ]];
+    const fields = [
+      this.epoch,
+      this.sequence,
+      members,
+      former,
+      [...this.owners],
+      closed,
+      this.epochState ?? null,
+      [
+        ...this.absent,
+      ],
+    ];
     return encodeList(snapshots, fields);
   }
 
-  /** Decodes the result of `encode`; throws for anything else, because a relay must not guess who is a member. */
+  /**
+   * Decodes the result of `encode`; throws for anything else, because a relay must not guess who is
+   * a member.
+   */
   static decode(bytes: Uint8Array): ChannelState {
-    const [epoch, sequence, members, former, owners, closed, epochState, absent] = decodeList(snapshots, bytes);
+    const [epoch, sequence, members, former, owners, closed, epochState, absent] = decodeList(
+      snapshots,
+      bytes,
+    );
     const state = new ChannelState();
     state.epoch = int(epoch);
     state.sequence = int(sequence);
@@ -239,13 +300,23 @@ export class ChannelState {
         sinceSequence: int(since),
         ...(sent && { sent: decodeSent(sent) }),
       };
-      state.members.set(agentId, { ...member, ...(leaving && { leaving: decodeLeaving(leaving) }) });
+      state.members.set(agentId, {
+        ...member,
+        ...(leaving && { leaving: decodeLeaving(leaving) }),
+      });
       if (int(welcome) > 0) state.welcomes.set(agentId, int(welcome));
     }
     for (const item of list(former)) {
       const [id, joined, end, reason, timeMs] = list(item);
-      const kind = reason === "left" || reason === "lapsed" || reason === "recovered" ? reason : "removed";
-      const fields = { joinedSequence: int(joined), endSequence: int(end), reason: kind, timeMs: int(timeMs) } as const;
+      const kind = reason === "left" || reason === "lapsed" || reason === "recovered"
+        ? reason
+        : "removed";
+      const fields = {
+        joinedSequence: int(joined),
+        endSequence: int(end),
+        reason: kind,
+        timeMs: int(timeMs),
+      } as const;
       state.former.set(agent(id), fields);
     }
     state.owners = new Set(list(owners).map(agent));
@@ -283,7 +354,11 @@ function decodeSent(value: CborValue): Sent {
 
 function decodeLeaving(value: CborValue): Leaving {
   const [reason, sequence, timeMs] = list(value);
-  return { reason: reason === "left" ? "left" : "lapsed", sequence: int(sequence), timeMs: int(timeMs) };
+  return {
+    reason: reason === "left" ? "left" : "lapsed",
+    sequence: int(sequence),
+    timeMs: int(timeMs),
+  };
 }
 
 function list(value: CborValue | undefined): CborValue[] {

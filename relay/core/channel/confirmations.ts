@@ -1,7 +1,8 @@
 /**
- * Statements of a channel's members about its epoch: the newest of each, in memory only, because members repeat them.
- * The relay verifies nothing; members do that. Statements are sent in pages that are encoded once for all readers and
- * that ride in cells which leave anyway, so the cost is a lookup per cell and a copy per page.
+ * Statements of a channel's members about its epoch: the newest of each, in memory only, because
+ * members repeat them. The relay verifies nothing; members do that. Statements are sent in pages
+ * that are encoded once for all readers and that ride in cells which leave anyway, so the cost is a
+ * lookup per cell and a copy per page.
  */
 import {
   type AgentId,
@@ -74,8 +75,12 @@ export class Confirmations {
   readonly #early = new Map<AgentId, Statement>();
   /** When the first of these may be taken. */
   #dueMs = Infinity;
-  /** The log's epoch at a time, and the members that had not confirmed the epoch of a minute before. */
-  #late: { readonly epoch: number; readonly atMs: number; readonly notice?: Uint8Array } | undefined;
+  /**
+   * The log's epoch at a time, and the members that had not confirmed the epoch of a minute before.
+   */
+  #late:
+    | { readonly epoch: number; readonly atMs: number; readonly notice?: Uint8Array }
+    | undefined;
 
   constructor(channelId: ChannelId, host: ConfirmationsHost) {
     this.#channelId = channelId;
@@ -92,8 +97,8 @@ export class Confirmations {
   }
 
   /**
-   * Takes a member's statement. It replaces the earlier one. A statement without news is ignored; one that comes too
-   * soon waits.
+   * Takes a member's statement. It replaces the earlier one. A statement without news is ignored;
+   * one that comes too soon waits.
    */
   take(agentId: AgentId, said: Statement): void {
     const { epoch, state, signature } = said;
@@ -114,7 +119,9 @@ export class Confirmations {
     if (page.confirmations.length >= limits.confirmationsPerPage) this.#close(page);
   }
 
-  /** Returns statements that a reader of this channel has not been told yet and that fit the room. */
+  /**
+   * Returns statements that a reader of this channel has not been told yet and that fit the room.
+   */
   rider(
     place: RiderPlace,
     room: number,
@@ -195,7 +202,9 @@ export class Confirmations {
       if (agentIds.push(agentId) >= limits.unconfirmedPerPage) break;
     }
     if (agentIds.length === 0) return {};
-    return { notice: encodeNotice("DeliverUnconfirmed", { channelId: this.#channelId, epoch, agentIds }) };
+    return {
+      notice: encodeNotice("DeliverUnconfirmed", { channelId: this.#channelId, epoch, agentIds }),
+    };
   }
 
   #pageOf(epoch: number, state: Uint8Array, nowMs: number): Page {
@@ -203,7 +212,15 @@ export class Confirmations {
     if (known !== undefined) return known;
     const [oldest] = this.#open;
     if (oldest !== undefined && this.#open.length >= openPages) this.#close(oldest);
-    const page: Page = { epoch, state, confirmations: [], openedMs: nowMs, live: 0, number: 0, notice: noBytes };
+    const page: Page = {
+      epoch,
+      state,
+      confirmations: [],
+      openedMs: nowMs,
+      live: 0,
+      number: 0,
+      notice: noBytes,
+    };
     this.#open.push(page);
     return page;
   }
@@ -213,7 +230,12 @@ export class Confirmations {
     this.#open.splice(this.#open.indexOf(page), 1);
     if (page.live === 0) return;
     const { epoch, state, confirmations } = page;
-    page.notice = encodeNotice("DeliverConfirmations", { channelId: this.#channelId, epoch, state, confirmations });
+    page.notice = encodeNotice("DeliverConfirmations", {
+      channelId: this.#channelId,
+      epoch,
+      state,
+      confirmations,
+    });
     page.number = ++this.#lastNumber;
     this.#closed.push(page);
     this.#held(page.notice.length + overheadBytes);
@@ -223,7 +245,10 @@ export class Confirmations {
   #leave(agentId: AgentId, page: Page): void {
     page.live--;
     if (page.number === 0) {
-      page.confirmations.splice(page.confirmations.findIndex((each) => each.agentId === agentId), 1);
+      page.confirmations.splice(
+        page.confirmations.findIndex((each) => each.agentId === agentId),
+        1,
+      );
     } else if (page.live === 0) {
       this.#closed.splice(firstAfter(this.#closed, page.number - 1), 1);
       this.#held(-page.notice.length - overheadBytes);

@@ -41,7 +41,10 @@ class Bench {
   }
 
   /** Everything that rides to a reader now. */
-  ride(place: RiderPlace, { epoch = 1, room = 1019 } = {}): (NoticeBody<"DeliverConfirmations"> | AgentId[])[] {
+  ride(
+    place: RiderPlace,
+    { epoch = 1, room = 1019 } = {},
+  ): (NoticeBody<"DeliverConfirmations"> | AgentId[])[] {
     const heard: (NoticeBody<"DeliverConfirmations"> | AgentId[])[] = [];
     for (;;) {
       const bytes = this.confirmations.rider(place, room, { epoch, agents: () => this.present });
@@ -65,7 +68,9 @@ Deno.test("every reader is told the newest of each member once, in pages that al
   for (let i = 0; i < 25; i++) bench.take(i, 1);
   bench.nowMs += 1_000;
   const told = readers.map((reader) => bench.ride(reader));
-  const sizes = told.map((pages) => pages.map((page) => "confirmations" in page ? page.confirmations.length : 0));
+  const sizes = told.map((pages) =>
+    pages.map((page) => "confirmations" in page ? page.confirmations.length : 0)
+  );
   assertEquals(sizes, [[10, 10, 5], [10, 10, 5]]);
   assertEquals(told[0], told[1]);
   assertEquals(readers.map((reader) => bench.ride(reader)), [[], []]);
@@ -104,7 +109,10 @@ Deno.test("members that disagree are told apart, each page with one state", () =
   bench.nowMs += 1_000;
   const reader = bench.reader();
   const pages = [...bench.ride(reader), ...bench.ride(reader)];
-  assertEquals(pages.map((page) => "state" in page && [page.state[0], page.confirmations.length]), [[0, 6], [1, 6]]);
+  assertEquals(pages.map((page) => "state" in page && [page.state[0], page.confirmations.length]), [
+    [0, 6],
+    [1, 6],
+  ]);
 });
 
 Deno.test("a member that says something new all the time is heard once in five seconds", () => {
@@ -131,7 +139,9 @@ Deno.test("a word that comes too soon is told when its time has come, though its
   bench.nowMs += 1_000;
   const [page, ...others] = bench.ride(reader, { epoch: 3 });
   assert(page !== undefined && "epoch" in page);
-  assertEquals([page.epoch, page.confirmations.map(({ agentId }) => agentId), others], [3, [agent(1)], []]);
+  assertEquals([page.epoch, page.confirmations.map(({ agentId }) => agentId), others], [3, [
+    agent(1),
+  ], []]);
   const { held } = bench;
   bench.confirmations.clear();
   assertEquals([held > 0, bench.held], [true, 0]);
@@ -183,7 +193,10 @@ Deno.test("those that are members no more make room for others", () => {
 
 Deno.test("an account that holds too much loses what was quiet for longest, and costs no other account anything", () => {
   const budget = new ConfirmationBudget({ perAccount: 100, inAll: 150 });
-  const [first, second] = ["00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"]
+  const [first, second] = [
+    "00000000-0000-4000-8000-000000000001",
+    "00000000-0000-4000-8000-000000000002",
+  ]
     .map(parseAccountId);
   assert(first !== undefined && second !== undefined);
   const dropped: string[] = [];

@@ -1,6 +1,7 @@
 /**
- * A log item with the notice that it becomes, and the Welcomes that it carries. Both are made once, when the first member needs
- * them, and shared by all: a fan-out to a hundred members costs one encoding.
+ * A log item with the notice that it becomes, and the Welcomes that it carries. Both are made once,
+ * when the first member needs them, and shared by all: a fan-out to a hundred members costs one
+ * encoding.
  */
 import { type AgentId, type ChannelId, encodeNotice } from "../../../proto/mod.ts";
 import type { Entry, Gap, LogItem } from "../../engine/engine.ts";
@@ -80,10 +81,22 @@ export class DeliverableItem {
           ...decodeMessageBody(item),
         });
       case "commit": {
-        const { commit, added, removed, owners, signature, generation, state, nextState } = decodeCommitBody(item);
+        const { commit, added, removed, owners, signature, generation, state, nextState } =
+          decodeCommitBody(item);
         const signed = signature && state && nextState && { signature, state, nextState };
-        const declared = { commit, added, removed, ...(owners && { owners }), ...signed, generation };
-        return encodeNotice("DeliverCommit", { ...placeOf(channelId, item), sender: item.sender, ...declared });
+        const declared = {
+          commit,
+          added,
+          removed,
+          ...(owners && { owners }),
+          ...signed,
+          generation,
+        };
+        return encodeNotice("DeliverCommit", {
+          ...placeOf(channelId, item),
+          sender: item.sender,
+          ...declared,
+        });
       }
       case "founding":
         return encodeNotice("DeliverFounding", {
@@ -119,7 +132,9 @@ function readWelcomes(item: LogItem): ReadonlyMap<AgentId, CarriedWelcome> {
     add(recipients, { welcome, epoch, state: undefined });
   } else if (item.kind === "commit") {
     const { welcomes, nextState: state } = decodeCommitBody(item);
-    for (const { recipients, welcome } of welcomes) add(recipients, { welcome, epoch: item.epoch + 1, state });
+    for (const { recipients, welcome } of welcomes) {
+      add(recipients, { welcome, epoch: item.epoch + 1, state });
+    }
   }
   return found;
 }
@@ -130,6 +145,15 @@ function placeOf(channelId: ChannelId, { sequence, epoch, timeMs }: Entry): Plac
   return { channelId, sequence, epoch, timeMs };
 }
 
-function encodeGap(channelId: ChannelId, { sequence, lastSequence, messages, reason }: Gap): Uint8Array {
-  return encodeNotice("DeliverGap", { channelId, firstSequence: sequence, lastSequence, messages, reason });
+function encodeGap(
+  channelId: ChannelId,
+  { sequence, lastSequence, messages, reason }: Gap,
+): Uint8Array {
+  return encodeNotice("DeliverGap", {
+    channelId,
+    firstSequence: sequence,
+    lastSequence,
+    messages,
+    reason,
+  });
 }

@@ -1,11 +1,12 @@
 /**
- * The body of a log entry. A message is its id and its ciphertext, stored once for all members; a commit or a Welcome
- * is the request that brought it, in the wire's own encoding; a leave statement is the hash of the leaf that it is
- * about, and its signature.
+ * The body of a log entry. A message is its id and its ciphertext, stored once for all members; a
+ * commit or a Welcome is the request that brought it, in the wire's own encoding; a leave statement
+ * is the hash of the leaf that it is about, and its signature.
  *
- * Each kind has a list of readers, one per version of its encoding: a relay writes the last and reads them all. To change an
- * encoding, add a reader, and a line to `engine/migrations.ts` so that relays without it refuse the file. A request that is
- * stored must stay readable when the wire changes it: then the reader before keeps the fields as they were.
+ * Each kind has a list of readers, one per version of its encoding: a relay writes the last and
+ * reads them all. To change an encoding, add a reader, and a line to `engine/migrations.ts` so that
+ * relays without it refuse the file. A request that is stored must stay readable when the wire
+ * changes it: then the reader before keeps the fields as they were.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
 import {
@@ -49,7 +50,10 @@ const storedId = 1;
 export const emptyBody: EntryBody = { bodyVersion: 1, body: new Uint8Array(0) };
 
 export function encodeMessageBody(messageId: MessageId, ciphertext: Uint8Array): EntryBody {
-  return { bodyVersion: messages.length, body: concatBytes(binaryIdToBytes(messageId), ciphertext) };
+  return {
+    bodyVersion: messages.length,
+    body: concatBytes(binaryIdToBytes(messageId), ciphertext),
+  };
 }
 
 export function decodeMessageBody(entry: StoredBody): MessageBody {
@@ -65,7 +69,10 @@ export function decodeCommitBody(entry: StoredBody): Commit {
 }
 
 export function encodeFoundingBody(founding: RequestBody<"FoundGeneration">): EntryBody {
-  return { bodyVersion: foundings.length, body: encodeRequest(storedId, "FoundGeneration", founding) };
+  return {
+    bodyVersion: foundings.length,
+    body: encodeRequest(storedId, "FoundGeneration", founding),
+  };
 }
 
 export function decodeFoundingBody(entry: StoredBody): RequestBody<"FoundGeneration"> {
@@ -112,18 +119,24 @@ function splitLeave(body: Uint8Array): LeaveBody {
 
 function readCommit(bytes: Uint8Array): Commit {
   const envelope = decodeClientEnvelope(bytes);
-  if (envelope.operation !== "SendCommit") throw new TypeError("A commit's entry holds another request");
+  if (envelope.operation !== "SendCommit") {
+    throw new TypeError("A commit's entry holds another request");
+  }
   return envelope.body;
 }
 
 function readFounding(bytes: Uint8Array): RequestBody<"FoundGeneration"> {
   const envelope = decodeClientEnvelope(bytes);
-  if (envelope.operation !== "FoundGeneration") throw new TypeError("A founding's entry holds another request");
+  if (envelope.operation !== "FoundGeneration") {
+    throw new TypeError("A founding's entry holds another request");
+  }
   return envelope.body;
 }
 
 function readWelcome(bytes: Uint8Array): RequestBody<"SendWelcome"> {
   const envelope = decodeClientEnvelope(bytes);
-  if (envelope.operation !== "SendWelcome") throw new TypeError("A Welcome's entry holds another request");
+  if (envelope.operation !== "SendWelcome") {
+    throw new TypeError("A Welcome's entry holds another request");
+  }
   return envelope.body;
 }

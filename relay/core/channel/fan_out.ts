@@ -1,7 +1,8 @@
 /**
- * Tells the readers of a channel that there is something new, some of them at a time: for a thousand readers that takes
- * milliseconds. The channel's account has turns for it, as for its requests. Messages that come meanwhile go with the next
- * round, so a channel with much to say wakes its readers less often, and each takes more at once.
+ * Tells the readers of a channel that there is something new, some of them at a time: for a
+ * thousand readers that takes milliseconds. The channel's account has turns for it, as for its
+ * requests. Messages that come meanwhile go with the next round, so a channel with much to say
+ * wakes its readers less often, and each takes more at once.
  */
 import type { AccountId } from "../../../proto/mod.ts";
 import type { Cost, FairTurns } from "../limits/fair_turns.ts";

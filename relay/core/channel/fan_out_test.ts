@@ -16,12 +16,19 @@ interface Channel {
 /** A channel with so many readers, and turns that the test takes by hand. */
 function channelOf(readers: number, wake: (reader: number) => void = () => {}): Channel {
   const [soon, woken, faults]: [(() => void)[], number[], unknown[]] = [[], [], []];
-  const turns = new FairTurns({ soon: (run) => soon.push(run), turnCost: 1_000, sharedTurnCost: 1_000 });
+  const turns = new FairTurns({
+    soon: (run) => soon.push(run),
+    turnCost: 1_000,
+    sharedTurnCost: 1_000,
+  });
   const waked = (reader: number): void => {
     woken.push(reader);
     wake(reader);
   };
-  const each = Array.from({ length: readers }, (_, reader) => [reader, { wake: () => waked(reader) }] as const);
+  const each = Array.from(
+    { length: readers },
+    (_, reader) => [reader, { wake: () => waked(reader) }] as const,
+  );
   const host = { turns, onFault: (error: unknown) => void faults.push(error) };
   const fanOut = new FanOut(host, parseAccountId(accountOf(1)), new Map(each));
   return { woken, faults, fanOut, turns, next: () => soon.splice(0).forEach((run) => run()) };

@@ -1,4 +1,7 @@
-/** The channels in memory: each loaded once however many ask at the same time, and dropped when nobody needs it. */
+/**
+ * The channels in memory: each loaded once however many ask at the same time, and dropped when
+ * nobody needs it.
+ */
 import type { ChannelId } from "../../../proto/mod.ts";
 import type { CoreConfig } from "../config.ts";
 import { ConfirmationBudget } from "../limits/confirmation_budget.ts";
@@ -13,7 +16,10 @@ export class LoadedChannels {
   readonly #loaded = new Map<ChannelId, Channel>();
   readonly #loading = new Map<ChannelId, Promise<Channel | undefined>>();
 
-  constructor(config: CoreConfig, parts: Omit<ChannelHost, "tails" | "unreadTails" | "confirmations">) {
+  constructor(
+    config: CoreConfig,
+    parts: Omit<ChannelHost, "tails" | "unreadTails" | "confirmations">,
+  ) {
     this.#host = {
       ...parts,
       tails: new TailBudget(config.tailBytesInAll),
@@ -50,14 +56,20 @@ export class LoadedChannels {
   /** Those that nobody reads and nobody used lately, the longest unused first, beyond `keep`. */
   idle(keep: number): Channel[] {
     const idle = [...this].filter((channel) => this.isIdle(channel));
-    return idle.sort((a, b) => a.lastUsedMs - b.lastUsedMs).slice(0, Math.max(0, idle.length - keep));
+    return idle.sort((a, b) => a.lastUsedMs - b.lastUsedMs).slice(
+      0,
+      Math.max(0, idle.length - keep),
+    );
   }
 
   isIdle({ subscriptions, lastUsedMs }: Channel): boolean {
     return subscriptions.size === 0 && lastUsedMs < this.#host.nowMs() - restMs;
   }
 
-  /** Lets go of a channel that nobody reads, although it may be in use; returns whether nobody reads it. */
+  /**
+   * Lets go of a channel that nobody reads, although it may be in use; returns whether nobody reads
+   * it.
+   */
   release(channelId: ChannelId): boolean {
     const channel = this.#loaded.get(channelId);
     if (channel === undefined) return !this.#loading.has(channelId);

@@ -1,7 +1,8 @@
 /**
- * Which log a position is of. A relay that was put back from a backup has a log that ends earlier and goes on in another way: a
- * position of the one before would lead past what was never delivered. So such a relay draws another id when it first runs. It is
- * read when the relay starts: while a backup is made, the file itself has the mark by which a copy is known.
+ * Which log a position is of. A relay that was put back from a backup has a log that ends earlier
+ * and goes on in another way: a position of the one before would lead past what was never
+ * delivered. So such a relay draws another id when it first runs. It is read when the relay starts:
+ * while a backup is made, the file itself has the mark by which a copy is known.
  */
 import { copyKey, type Records } from "../../engine/mod.ts";
 
@@ -41,8 +42,13 @@ export class LogId {
     const known = await records.get(idKey);
     if (!isCopy) return known?.value ?? new Uint8Array(idBytes);
     const value = randomBytes(idBytes);
-    const outcome = await records.put(idKey, { value, expiresAtMs: nowMs() + keptMs }, known?.revision ?? 0);
-    if (outcome.kind === "conflict") return await this.#read(); // another relay on the same engine was faster
+    const outcome = await records.put(
+      idKey,
+      { value, expiresAtMs: nowMs() + keptMs },
+      known?.revision ?? 0,
+    );
+    // another relay on the same engine was faster
+    if (outcome.kind === "conflict") return await this.#read();
     await records.delete(copyKey);
     return value;
   }

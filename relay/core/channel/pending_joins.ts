@@ -1,6 +1,7 @@
 /**
- * Requests to join or rejoin that wait for a member's answer. In memory only: agents ask again after a restart. The
- * same request asked again counts once. Each has its places (`join_places.ts`).
+ * Requests to join or rejoin that wait for a member's answer. In memory only: agents ask again
+ * after a restart. The same request asked again counts once. Each has its places
+ * (`join_places.ts`).
  */
 import {
   type AccountId,
@@ -60,12 +61,18 @@ export type Added =
 const maxEnded = 1_000;
 
 export class PendingJoins {
-  readonly #byId = new Map<JoinRequestId, { readonly request: PendingJoin; readonly cancel: () => void }>();
+  readonly #byId = new Map<
+    JoinRequestId,
+    { readonly request: PendingJoin; readonly cancel: () => void }
+  >();
   readonly #byAgent = new Map<AgentId, Set<JoinRequestId>>();
   readonly #byInviter = new Map<AgentId, Set<JoinRequestId>>();
   readonly #byChannel = new Map<ChannelId, Set<JoinRequestId>>();
 
-  /** Requests that ended at another relay, the newest last: the entry that answers one may be on its way here. */
+  /**
+   * Requests that ended at another relay, the newest last: the entry that answers one may be on its
+   * way here.
+   */
   readonly #ended = new Map<JoinRequestId, PendingJoin>();
   readonly #places: JoinPlaces;
   readonly #onRemoved: (requestId: JoinRequestId) => void;
@@ -81,15 +88,18 @@ export class PendingJoins {
   }
 
   /**
-   * In place of `instead`, which stays when there is no place. Those that are displaced have ended; it is for the caller to tell
-   * their agents. `cancel` stops the timer that ends the request.
+   * In place of `instead`, which stays when there is no place. Those that are displaced have ended;
+   * it is for the caller to tell their agents. `cancel` stops the timer that ends the request.
    */
   add(request: PendingJoin, cancel: () => void, instead?: PendingJoin): Added {
     const placed = this.#places.enter(request, instead?.requestId);
     if (placed.kind === "refused") return placed;
     if (instead !== undefined) this.remove(instead.requestId);
     this.#index(request, cancel);
-    return { kind: "in", displaced: placed.displaced.flatMap((requestId) => this.remove(requestId) ?? []) };
+    return {
+      kind: "in",
+      displaced: placed.displaced.flatMap((requestId) => this.remove(requestId) ?? []),
+    };
   }
 
   #index(request: PendingJoin, cancel: () => void): void {
@@ -141,9 +151,13 @@ export class PendingJoins {
     for (const requestId of [...this.#byId.keys()]) this.#take(requestId);
   }
 
-  /** The same agent's open request for a channel: a new one takes its place unless it is the same. */
+  /**
+   * The same agent's open request for a channel: a new one takes its place unless it is the same.
+   */
   ofAgent(agentId: AgentId, channelId: ChannelId): PendingJoin | undefined {
-    return this.#list(this.#byAgent.get(agentId)).find((request) => request.channelId === channelId);
+    return this.#list(this.#byAgent.get(agentId)).find((request) =>
+      request.channelId === channelId
+    );
   }
 
   countOfAgent(agentId: AgentId): number {

@@ -1,6 +1,7 @@
 /**
- * One member's reading of one channel's log, from a position on. It is pulled, never pushed: an item is taken only when the
- * session's link has room and the member's window too, so a slow reader costs a position and not a buffer.
+ * One member's reading of one channel's log, from a position on. It is pulled, never pushed: an
+ * item is taken only when the session's link has room and the member's window too, so a slow reader
+ * costs a position and not a buffer.
  */
 import type { AgentId, ChannelEndReason } from "../../../proto/mod.ts";
 import type { RiderPlace } from "./confirmations.ts";
@@ -9,7 +10,9 @@ import type { DeliverableItem } from "./deliverable_item.ts";
 /** The source of a subscription. */
 export interface SubscribedChannel {
   readonly head: number;
-  /** The item after a position: undefined at the head, `"stored"` when it is no longer in memory. */
+  /**
+   * The item after a position: undefined at the head, `"stored"` when it is no longer in memory.
+   */
   itemAfter(position: number): DeliverableItem | "stored" | undefined;
   /** A page of items from the engine: at least one, and not many more bytes than this. */
   readItems(after: number, maxBytes: number): Promise<readonly DeliverableItem[]>;
@@ -46,7 +49,9 @@ export interface SubscriptionOptions {
   readonly tag: number;
   readonly windowBytes: number;
   readonly after: number;
-  /** Whether its client can confirm epochs: typed sessions have no cells in which that could ride. */
+  /**
+   * Whether its client can confirm epochs: typed sessions have no cells in which that could ride.
+   */
   readonly confirms: boolean;
 }
 
@@ -85,7 +90,8 @@ export class Subscription {
     this.confirms = options.confirms;
     this.#windowBytes = options.windowBytes;
     this.#position = options.after;
-    // A client that asks to start later was already given the entries before, and may still be processing them.
+    // A client that asks to start later was already given the entries before, and may still be
+    // processing them.
     this.#lastDelivered = options.after;
   }
 
@@ -98,11 +104,15 @@ export class Subscription {
     return this.#lastDelivered;
   }
 
-  /** A reading ends with the membership that it is of, even if another begins before it has come so far. */
+  /**
+   * A reading ends with the membership that it is of, even if another begins before it has come so
+   * far.
+   */
   stopAt(end: ReadingEnd): void {
     if (this.#ended) return;
     this.#end ??= end;
-    // Also while the link is full: told later, it might come after the Welcome of the agent's next membership.
+    // Also while the link is full: told later, it might come after the Welcome of the agent's next
+    // membership.
     if (this.#end.atOnce) this.#finish(this.#end);
   }
 
@@ -134,16 +144,21 @@ export class Subscription {
     let budget = turnBytes;
     while (!this.#ended) {
       const end = this.#end;
-      if (end !== undefined && (end.atOnce || this.#position >= end.sequence)) return this.#finish(end);
+      if (end !== undefined && (end.atOnce || this.#position >= end.sequence)) {
+        return this.#finish(end);
+      }
       if (!this.#sink.hasRoom || budget <= 0) return this.#sink.queue(this);
-      if (this.#inFlight.length > 0 && this.#inFlightBytes + this.#wantedBytes > this.#windowBytes) return;
+      if (
+        this.#inFlight.length > 0 && this.#inFlightBytes + this.#wantedBytes > this.#windowBytes
+      ) return;
       const next = this.#next();
       if (next === undefined) return;
       if (end !== undefined && next.item.sequence > end.sequence) return this.#finish(end);
       if (next.isFor(this.agentId)) {
         const { notice } = next;
         if (this.#inFlight.length > 0 && this.#inFlightBytes + notice.length > this.#windowBytes) {
-          // A reader that does not acknowledge may wait for long; the page can be read again once there is room for it.
+          // A reader that does not acknowledge may wait for long; the page can be read again once
+          // there is room for it.
           this.#page = [];
           this.#wantedBytes = notice.length;
           return;
@@ -188,14 +203,18 @@ export class Subscription {
     this.#reading = true;
     this.#sink.reading();
     const after = this.#position;
-    const maxBytes = Math.max(leastPageBytes, Math.min(this.#sink.pageBytes, this.#windowBytes - this.#inFlightBytes));
+    const maxBytes = Math.max(
+      leastPageBytes,
+      Math.min(this.#sink.pageBytes, this.#windowBytes - this.#inFlightBytes),
+    );
     // As of now: what is appended while the page is read lies behind it and is not part of it.
     const { head } = this.#channel;
     this.#channel.readItems(after, maxBytes).then((items) => {
       this.#reading = false;
       this.#page = this.#ended ? [] : items;
       this.#pageAt = 0;
-      // An empty page below the head: everything in between was trimmed, and none of it was for this member any more.
+      // An empty page below the head: everything in between was trimmed, and none of it was for
+      // this member any more.
       if (items.length === 0) this.#position = Math.max(this.#position, head);
       this.#sink.hasRead(this);
     }).catch((error: unknown) => {

@@ -1,8 +1,9 @@
 /**
- * Commits and Welcomes that an account may send without paying for them. A channel needs some every day, and an account that
- * has no messages left must still be able to change its keys; beyond it they carry whatever their sender likes, so they are
- * messages. Each account has buckets that a day fills. With records, they outlive the process: they are written every minute
- * and at its end, and read when an account is first seen.
+ * Commits and Welcomes that an account may send without paying for them. A channel needs some every
+ * day, and an account that has no messages left must still be able to change its keys; beyond it
+ * they carry whatever their sender likes, so they are messages. Each account has buckets that a day
+ * fills. With records, they outlive the process: they are written every minute and at its end, and
+ * read when an account is first seen.
  */
 import { RecentMap } from "../../../proto/mod.ts";
 import { Bucket, type Rate } from "../../../server/limits/mod.ts";
@@ -37,7 +38,10 @@ export class Allowances {
     return this.#read(this.#records, account);
   }
 
-  /** Writes the buckets that changed. A write that fails or loses against another relay's is made again at the next call. */
+  /**
+   * Writes the buckets that changed. A write that fails or loses against another relay's is made
+   * again at the next call.
+   */
   async save(nowMs: number): Promise<void> {
     if (this.#records === undefined) return;
     for (const account of [...this.#changed]) await this.#write(this.#records, account, nowMs);
@@ -48,7 +52,8 @@ export class Allowances {
     const taken = this.#of(account);
     taken.count.rate = daily(allowance.count);
     taken.bytes.rate = daily(allowance.bytes);
-    const hasRoom = taken.count.waitMs(nowMs) === undefined && taken.bytes.waitMs(nowMs, bytes) === undefined;
+    const hasRoom = taken.count.waitMs(nowMs) === undefined &&
+      taken.bytes.waitMs(nowMs, bytes) === undefined;
     // A full bucket would give more than it holds.
     if (!hasRoom || bytes > allowance.bytes) return false;
     this.draw(account, bytes, nowMs);
@@ -99,7 +104,10 @@ export class Allowances {
   async #write(records: Records, account: string, nowMs: number): Promise<void> {
     const taken = this.#accounts.get(account);
     if (taken === undefined) return;
-    const record = { value: encode(taken, nowMs), expiresAtMs: Math.max(0, nowMs + 1_000 * daySeconds) };
+    const record = {
+      value: encode(taken, nowMs),
+      expiresAtMs: Math.max(0, nowMs + 1_000 * daySeconds),
+    };
     this.#changed.delete(account);
     let isStored = false;
     try {
@@ -119,7 +127,11 @@ function daily(amount: number): Rate {
 }
 
 function createTaken({ count = 0, bytes = 0, atMs = 0, revision = 0 } = {}): Taken {
-  return { count: new Bucket(unknownRate, count, atMs), bytes: new Bucket(unknownRate, bytes, atMs), revision };
+  return {
+    count: new Bucket(unknownRate, count, atMs),
+    bytes: new Bucket(unknownRate, bytes, atMs),
+    revision,
+  };
 }
 
 function keyOf(account: string): string {
@@ -131,7 +143,11 @@ function encode({ count, bytes }: Taken, nowMs: number): Uint8Array {
 }
 
 /** Nothing was taken as far as a record says that cannot be read. */
-function decode({ value, revision }: { readonly value: Uint8Array; readonly revision: number }): Taken {
-  const [count = 0, bytes = 0, atMs = 0] = value.length === 24 ? new Float64Array(value.slice().buffer) : [];
+function decode(
+  { value, revision }: { readonly value: Uint8Array; readonly revision: number },
+): Taken {
+  const [count = 0, bytes = 0, atMs = 0] = value.length === 24
+    ? new Float64Array(value.slice().buffer)
+    : [];
   return createTaken({ count, bytes, atMs, revision });
 }

@@ -1,15 +1,20 @@
 /**
- * How many entries of one account's channels the engine works on at once. The engine serves in the order in which it was asked,
- * so an account with many senders would otherwise stand before everybody else. Accounts share what the engine takes, so that
- * who asks little waits for two groups, however many ask much. Nothing is reordered within an account.
+ * How many entries of one account's channels the engine works on at once. The engine serves in the
+ * order in which it was asked, so an account with many senders would otherwise stand before
+ * everybody else. Accounts share what the engine takes, so that who asks little waits for two
+ * groups, however many ask much. Nothing is reordered within an account.
  */
 import type { AccountId } from "../../../proto/mod.ts";
 
-/** Of an account that is alone. Two groups of the engine: one is written while the other collects. */
+/**
+ * Of an account that is alone. Two groups of the engine: one is written while the other collects.
+ */
 export const mostAtOnce = 256;
 /** Of all accounts where there are several. One more has to wait for about so many. */
 export const sharedAtOnce = 48;
-/** Of one account, however many there are: fewer would make groups too small to be worth a write. */
+/**
+ * Of one account, however many there are: fewer would make groups too small to be worth a write.
+ */
 const leastAtOnce = 16;
 
 interface Passing {
@@ -30,7 +35,8 @@ export class AppendGate {
   async pass<Result>(account: AccountId, run: () => Promise<Result>): Promise<Result> {
     const passing = this.#accounts.get(account) ?? { underWay: 0, waiting: [] };
     this.#accounts.set(account, passing);
-    // Behind those that wait, although the share may have grown meanwhile: the next one that is done wakes them.
+    // Behind those that wait, although the share may have grown meanwhile: the next one that is
+    // done wakes them.
     const mustWait = passing.waiting.length > 0 || passing.underWay >= this.#share;
     if (mustWait) await new Promise<void>((resolve) => passing.waiting.push(resolve));
     else passing.underWay++;

@@ -3,7 +3,8 @@ import { parseAccountId } from "../../../proto/mod.ts";
 import { AppendGate } from "./append_gate.ts";
 import { accountOf } from "../testing/world.ts";
 
-const account = (number: number): ReturnType<typeof parseAccountId> => parseAccountId(accountOf(number));
+const account = (number: number): ReturnType<typeof parseAccountId> =>
+  parseAccountId(accountOf(number));
 
 /** Entries of accounts that the engine holds until it is told to go on. */
 class HeldEngine {
@@ -44,7 +45,9 @@ Deno.test("an account that is alone fills two groups of the engine, and several 
 
 Deno.test("who waits goes on when other accounts are done, and nothing of an account is reordered", async () => {
   const engine = new HeldEngine();
-  const appending = [2, 3, 1].flatMap((number) => Array.from({ length: 150 }, (_, i) => engine.append(number, i)));
+  const appending = [2, 3, 1].flatMap((number) =>
+    Array.from({ length: 150 }, (_, i) => engine.append(number, i))
+  );
   // More come while others leave, whose part is free then.
   for (let more = 150; engine.gate.underWay > 0;) {
     await engine.finish(7);

@@ -1,6 +1,7 @@
 /**
- * Memory limits of confirmations: for one account's channels, and for all. Beyond them the channels that were quiet for
- * longest lose theirs, and their members confirm again with their next connection.
+ * Memory limits of confirmations: for one account's channels, and for all. Beyond them the channels
+ * that were quiet for longest lose theirs, and their members confirm again with their next
+ * connection.
  */
 import type { AccountId } from "../../../proto/mod.ts";
 import { type Tail, TailBudget } from "./tail_budget.ts";

@@ -1,8 +1,8 @@
 /**
- * Fair scheduling between accounts. One turn of the event loop begins a limited amount of work, by estimate. Further
- * work waits, each account in a queue of its own, and the next turn serves the accounts in rounds. So accounts that ask
- * little never wait for those that ask much, and an account that is alone has everything. Nothing here reorders the
- * requests of one account.
+ * Fair scheduling between accounts. One turn of the event loop begins a limited amount of work, by
+ * estimate. Further work waits, each account in a queue of its own, and the next turn serves the
+ * accounts in rounds. So accounts that ask little never wait for those that ask much, and an
+ * account that is alone has everything. Nothing here reorders the requests of one account.
  */
 
 /** Microseconds of work, by estimate. */
@@ -23,7 +23,10 @@ export const sharedTurnCost: Cost = 700;
 /** Work that one account gets before the next has its turn. */
 const shareCost: Cost = 250;
 
-/** Turns after which an account that asked once is no longer counted as one of several: some tenths of a second. */
+/**
+ * Turns after which an account that asked once is no longer counted as one of several: some tenths
+ * of a second.
+ */
 const rememberedTurns = 128;
 
 /** Of a turn, beyond it. */
@@ -51,7 +54,9 @@ export class FairTurns {
   readonly #served = new Set<string>();
   #spent: Cost = 0;
   #isTurning = false;
-  /** The account that asked last, and for how many turns it has to be alone until it counts as that. */
+  /**
+   * The account that asked last, and for how many turns it has to be alone until it counts as that.
+   */
   #last = "";
   #sharedTurns = 0;
 
@@ -87,7 +92,10 @@ export class FairTurns {
     else this.#wait(account, { cost, start });
   }
 
-  /** Nothing of this account waits, and the turn has room; or it is the account's first of this turn, and small. */
+  /**
+   * Nothing of this account waits, and the turn has room; or it is the account's first of this
+   * turn, and small.
+   */
   #mayBegin(account: string, cost: Cost): boolean {
     if (account !== this.#last) {
       if (this.#last !== "") this.#sharedTurns = rememberedTurns;
@@ -101,7 +109,10 @@ export class FairTurns {
     return true;
   }
 
-  /** The reserve of a turn is for accounts that have had nothing of it: they need not wait for a turn at all. */
+  /**
+   * The reserve of a turn is for accounts that have had nothing of it: they need not wait for a
+   * turn at all.
+   */
   #isFirst(account: string, cost: Cost): boolean {
     return !this.#served.has(account) && this.#spent + cost <= this.#turnCost * (1 + reserveShare);
   }
@@ -123,7 +134,8 @@ export class FairTurns {
   }
 
   /**
-   * Rounds over the accounts until the turn is full. The account that had the last share is the last of the next turn.
+   * Rounds over the accounts until the turn is full. The account that had the last share is the
+   * last of the next turn.
    */
   #turn(): void {
     this.#spent = 0;
@@ -138,7 +150,8 @@ export class FairTurns {
       }
       const [account, lane] = next;
       this.#served.add(account);
-      // The lane keeps its place meanwhile: work that begins may ask for more turns, and waits behind the others.
+      // The lane keeps its place meanwhile: work that begins may ask for more turns, and waits
+      // behind the others.
       this.#serve(lane);
       this.#lanes.delete(account);
       if (lane.waiting.length > 0) this.#lanes.set(account, lane);

@@ -41,13 +41,20 @@ Deno.test("who has had nothing of a turn begins at once, although others have fi
   // Once, and only what is small.
   assertEquals(turns.take("quiet", 1) instanceof Promise, true);
   assertEquals(turns.take("greedy", 6) instanceof Promise, true);
-  const begun = ["b", "c", "d", "e", "f", "g"].filter((account) => turns.take(account, 1) === undefined);
+  const begun = ["b", "c", "d", "e", "f", "g"].filter((account) =>
+    turns.take(account, 1) === undefined
+  );
   assertEquals(begun, ["b", "c", "d", "e"]);
 });
 
 Deno.test("while several ask a turn is short, and again long when one has been alone for a while", async () => {
   const soon: (() => void)[] = [];
-  const turns = new FairTurns({ soon: (run) => soon.push(run), turnCost: 10, sharedTurnCost: 2, shareCost: 2 });
+  const turns = new FairTurns({
+    soon: (run) => soon.push(run),
+    turnCost: 10,
+    sharedTurnCost: 2,
+    shareCost: 2,
+  });
   const begunBy = async (account: string): Promise<number> => {
     let begun = 0;
     for (let i = 0; i < 20; i++) if (turns.take(account, 1) === undefined) begun++;
@@ -129,7 +136,10 @@ worldTest(
     const alice = await Actor.connect(world, 1);
     const channelId = await alice.createChannel();
     const upload = (number: number): Promise<unknown> =>
-      alice.client.call("UploadKeyPackage", { keyPackages: [alice.keyPackage(number)], replace: false });
+      alice.client.call("UploadKeyPackage", {
+        keyPackages: [alice.keyPackage(number)],
+        replace: false,
+      });
     let number = 0;
     while (await upload(number).then(() => true, () => false)) number++;
     assertLess(number, 20);

@@ -1,7 +1,8 @@
 /**
- * The places for requests that wait for an answer: so many of all, of a channel, and for an inviter over all channels, because an
- * agent that connects is sent all of them. They change hands by the rule of `server/limits/`; a party is the asker's account,
- * whatever its plan, or one visitor of it. A request that is in one of these circles is in all of its own.
+ * The places for requests that wait for an answer: so many of all, of a channel, and for an inviter
+ * over all channels, because an agent that connects is sent all of them. They change hands by the
+ * rule of `server/limits/`; a party is the asker's account, whatever its plan, or one visitor of
+ * it. A request that is in one of these circles is in all of its own.
  */
 import type { AccountId, AgentId, ChannelId, JoinRequestId } from "../../../proto/mod.ts";
 import { type Place, Places } from "../../../server/limits/mod.ts";
@@ -62,7 +63,10 @@ export class JoinPlaces {
     return this.#all.heldBy(askerOf(asker));
   }
 
-  /** Those that are displaced hold nothing any more. It takes over the places of `instead`, unless it is refused. */
+  /**
+   * Those that are displaced hold nothing any more. It takes over the places of `instead`, unless
+   * it is refused.
+   */
   enter(request: Asking, instead?: JoinRequestId): Placed {
     const nowMs = this.#deps.nowMs();
     const { requestId: holder } = request;
@@ -71,14 +75,18 @@ export class JoinPlaces {
     const circles = this.#circlesOf(request);
     const others = circles.filter(({ name }) => before.every((held) => held.name !== name));
     const verdicts = others.map(({ circle }) => circle.judge(newcomer, nowMs));
-    const waits = verdicts.flatMap((verdict) => verdict.kind === "refused" ? [verdict.retryAfterMs] : []);
+    const waits = verdicts.flatMap((verdict) =>
+      verdict.kind === "refused" ? [verdict.retryAfterMs] : []
+    );
     if (waits.length > 0) return { kind: "refused", retryAfterMs: Math.max(...waits) };
     if (instead !== undefined) this.leave(instead, "finished");
     const displaced: JoinRequestId[] = [];
     const held: Circled[] = [];
     for (const { name, circle } of circles) {
       const entered = circle.enter(newcomer, nowMs);
-      if (entered.kind === "refused") throw new Error(`A request that was promised a place in ${name} has none`);
+      if (entered.kind === "refused") {
+        throw new Error(`A request that was promised a place in ${name} has none`);
+      }
       held.push({ name, circle, place: entered.place });
       this.#circles.set(name, circle);
       if (entered.displaced === undefined) continue;

@@ -1,4 +1,7 @@
-/** Everything of which there is only so much, in one place: requests take it from here, and give it back here. */
+/**
+ * Everything of which there is only so much, in one place: requests take it from here, and give it
+ * back here.
+ */
 import type { ClientEnvelope } from "../../../proto/mod.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { CoreConfig } from "../config.ts";
@@ -16,7 +19,10 @@ import type { Sharing } from "./shares.ts";
 import { StorageWatch } from "./storage_watch.ts";
 import { UnaskedAdditions } from "./unasked.ts";
 
-/** Between two parts of slow work, each about as long: so it has half of the process at most, and others the rest. */
+/**
+ * Between two parts of slow work, each about as long: so it has half of the process at most, and
+ * others the rest.
+ */
 export const slowPauseMs = 2;
 
 /** Those of the core's dependencies that limits need. */
@@ -41,7 +47,10 @@ export class Limits {
   readonly storage: StorageWatch;
   /** For parts of requests that take less than a millisecond. */
   readonly turns: FairTurns;
-  /** For parts of requests that take milliseconds: one at a time, of whichever account, with pauses between. */
+  /**
+   * For parts of requests that take milliseconds: one at a time, of whichever account, with pauses
+   * between.
+   */
   readonly slowTurns: FairTurns;
   /** For what appends to a channel, by the account that made the channel. */
   readonly appends = new AppendGate();
@@ -56,7 +65,11 @@ export class Limits {
     this.allowances = new Allowances(engine.records);
     this.storage = new StorageWatch(() => engine.storage(), nowMs);
     this.turns = new FairTurns({ soon });
-    this.slowTurns = new FairTurns({ soon: (run) => void after(slowPauseMs, run), turnCost: 1, shareCost: 1 });
+    this.slowTurns = new FairTurns({
+      soon: (run) => void after(slowPauseMs, run),
+      turnCost: 1,
+      shareCost: 1,
+    });
     this.places = placeDepsOf(deps);
     this.#deps = deps;
   }
@@ -64,10 +77,17 @@ export class Limits {
   get level(): SheddingLevel {
     const { cluster, loopLagMs } = this.#deps;
     const appendsWaiting = this.appends.underWay;
-    return sheddingLevel({ loopLagMs: loopLagMs(), appendsWaiting, verdictMs: cluster?.waitingMs() ?? 0 });
+    return sheddingLevel({
+      loopLagMs: loopLagMs(),
+      appendsWaiting,
+      verdictMs: cluster?.waitingMs() ?? 0,
+    });
   }
 
-  /** Why a request is not even looked at: because of load, or because its account has had its share of the work. */
+  /**
+   * Why a request is not even looked at: because of load, or because its account has had its share
+   * of the work.
+   */
   refuse(agent: Sharing | undefined, envelope: ClientEnvelope): Refusal | undefined {
     const { meter, nowMs } = this.#deps;
     const refusal = shedRequest(this.level, envelope.operation);
@@ -76,7 +96,8 @@ export class Limits {
     const retryAfterMs = this.rates.work.take(agent, nowMs(), budgetCostOf(envelope));
     if (retryAfterMs === undefined) return undefined;
     meter.requestsOverBudget++;
-    const message = "This account, or this key or visitor of it, asks for more work than its share; try later";
+    const message =
+      "This account, or this key or visitor of it, asks for more work than its share; try later";
     return new Refusal("rate_limited", message, { retryAfterMs });
   }
 }

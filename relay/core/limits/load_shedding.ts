@@ -1,6 +1,7 @@
 /**
- * Load shedding in a stated order: first new connections are refused, then joins and new channels, then messages. Commits,
- * acknowledgements and everything that ends or continues a session are never refused because of load.
+ * Load shedding in a stated order: first new connections are refused, then joins and new channels,
+ * then messages. Commits, acknowledgements and everything that ends or continues a session are
+ * never refused because of load.
  */
 import type { CallName } from "../../../proto/mod.ts";
 import { Refusal } from "../refusal.ts";
@@ -22,10 +23,17 @@ const waiting = [2_000, 5_000, 10_000] as const;
 const silentLogMs = 10_000;
 const retryAfterMs = 2_000;
 
-const joins: ReadonlySet<CallName> = new Set(["CreateChannel", "RequestJoin", "RegisterInvite", "UploadKeyPackage"]);
+const joins: ReadonlySet<CallName> = new Set([
+  "CreateChannel",
+  "RequestJoin",
+  "RegisterInvite",
+  "UploadKeyPackage",
+]);
 const sends: ReadonlySet<CallName> = new Set(["SendMessage"]);
 
-export function sheddingLevel({ loopLagMs, appendsWaiting, verdictMs = 0 }: LoadReading): SheddingLevel {
+export function sheddingLevel(
+  { loopLagMs, appendsWaiting, verdictMs = 0 }: LoadReading,
+): SheddingLevel {
   if (loopLagMs >= lagMs[2] || appendsWaiting >= waiting[2]) return 3;
   if (loopLagMs >= lagMs[1] || appendsWaiting >= waiting[1]) return 2;
   if (loopLagMs >= lagMs[0] || appendsWaiting >= waiting[0] || verdictMs >= silentLogMs) return 1;
@@ -34,5 +42,7 @@ export function sheddingLevel({ loopLagMs, appendsWaiting, verdictMs = 0 }: Load
 
 export function shedRequest(level: SheddingLevel, operation: CallName): Refusal | undefined {
   const shed = (level >= 2 && joins.has(operation)) || (level >= 3 && sends.has(operation));
-  return shed ? new Refusal("overloaded", "The relay is busy; try again later", { retryAfterMs }) : undefined;
+  return shed
+    ? new Refusal("overloaded", "The relay is busy; try again later", { retryAfterMs })
+    : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The relay's limits for the plan of an account. The API counts the messages of a month; the limits here are about the
- * relay's own disk and about traffic that costs no messages.
+ * The relay's limits for the plan of an account. The API counts the messages of a month; the limits
+ * here are about the relay's own disk and about traffic that costs no messages.
  */
 import type { AccountId } from "../../../proto/mod.ts";
 import type { Records } from "../../engine/engine.ts";
@@ -10,8 +10,18 @@ export const plans = ["free", "dev", "team", "enterprise"] as const;
 export type Plan = (typeof plans)[number];
 
 /** How many times what a free account has. */
-const storageTimes: Readonly<Record<Plan, number>> = { free: 1, dev: 16, team: 128, enterprise: Infinity };
-const handshakeTimes: Readonly<Record<Plan, number>> = { free: 1, dev: 10, team: 100, enterprise: Infinity };
+const storageTimes: Readonly<Record<Plan, number>> = {
+  free: 1,
+  dev: 16,
+  team: 128,
+  enterprise: Infinity,
+};
+const handshakeTimes: Readonly<Record<Plan, number>> = {
+  free: 1,
+  dev: 10,
+  team: 100,
+  enterprise: Infinity,
+};
 
 /** How many times the places of a free account count as its share. */
 const placesTimes: Readonly<Record<Plan, number>> = { free: 1, dev: 8, team: 32, enterprise: 128 };
@@ -37,7 +47,10 @@ export interface Allowance {
 }
 
 /** Commits and Welcomes of a day that are no messages. */
-export function allowanceOf({ handshakesPerDay, handshakeBytesPerDay }: CoreConfig, plan: Plan): Allowance {
+export function allowanceOf(
+  { handshakesPerDay, handshakeBytesPerDay }: CoreConfig,
+  plan: Plan,
+): Allowance {
   const times = handshakeTimes[plan];
   return { count: handshakesPerDay * times, bytes: handshakeBytesPerDay * times };
 }
@@ -55,9 +68,9 @@ export interface PlanClaim {
 }
 
 /**
- * The plans of accounts, by their newest tokens: one that was issued before the plan changed may be used after it. They
- * are kept on disk too: others send into an account's channels before one of its own agents has come back after a
- * restart.
+ * The plans of accounts, by their newest tokens: one that was issued before the plan changed may be
+ * used after it. They are kept on disk too: others send into an account's channels before one of
+ * its own agents has come back after a restart.
  */
 export class AccountPlans {
   readonly #records: Records;
@@ -82,7 +95,11 @@ export class AccountPlans {
     const expiresAtMs = nowMs + keptMs;
     if (before?.plan === claim.plan && (stored?.expiresAtMs ?? 0) > nowMs + keptMs / 2) return;
     // A conflict means that another session has just written what its token says.
-    await this.#records.put(keyOf(account), { value: encode(claim), expiresAtMs }, stored?.revision ?? 0);
+    await this.#records.put(
+      keyOf(account),
+      { value: encode(claim), expiresAtMs },
+      stored?.revision ?? 0,
+    );
   }
 
   /** An account that was never here is a free one. */

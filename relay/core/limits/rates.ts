@@ -1,5 +1,14 @@
-/** Everything in the core that agents may do only so often, in one table. Each rate has a bucket for each of its keys. */
-import { AddressBuckets, type Bucket, Buckets, type Rate, takeOfAll } from "../../../server/limits/mod.ts";
+/**
+ * Everything in the core that agents may do only so often, in one table. Each rate has a bucket for
+ * each of its keys.
+ */
+import {
+  AddressBuckets,
+  type Bucket,
+  Buckets,
+  type Rate,
+  takeOfAll,
+} from "../../../server/limits/mod.ts";
 import type { CoreConfig } from "../config.ts";
 import type { Cost } from "./fair_turns.ts";
 import { partOf, sharesOf, type Sharing } from "./shares.ts";
@@ -19,20 +28,37 @@ export class Rates {
   readonly firstClaims = new Buckets(again(3));
   /** By agent. */
   readonly invites: Buckets;
-  /** Of one channel by one owner, and KeyPackages of one member for it: an honest owner needs one, or a few when another is faster. */
+  /**
+   * Of one channel by one owner, and KeyPackages of one member for it: an honest owner needs one,
+   * or a few when another is faster.
+   */
   readonly foundings = new Buckets(again(10));
-  /** Statements about further leaves of somebody that has left, by channel and agent. One is enough for an honest agent. */
+  /**
+   * Statements about further leaves of somebody that has left, by channel and agent. One is enough
+   * for an honest agent.
+   */
   readonly leavesAgain = new Buckets(hourly(16));
-  /** Requests of one member to come back. Each is told to all others, which verify it. An honest one makes a hundred at most. */
+  /**
+   * Requests of one member to come back. Each is told to all others, which verify it. An honest one
+   * makes a hundred at most.
+   */
   readonly rejoins = new Buckets(hourly(600));
-  /** How often an agent is sent to relays that have room. One that is back again found none that took it, and is told to wait. */
+  /**
+   * How often an agent is sent to relays that have room. One that is back again found none that
+   * took it, and is told to wait.
+   */
   readonly elsewhere = new Buckets(again(6));
 
   /** Messages of the visitors of one address, within a public key. */
   readonly visitors: AddressBuckets;
 
   constructor(config: CoreConfig) {
-    const { accountWorkMs, accountWorkMsPerSecond, claimsPerAccountAndHour, visitorMessagesPerDay } = config;
+    const {
+      accountWorkMs,
+      accountWorkMsPerSecond,
+      claimsPerAccountAndHour,
+      visitorMessagesPerDay,
+    } = config;
     this.work = new AccountBuckets((part) => ({
       burst: partOf(1_000 * accountWorkMs, part),
       perSecond: partOf(1_000 * accountWorkMsPerSecond, part),
@@ -72,7 +98,10 @@ class AccountBuckets {
   }
 }
 
-/** A ceiling: no hour sees more than this many. Half of them may come at once, and half come back in an hour. */
+/**
+ * A ceiling: no hour sees more than this many. Half of them may come at once, and half come back in
+ * an hour.
+ */
 function hourly(most: number): Rate {
   const half = most / 2;
   return { burst: Math.max(1, half), perSecond: half / hourSeconds };

@@ -1,7 +1,7 @@
 /**
- * The cost of requests for the core, in microseconds by estimate, and for their account's budget. Messages, commits and
- * Welcomes cost nothing of the budget but for agents that are added: the plan counts them, and acknowledgements follow
- * them.
+ * The cost of requests for the core, in microseconds by estimate, and for their account's budget.
+ * Messages, commits and Welcomes cost nothing of the budget but for agents that are added: the plan
+ * counts them, and acknowledgements follow them.
  */
 import { type CallName, type ClientEnvelope, limits } from "../../../proto/mod.ts";
 import type { Cost } from "./fair_turns.ts";
@@ -27,7 +27,10 @@ const costs: Partial<Readonly<Record<CallName, Cost>>> = {
 /** A KeyPackage's two signatures. */
 export const keyPackageCost: Cost = 500;
 
-/** Adding up what waits for an agent that is added. A commit that is refused has caused this work all the same. */
+/**
+ * Adding up what waits for an agent that is added. A commit that is refused has caused this work
+ * all the same.
+ */
 export const unaskedCost: Cost = 300;
 
 /** Counted elsewhere, or too small to count. */

@@ -1,8 +1,10 @@
 /**
- * The parts of what an account has that its agents use. Tokens of plain keys and of the console name no key, and have the whole.
- * A key that a token names may use half of it: it may be in the hands of a guest, or of one program among many. Visitors are the
- * agents with tokens of the account's publishable keys, which anybody has. They have half as much beside it, and one visitor an
- * eighth of that: so they take nothing from the account's own agents, and none takes everything from the others.
+ * The parts of what an account has that its agents use. Tokens of plain keys and of the console
+ * name no key, and have the whole. A key that a token names may use half of it: it may be in the
+ * hands of a guest, or of one program among many. Visitors are the agents with tokens of the
+ * account's publishable keys, which anybody has. They have half as much beside it, and one visitor
+ * an eighth of that: so they take nothing from the account's own agents, and none takes everything
+ * from the others.
  */
 import type { AccountId, KeyId, TokenGrant } from "../../../proto/mod.ts";
 
@@ -29,9 +31,15 @@ export interface Sharing {
 export function sharesOf(agent: Sharing): readonly Share[] {
   const key = keyOf(agent);
   if (agent.visitor !== undefined) {
-    return [{ name: partyOf(agent), part: visitorsPart }, { name: askerOf(agent), part: visitorPart }];
+    return [{ name: partyOf(agent), part: visitorsPart }, {
+      name: askerOf(agent),
+      part: visitorPart,
+    }];
   }
-  return [{ name: agent.account, part: 1 }, ...(key === undefined ? [] : [{ name: key, part: keyPart }])];
+  return [
+    { name: agent.account, part: 1 },
+    ...(key === undefined ? [] : [{ name: key, part: keyPart }]),
+  ];
 }
 
 /** The account, or all visitors of it. */

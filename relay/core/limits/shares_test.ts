@@ -1,4 +1,7 @@
-/** A key that strangers hold leaves the account's others half of everything: sessions, work, KeyPackages, commits. */
+/**
+ * A key that strangers hold leaves the account's others half of everything: sessions, work,
+ * KeyPackages, commits.
+ */
 import { assertEquals } from "@std/assert";
 import { channelRights, parseKeyId, type TokenGrant } from "../../../proto/mod.ts";
 import { Actor } from "../testing/actors.ts";
@@ -47,7 +50,9 @@ worldTest("a key has half of its account's work", async (world) => {
   const uploads = async (actor: Actor): Promise<number> => {
     for (let done = 0;; done++) {
       const body = { keyPackages: [actor.keyPackage(done)], replace: false };
-      if (!await actor.client.call("UploadKeyPackage", body).then(() => true, () => false)) return done;
+      if (!await actor.client.call("UploadKeyPackage", body).then(() => true, () => false)) {
+        return done;
+      }
     }
   };
   assertEquals([await uploads(strange), await uploads(owner)], [3, 3]);
@@ -60,26 +65,37 @@ worldTest("a key has half of its account's claims of KeyPackages", async (world)
   await bob.client.authenticate(bob.agent, tokenOf(alice.account, startMs + 3_600_000, grant));
   const claim = async (by: Actor, number: number): Promise<unknown> => {
     const target = await Actor.connect(world, number);
-    await target.client.call("UploadKeyPackage", { keyPackages: [target.keyPackage()], replace: false });
-    return await by.client.call("AddMember", { channelId, agentId: target.agentId, nonce: new Uint8Array(16) });
+    await target.client.call("UploadKeyPackage", {
+      keyPackages: [target.keyPackage()],
+      replace: false,
+    });
+    return await by.client.call("AddMember", {
+      channelId,
+      agentId: target.agentId,
+      nonce: new Uint8Array(16),
+    });
   };
   await claim(bob, 21);
   await refused("rate_limited", claim(bob, 22));
   await claim(alice, 23);
 }, { config: { claimsPerAccountAndHour: 4 } });
 
-worldTest("a key has half of its account's commits of a day, and pays for more itself", async (world) => {
-  const { alice, bob, channelId } = await createPair(world);
-  bob.client.close();
-  bob.client = world.connect();
-  await bob.client.authenticate(bob.agent, tokenOf(alice.account, startMs + 3_600_000, grant));
-  world.quota.left = 0;
-  // One of the six was alice's, when she added bob.
-  for (let epoch = 1; epoch <= 3; epoch++) await bob.commit(channelId, epoch);
-  await refused("quota_exceeded", bob.commit(channelId, 4));
-  for (let epoch = 4; epoch <= 5; epoch++) await alice.commit(channelId, epoch);
-  await refused("quota_exceeded", alice.commit(channelId, 6));
-}, { config: { handshakesPerDay: 0.6 } });
+worldTest(
+  "a key has half of its account's commits of a day, and pays for more itself",
+  async (world) => {
+    const { alice, bob, channelId } = await createPair(world);
+    bob.client.close();
+    bob.client = world.connect();
+    await bob.client.authenticate(bob.agent, tokenOf(alice.account, startMs + 3_600_000, grant));
+    world.quota.left = 0;
+    // One of the six was alice's, when she added bob.
+    for (let epoch = 1; epoch <= 3; epoch++) await bob.commit(channelId, epoch);
+    await refused("quota_exceeded", bob.commit(channelId, 4));
+    for (let epoch = 4; epoch <= 5; epoch++) await alice.commit(channelId, epoch);
+    await refused("quota_exceeded", alice.commit(channelId, 6));
+  },
+  { config: { handshakesPerDay: 0.6 } },
+);
 
 worldTest(
   "a visitor with a public key sends 100 messages a day, and leaves the rest of them to others",
@@ -120,7 +136,9 @@ worldTest("what a visitor's message did not use comes back to its day", async (w
   const { bob, channelId } = await createPair(world);
   await visit(world, bob, { address: "192.0.2.1", isPublic: true });
   world.quota.left = 0;
-  for (let number = 0; number < 150; number++) await refused("quota_exceeded", bob.send(channelId, 1, number));
+  for (let number = 0; number < 150; number++) {
+    await refused("quota_exceeded", bob.send(channelId, 1, number));
+  }
   world.quota.left = 200;
   for (let number = 0; number < 100; number++) await bob.send(channelId, 1, number);
   for (let number = 0; number < 100; number++) await bob.send(channelId, 1, number);

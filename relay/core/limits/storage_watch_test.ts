@@ -13,7 +13,8 @@ Deno.test("what is taken at once does not use up the reserve before the disk is 
   watch.refuseGrowth(4 * MiB);
   assertThrows(() => watch.refuseGrowth(1), Refusal, "nearly full");
   assertEquals(watch.level, "ok", "nothing is on disk yet, so messages go on");
-  // Asked again, while nothing of it is written yet: it still counts. Once more, and it is on disk or was never written.
+  // Asked again, while nothing of it is written yet: it still counts. Once more, and it is on disk
+  // or was never written.
   clock.ms += 1000;
   assertThrows(() => watch.refuseGrowth(1), Refusal, "nearly full");
   clock.ms += 1000;

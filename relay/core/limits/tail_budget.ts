@@ -1,6 +1,7 @@
 /**
- * Memory limit of the latest items of all channels together. Each channel keeps some for members that are nearly up to
- * date; with many channels, those that were quiet for longest drop theirs and their readers go to the engine.
+ * Memory limit of the latest items of all channels together. Each channel keeps some for members
+ * that are nearly up to date; with many channels, those that were quiet for longest drop theirs and
+ * their readers go to the engine.
  */
 import { RecentMap } from "../../../proto/mod.ts";
 

@@ -46,7 +46,9 @@ worldTest("who reads what is no longer in memory is delivered all of it", async 
   }
   const delivered = bob.client.pushed("DeliverMessage");
   for (const channelId of channels) {
-    const sequences = delivered.filter((message) => message.channelId === channelId).map(({ sequence }) => sequence);
+    const sequences = delivered.filter((message) => message.channelId === channelId).map((
+      { sequence },
+    ) => sequence);
     assertEquals(sequences, Array.from({ length: 20 }, (_, index) => index + 2));
   }
 }, { config: { tailBytesInAll: 10_000 } });

@@ -1,4 +1,7 @@
-/** Additions of agents that did not ask, from when they are judged until the engine has them: by account and agent. */
+/**
+ * Additions of agents that did not ask, from when they are judged until the engine has them: by
+ * account and agent.
+ */
 import type { AccountId, AgentId } from "../../../proto/mod.ts";
 
 export interface Adding {
@@ -16,9 +19,15 @@ export class UnaskedAdditions {
   }
 
   /** Until it is disposed of. */
-  begin(account: AccountId, agents: readonly AgentId[], bytesOf: ReadonlyMap<AgentId, number>): Disposable {
+  begin(
+    account: AccountId,
+    agents: readonly AgentId[],
+    bytesOf: ReadonlyMap<AgentId, number>,
+  ): Disposable {
     const change = (by: 1 | -1): void => {
-      for (const agentId of agents) this.#change(`${account} ${agentId}`, by, by * (bytesOf.get(agentId) ?? 0));
+      for (const agentId of agents) {
+        this.#change(`${account} ${agentId}`, by, by * (bytesOf.get(agentId) ?? 0));
+      }
     };
     change(1);
     return { [Symbol.dispose]: () => change(-1) };

@@ -37,8 +37,8 @@ export interface Turn {
 }
 
 /**
- * Appends when the account has a turn for it; an entry that depends on the channel's state is made then. Throws `Refusal` when it
- * lost a race or the channel is gone.
+ * Appends when the account has a turn for it; an entry that depends on the channel's state is made
+ * then. Throws `Refusal` when it lost a race or the channel is gone.
  */
 export async function appendSettled(
   core: CoreParts,
@@ -79,7 +79,10 @@ function settledOf(outcome: AppendOutcome, { core, channel, entry, sender }: Jud
     case "no_channel":
       throw channelNotFound();
     case "replaced":
-      throw new Refusal("session_replaced", "A newer session of this agent has taken the place of this one");
+      throw new Refusal(
+        "session_replaced",
+        "A newer session of this agent has taken the place of this one",
+      );
     case "full":
       channel.full = true;
       core.upkeep.touch(channel);
@@ -92,7 +95,9 @@ function settledOf(outcome: AppendOutcome, { core, channel, entry, sender }: Jud
       }
       throw channelIsFull();
     case "lease_spent":
-      throw new Refusal("overloaded", "The message could not be charged; try again", { retryAfterMs: 100 });
+      throw new Refusal("overloaded", "The message could not be charged; try again", {
+        retryAfterMs: 100,
+      });
   }
 }
 
@@ -111,7 +116,9 @@ export async function appendInAnyEpoch(
       if (!(error instanceof Refusal) || error.code !== "epoch_conflict") throw error;
     }
   }
-  throw new Refusal("overloaded", "The channel changes too fast for this now; try again", { retryAfterMs: 100 });
+  throw new Refusal("overloaded", "The channel changes too fast for this now; try again", {
+    retryAfterMs: 100,
+  });
 }
 
 /** The channel's records beside its messages take too much room. */

@@ -1,6 +1,7 @@
 /**
- * Rights of a token with the claim `static`. Tokens without it may ask for everything. A channel that the scopes do not
- * cover does not exist for their bearer; a right that is missing in a covered channel is `not_allowed`.
+ * Rights of a token with the claim `static`. Tokens without it may ask for everything. A channel
+ * that the scopes do not cover does not exist for their bearer; a right that is missing in a
+ * covered channel is `not_allowed`.
  */
 import {
   type AgentId,
@@ -54,8 +55,15 @@ export const needs: { readonly [Name in CallName]: Need } = {
   LeaveChannel: "any",
 };
 
-/** Throws, or rejects with, `Refusal`. At once where the channel is in memory, so that requests keep their order. */
-export function authorize(asker: AgentAsker, grant: TokenGrant, envelope: ClientEnvelope): void | Promise<void> {
+/**
+ * Throws, or rejects with, `Refusal`. At once where the channel is in memory, so that requests keep
+ * their order.
+ */
+export function authorize(
+  asker: AgentAsker,
+  grant: TokenGrant,
+  envelope: ClientEnvelope,
+): void | Promise<void> {
   const { operation } = envelope;
   const need = needs[operation];
   if (need === "none") return;
@@ -64,7 +72,10 @@ export function authorize(asker: AgentAsker, grant: TokenGrant, envelope: Client
     throw notAllowed(operation);
   }
   // cast: what is left names a channel, by its name or its id
-  const { name, channelId } = envelope.body as { readonly name?: ChannelName; readonly channelId?: ChannelId };
+  const { name, channelId } = envelope.body as {
+    readonly name?: ChannelName;
+    readonly channelId?: ChannelId;
+  };
   if (name !== undefined) {
     if (need !== "any" && rightsIn(grant.scopes, { name }).has(need)) return;
     throw notAllowed(operation);
@@ -100,12 +111,22 @@ function hasStranger({ members }: Channel["state"], added: readonly AgentId[]): 
   return added.some((agentId) => !members.has(agentId));
 }
 
-/** Again in the epoch of the commit: somebody that was a member when the request came may have been removed since. */
-export function authorizeCommit({ grant }: Agent, channel: Channel, added: readonly AgentId[]): void {
+/**
+ * Again in the epoch of the commit: somebody that was a member when the request came may have been
+ * removed since.
+ */
+export function authorizeCommit(
+  { grant }: Agent,
+  channel: Channel,
+  added: readonly AgentId[],
+): void {
   if (grant === undefined || !hasStranger(channel.state, added)) return;
   if (!rightsIn(grant.scopes, channel).has("invite")) throw notAllowed("SendCommit");
 }
 
 function notAllowed(operation: CallName): Refusal {
-  return new Refusal("not_allowed", `The token's scopes do not allow ${operation} here; use a key that may`);
+  return new Refusal(
+    "not_allowed",
+    `The token's scopes do not allow ${operation} here; use a key that may`,
+  );
 }

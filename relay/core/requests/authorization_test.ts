@@ -27,7 +27,12 @@ const elsewhere = parseChannelName("acme/secret/plans");
 const byName = (...allow: ChannelRight[]): ChannelScope => ({ pattern: "acme/ops/*", allow });
 
 /** The agent comes back with a token that may only do so much. */
-async function narrow(actor: Actor, world: World, grant: TokenGrant, account = actor.account): Promise<void> {
+async function narrow(
+  actor: Actor,
+  world: World,
+  grant: TokenGrant,
+  account = actor.account,
+): Promise<void> {
   actor.client.close();
   actor.client = world.connect();
   await actor.client.authenticate(actor.agent, tokenOf(account, untilMs, grant));
@@ -112,7 +117,11 @@ function requestsOf(actor: Actor, channelId: ChannelId): { [Name in CallName]: R
 }
 
 /** The relay's reply to an operation: a code, or that it was carried out. */
-async function outcome<Name extends CallName>(actor: Actor, name: Name, body: RequestBody<Name>): Promise<string> {
+async function outcome<Name extends CallName>(
+  actor: Actor,
+  name: Name,
+  body: RequestBody<Name>,
+): Promise<string> {
   try {
     await actor.client.call(name, body);
     return "done";
@@ -125,8 +134,8 @@ async function outcome<Name extends CallName>(actor: Actor, name: Name, body: Re
 }
 
 /**
- * The operations that each right allows, written down here independently of the relay's own table; the others are about
- * the session or the agent.
+ * The operations that each right allows, written down here independently of the relay's own table;
+ * the others are about the session or the agent.
  */
 const opened: Readonly<Record<ChannelRight | "any", readonly CallName[]>> = {
   create: ["CreateChannel", "CloseChannel", "ClaimForFounding", "FoundGeneration"],
@@ -174,20 +183,26 @@ worldTest("what is about the session is let through with any right", async (worl
 Deno.test("docs/accounts.md shows for every operation the right that it needs", async () => {
   const page = await Deno.readTextFile(new URL("../../../docs/accounts.md", import.meta.url));
   const rows = page.matchAll(/^\| (`[A-Z]\w+`(?:, `\w+`)*) +\| `(\w+)`/gm);
-  const shown = Array.from(rows, ([, names = "", need]) => names.split(", ").map((name) => [name.slice(1, -1), need]));
+  const shown = Array.from(
+    rows,
+    ([, names = "", need]) => names.split(", ").map((name) => [name.slice(1, -1), need]),
+  );
   assertEquals(Object.fromEntries(shown.flat()), needs);
 });
 
 for (const right of channelRights) {
-  worldTest(`operation × scope: with ${right} alone exactly what needs it is let through`, async (world) => {
-    const { bob, channelId } = await createPair(world);
-    for (const name of judged) {
-      await narrow(bob, world, { key, scopes: [byName(right)] });
-      const body = requestsOf(bob, channelId)[name];
-      const isAllowed = opened.any.includes(name) || opened[right].includes(name);
-      assertEquals(await outcome(bob, name, body) === "no", !isAllowed, `${name} with ${right}`);
-    }
-  });
+  worldTest(
+    `operation × scope: with ${right} alone exactly what needs it is let through`,
+    async (world) => {
+      const { bob, channelId } = await createPair(world);
+      for (const name of judged) {
+        await narrow(bob, world, { key, scopes: [byName(right)] });
+        const body = requestsOf(bob, channelId)[name];
+        const isAllowed = opened.any.includes(name) || opened[right].includes(name);
+        assertEquals(await outcome(bob, name, body) === "no", !isAllowed, `${name} with ${right}`);
+      }
+    },
+  );
 }
 
 worldTest(
@@ -200,66 +215,88 @@ worldTest(
       const body = requestsOf(alice, hidden)[name];
       assertEquals(await outcome(alice, name, body), "not_found", name);
     }
-    await refused("not_allowed", alice.client.call("CreateChannel", { name: elsewhere, nonce: new Uint8Array(16) }));
+    await refused(
+      "not_allowed",
+      alice.client.call("CreateChannel", { name: elsewhere, nonce: new Uint8Array(16) }),
+    );
     const { channels } = await alice.client.call("ListChannels", { limit: 10 });
     assertEquals(channels.map((channel) => channel.channelId), [channelId]);
   },
 );
 
-worldTest("a guest of the account that owns a channel sends and reads in it, and nothing else", async (world) => {
-  const { alice, bob, channelId } = await createPair(world);
-  const hidden = await alice.createChannel(2, elsewhere);
-  const grant: TokenGrant = { key, scopes: [{ channelId, allow: ["send", "receive"] }] };
-  await narrow(bob, world, grant, alice.account);
-  await bob.subscribe(channelId);
-  await bob.send(channelId, 1, 1);
-  const requests = requestsOf(bob, channelId);
-  const forbidden = [
-    "CreateChannel",
-    "CloseChannel",
-    "ListChannels",
-    "AddMember",
-    "RegisterInvite",
-    "RevokeInvite",
-  ] as const;
-  for (const name of [...forbidden, "RejectJoin"] as const) {
-    assertEquals(await outcome(bob, name, requests[name]), "no", name);
-  }
-  for (const name of judged.filter((each) => each !== "CreateChannel")) {
-    assertEquals(await outcome(bob, name, requestsOf(bob, hidden)[name]), "not_found", name);
-  }
-  const carol = await Actor.connect(world, 3);
-  await refused("not_allowed", bob.commit(channelId, 1, { added: [carol.agentId] }));
-  // A member that comes back is not a stranger: without this, a channel of guests could not admit it again.
-  await bob.commit(channelId, 1, {});
-});
+worldTest(
+  "a guest of the account that owns a channel sends and reads in it, and nothing else",
+  async (world) => {
+    const { alice, bob, channelId } = await createPair(world);
+    const hidden = await alice.createChannel(2, elsewhere);
+    const grant: TokenGrant = { key, scopes: [{ channelId, allow: ["send", "receive"] }] };
+    await narrow(bob, world, grant, alice.account);
+    await bob.subscribe(channelId);
+    await bob.send(channelId, 1, 1);
+    const requests = requestsOf(bob, channelId);
+    const forbidden = [
+      "CreateChannel",
+      "CloseChannel",
+      "ListChannels",
+      "AddMember",
+      "RegisterInvite",
+      "RevokeInvite",
+    ] as const;
+    for (const name of [...forbidden, "RejectJoin"] as const) {
+      assertEquals(await outcome(bob, name, requests[name]), "no", name);
+    }
+    for (const name of judged.filter((each) => each !== "CreateChannel")) {
+      assertEquals(await outcome(bob, name, requestsOf(bob, hidden)[name]), "not_found", name);
+    }
+    const carol = await Actor.connect(world, 3);
+    await refused("not_allowed", bob.commit(channelId, 1, { added: [carol.agentId] }));
+    // A member that comes back is not a stranger: without this, a channel of guests could not admit
+    // it again.
+    await bob.commit(channelId, 1, {});
+  },
+);
 
-worldTest("a guest joins its channel with an invite, and no other with a good invite to that", async (world) => {
-  const { alice, channelId } = await createPair(world);
-  const hidden = await alice.createChannel(2, elsewhere);
-  const inviteId = idOf<InviteId>(5);
-  for (const id of [channelId, hidden]) {
-    await alice.client.call("RegisterInvite", { channelId: id, inviteId, expiresAtMs: startMs + 100_000, uses: 5 });
-  }
-  const carol = new Actor(world, 3);
-  await narrow(carol, world, { key, scopes: [{ channelId, allow: ["send", "receive"] }] }, alice.account);
-  const join = (id: ChannelId): Promise<unknown> =>
-    carol.client.call("RequestJoin", {
-      channelId: id,
-      inviteId,
-      keyPackage: carol.keyPackage(),
-      mac: new Uint8Array(32),
-      ttlMs: 1000,
-    });
-  await join(channelId);
-  await refused("not_found", join(hidden));
-});
+worldTest(
+  "a guest joins its channel with an invite, and no other with a good invite to that",
+  async (world) => {
+    const { alice, channelId } = await createPair(world);
+    const hidden = await alice.createChannel(2, elsewhere);
+    const inviteId = idOf<InviteId>(5);
+    for (const id of [channelId, hidden]) {
+      await alice.client.call("RegisterInvite", {
+        channelId: id,
+        inviteId,
+        expiresAtMs: startMs + 100_000,
+        uses: 5,
+      });
+    }
+    const carol = new Actor(world, 3);
+    await narrow(
+      carol,
+      world,
+      { key, scopes: [{ channelId, allow: ["send", "receive"] }] },
+      alice.account,
+    );
+    const join = (id: ChannelId): Promise<unknown> =>
+      carol.client.call("RequestJoin", {
+        channelId: id,
+        inviteId,
+        keyPackage: carol.keyPackage(),
+        mac: new Uint8Array(32),
+        ttlMs: 1000,
+      });
+    await join(channelId);
+    await refused("not_found", join(hidden));
+  },
+);
 
 worldTest("Welcomes of channels outside the scopes are not delivered", async (world) => {
   const alice = await Actor.connect(world, 1);
   const bob = new Actor(world, 2);
   const [open, hidden] = [await alice.createChannel(), await alice.createChannel(2, elsewhere)];
-  for (const channelId of [open, hidden]) await alice.commit(channelId, 0, { added: [bob.agentId] });
+  for (const channelId of [open, hidden]) {
+    await alice.commit(channelId, 0, { added: [bob.agentId] });
+  }
   await narrow(bob, world, { key, scopes: [byName("receive")] });
   await world.time.advance(10);
   assertEquals(bob.client.pushed("DeliverWelcome").map(({ channelId }) => channelId), [open]);
@@ -277,29 +314,49 @@ worldTest("a session is renewed with the same claim only", async (world) => {
   await refused("auth_failed", renew({ key, scopes: [byName("send", "receive")] }));
 });
 
-worldTest("one guest pass has so many sessions, and the account's others are not touched", async (world) => {
-  const scopes: ChannelScope[] = [{ channelId: idOf<ChannelId>(1), allow: ["send"] }];
-  const [first, second, third] = [10, 11, 12].map((number) => new Actor(world, number, 1)) as [Actor, Actor, Actor]; // cast: three
-  for (const guest of [first, second]) await narrow(guest, world, { key, scopes });
-  await assertRejects(() => narrow(third, world, { key, scopes }), Error, "connection lost");
-  first.client.close();
-  await narrow(third, world, { key, scopes });
-  const owner = await Actor.connect(world, 1);
-  assert((await owner.createChannel()).length > 0);
-}, { config: { sessionsPerGuest: 2 } });
+worldTest(
+  "one guest pass has so many sessions, and the account's others are not touched",
+  async (world) => {
+    const scopes: ChannelScope[] = [{ channelId: idOf<ChannelId>(1), allow: ["send"] }];
+    const [first, second, third] = [10, 11, 12].map((number) => new Actor(world, number, 1)) as [
+      Actor,
+      Actor,
+      Actor,
+    ]; // cast: three
+    for (const guest of [first, second]) await narrow(guest, world, { key, scopes });
+    await assertRejects(() => narrow(third, world, { key, scopes }), Error, "connection lost");
+    first.client.close();
+    await narrow(third, world, { key, scopes });
+    const owner = await Actor.connect(world, 1);
+    assert((await owner.createChannel()).length > 0);
+  },
+  { config: { sessionsPerGuest: 2 } },
+);
 
-worldTest("a guest does not bring back whom a commit removes while its own is on its way", async (world) => {
-  const { alice, bob, channelId } = await createPair(world);
-  const carol = await Actor.connect(world, 3);
-  await alice.commit(channelId, 1, { added: [carol.agentId] });
-  await narrow(bob, world, { key, scopes: [{ channelId, allow: ["send", "receive"] }] }, alice.account);
-  const removing = alice.commit(channelId, 2, { removed: [carol.agentId] });
-  // Judged while carol is a member, or before her removal is in the log, and appended when she is none, if at all.
-  const before = Array.from({ length: 4 }, (_, i) => bob.send(channelId, 2, i).catch(() => {}));
-  const adding = assertRejects(() => bob.commit(channelId, 3, { added: [carol.agentId] }), CallRefused);
-  const [, { body }] = await Promise.all([removing, adding, ...before]);
-  assert(["not_allowed", "epoch_conflict"].includes(body.code), body.code);
-  const { members } = await alice.client.call("ListMembers", { channelId });
-  assert(!members.some(({ agentId }) => agentId === carol.agentId));
-  await refused("not_allowed", bob.commit(channelId, 3, { added: [carol.agentId] }));
-});
+worldTest(
+  "a guest does not bring back whom a commit removes while its own is on its way",
+  async (world) => {
+    const { alice, bob, channelId } = await createPair(world);
+    const carol = await Actor.connect(world, 3);
+    await alice.commit(channelId, 1, { added: [carol.agentId] });
+    await narrow(
+      bob,
+      world,
+      { key, scopes: [{ channelId, allow: ["send", "receive"] }] },
+      alice.account,
+    );
+    const removing = alice.commit(channelId, 2, { removed: [carol.agentId] });
+    // Judged while carol is a member, or before her removal is in the log, and appended when she is
+    // none, if at all.
+    const before = Array.from({ length: 4 }, (_, i) => bob.send(channelId, 2, i).catch(() => {}));
+    const adding = assertRejects(
+      () => bob.commit(channelId, 3, { added: [carol.agentId] }),
+      CallRefused,
+    );
+    const [, { body }] = await Promise.all([removing, adding, ...before]);
+    assert(["not_allowed", "epoch_conflict"].includes(body.code), body.code);
+    const { members } = await alice.client.call("ListMembers", { channelId });
+    assert(!members.some(({ agentId }) => agentId === carol.agentId));
+    await refused("not_allowed", bob.commit(channelId, 3, { added: [carol.agentId] }));
+  },
+);

@@ -1,6 +1,14 @@
-/** Several messages in one: charged by their number, bounded before that, and not overtaken when they are refused. */
+/**
+ * Several messages in one: charged by their number, bounded before that, and not overtaken when
+ * they are refused.
+ */
 import { assertEquals } from "@std/assert";
-import { binaryIdToBytes, encodeMessageAad, type MessageAad, type RequestBody } from "../../../proto/mod.ts";
+import {
+  binaryIdToBytes,
+  encodeMessageAad,
+  type MessageAad,
+  type RequestBody,
+} from "../../../proto/mod.ts";
 import { createPrivateMessage } from "../../../tests/support/mod.ts";
 import { type Actor, messageRequest } from "../testing/actors.ts";
 import { createPair, refused, worldTest } from "../testing/scene.ts";
@@ -10,7 +18,10 @@ type SendMessage = RequestBody<"SendMessage">;
 function bundle(
   channelId: SendMessage["channelId"],
   number: number,
-  { bytes = 40, run, ...aad }: Partial<MessageAad> & { readonly bytes?: number; readonly run?: number },
+  { bytes = 40, run, ...aad }: Partial<MessageAad> & {
+    readonly bytes?: number;
+    readonly run?: number;
+  },
 ): SendMessage {
   const { ciphertext: _, ...request } = messageRequest(channelId, 1, number);
   const ciphertext = createPrivateMessage({
@@ -47,7 +58,10 @@ worldTest(
     for (const count of [0, 65, 65_535]) {
       await refused("invalid_request", send(alice, bundle(channelId, 1, { count })));
     }
-    await refused("payload_too_large", send(alice, bundle(channelId, 1, { count: 2, bytes: 16 * 1024 })));
+    await refused(
+      "payload_too_large",
+      send(alice, bundle(channelId, 1, { count: 2, bytes: 16 * 1024 })),
+    );
     assertEquals(world.quota.left, 100);
     await send(alice, bundle(channelId, 1, { count: 1, bytes: 16 * 1024 }));
     await send(alice, bundle(channelId, 2, { count: 64, bytes: 15 * 1024 }));
@@ -68,9 +82,15 @@ worldTest("nothing of a run overtakes a bundle that was refused in it", async (w
   await send(alice, bundle(channelId, 5, { count: 1, run: 2 }));
 });
 
-worldTest("the last counter of a bundle and the number of its key are what its sender is told", async (world) => {
-  const { alice, channelId } = await createPair(world);
-  const { sequence } = await send(alice, bundle(channelId, 1, { counter: 5, count: 4, keyNumber: 2 }));
-  const { sent } = await alice.subscribe(channelId);
-  assertEquals(sent, { sequence, epoch: 1, counter: 8, keyNumber: 2 });
-});
+worldTest(
+  "the last counter of a bundle and the number of its key are what its sender is told",
+  async (world) => {
+    const { alice, channelId } = await createPair(world);
+    const { sequence } = await send(
+      alice,
+      bundle(channelId, 1, { counter: 5, count: 4, keyNumber: 2 }),
+    );
+    const { sent } = await alice.subscribe(channelId);
+    assertEquals(sent, { sequence, epoch: 1, counter: 8, keyNumber: 2 });
+  },
+);

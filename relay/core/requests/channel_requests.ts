@@ -28,7 +28,10 @@ const nobody = parseAgentId("A".repeat(22));
 const channelIdBytes = 16;
 /** An account with so many channels is not about to close some. */
 const crowdedRetryMs = 60_000;
-/** Channels that are read from the engine before others have their turn: each takes about half a millisecond. */
+/**
+ * Channels that are read from the engine before others have their turn: each takes about half a
+ * millisecond.
+ */
 const readsAtOnce = 8;
 
 export async function createChannel(
@@ -60,7 +63,9 @@ export async function createChannel(
   }
   if (outcome.kind === "too_many") {
     const retryAfterMs = crowdedRetryMs;
-    throw new Refusal("rate_limited", `This account has ${maxOpen} channels; close some first`, { retryAfterMs });
+    throw new Refusal("rate_limited", `This account has ${maxOpen} channels; close some first`, {
+      retryAfterMs,
+    });
   }
   if (outcome.kind === "full") {
     core.limits.storage.refuseGrowth();
@@ -68,7 +73,9 @@ export async function createChannel(
     throw accountIsFull();
   }
   const created = outcome.kind === "created" ? { channelId, name } : outcome.original;
-  if (created.name !== name) throw new Refusal("invalid_request", "This nonce made a channel of another name");
+  if (created.name !== name) {
+    throw new Refusal("invalid_request", "This nonce made a channel of another name");
+  }
   const { cellBytes, limits } = core.config;
   const parameters = { channelId: created.channelId, name, cellBytes, relayTimeMs: timeMs, limits };
   if (outcome.kind === "created") log({ event: "channel_created", channelId, agentId: creator });
@@ -84,7 +91,12 @@ export async function listChannels(
   { after, limit }: RequestBody<"ListChannels">,
 ): Promise<ReplyBody<"ListChannels">> {
   const { core, agent, agent: { agentId, account } } = asker;
-  const page = await core.deps.engine.listChannels({ agentId, account, limit, ...(after && { after }) });
+  const page = await core.deps.engine.listChannels({
+    agentId,
+    account,
+    limit,
+    ...(after && { after }),
+  });
   const channels: ReplyBody<"ListChannels">["channels"][number][] = [];
   let read = 0;
   for (const channelId of page.channels) {
@@ -93,13 +105,18 @@ export async function listChannels(
       await core.limits.slowTurns.take(partyOf(agent), 1);
     }
     const channel = await core.channels.open(channelId);
-    if (channel === undefined || channel.state.closed !== undefined || !covers(asker.agent, channel)) continue;
+    if (
+      channel === undefined || channel.state.closed !== undefined || !covers(asker.agent, channel)
+    ) continue;
     channels.push(summarise(channel, asker));
   }
   return { channels, more: page.more };
 }
 
-function summarise(channel: Channel, { agent }: AgentAsker): ReplyBody<"ListChannels">["channels"][number] {
+function summarise(
+  channel: Channel,
+  { agent }: AgentAsker,
+): ReplyBody<"ListChannels">["channels"][number] {
   const { state, channelId, name, createdAtMs } = channel;
   const member = state.isActive(agent.agentId);
   const consumed = member ? channel.cursor(agent.agentId) : undefined;
@@ -133,8 +150,9 @@ export async function listMembers(
 }
 
 /**
- * Somebody that lapsed may leave too. A statement about another leaf takes the place of an earlier one. An agent that says which
- * membership it leaves is told when that is over: its statement is about a leaf that is gone.
+ * Somebody that lapsed may leave too. A statement about another leaf takes the place of an earlier
+ * one. An agent that says which membership it leaves is told when that is over: its statement is
+ * about a leaf that is gone.
  */
 export async function leaveChannel(
   asker: AgentAsker,
@@ -143,10 +161,15 @@ export async function leaveChannel(
   const { core, agent: { agentId, publicKey, account } } = asker;
   const channel = await core.channels.open(channelId);
   const membership = (): Membership => {
-    const member = channel?.state.closed === undefined ? channel?.state.members.get(agentId) : undefined;
+    const member = channel?.state.closed === undefined
+      ? channel?.state.members.get(agentId)
+      : undefined;
     if (member === undefined) throw channelNotFound();
     if (left === undefined || left === member.joinedSequence) return member;
-    throw new Refusal("state_conflict", "This agent was brought in anew; leave again once the Welcome has come");
+    throw new Refusal(
+      "state_conflict",
+      "This agent was brought in anew; leave again once the Welcome has come",
+    );
   };
   membership();
   if (channel === undefined) throw channelNotFound();
@@ -180,16 +203,27 @@ export async function leaveChannel(
   const open = core.joins.ofAgent(agentId, channelId);
   if (open !== undefined) core.joins.remove(open.requestId);
   await core.deps.engine.dropCursor(channelId, agentId);
-  if (channel.state.leaving.length === channel.state.members.size) await close(core, channel, agentId);
+  if (channel.state.leaving.length === channel.state.members.size) {
+    await close(core, channel, agentId);
+  }
   return { sequence };
 }
 
 /** Each is an entry for all members: the room of the log alone would let one agent fill it. */
-function checkLeaveRate({ core, agent }: AgentAsker, channelId: ChannelId, { leaving }: Membership): void {
+function checkLeaveRate(
+  { core, agent }: AgentAsker,
+  channelId: ChannelId,
+  { leaving }: Membership,
+): void {
   if (leaving?.reason !== "left") return;
-  const retryAfterMs = core.limits.rates.leavesAgain.take(`${channelId} ${agent.agentId}`, core.deps.nowMs());
+  const retryAfterMs = core.limits.rates.leavesAgain.take(
+    `${channelId} ${agent.agentId}`,
+    core.deps.nowMs(),
+  );
   if (retryAfterMs === undefined) return;
-  throw new Refusal("rate_limited", "This agent has left already, and says so too often; wait", { retryAfterMs });
+  throw new Refusal("rate_limited", "This agent has left already, and says so too often; wait", {
+    retryAfterMs,
+  });
 }
 
 export async function closeChannel(
@@ -200,11 +234,15 @@ export async function closeChannel(
   const channel = await core.channels.open(channelId);
   if (channel === undefined) throw channelNotFound();
   const { state } = channel;
-  const owns = state.owners.has(agent.agentId) && state.members.get(agent.agentId)?.leaving?.reason !== "left";
+  const owns = state.owners.has(agent.agentId) &&
+    state.members.get(agent.agentId)?.leaving?.reason !== "left";
   const mayClose = channel.account === agent.account || owns;
   if (!mayClose) {
     await openAsMember(asker, channelId);
-    throw new Refusal("not_allowed", "Only an owner, or the account that created a channel, may close it");
+    throw new Refusal(
+      "not_allowed",
+      "Only an owner, or the account that created a channel, may close it",
+    );
   }
   return { closedAtMs: state.closed?.timeMs ?? await close(core, channel, agent.agentId) };
 }
@@ -216,7 +254,9 @@ export async function closeChannelsOf(core: CoreParts, account: AccountId): Prom
   for (let page = await engine.listChannels({ agentId: nobody, account, limit });;) {
     for (const channelId of page.channels) {
       const channel = await channels.open(channelId);
-      if (channel !== undefined && channel.state.closed === undefined) await close(core, channel, nobody);
+      if (channel !== undefined && channel.state.closed === undefined) {
+        await close(core, channel, nobody);
+      }
     }
     const after = page.channels.at(-1);
     if (!page.more || after === undefined) return;

@@ -18,22 +18,29 @@ export function followCluster(core: CoreParts): ClusterListener {
     told: (agentId, operation, body) => core.sessions.of(agentId)?.notify(operation, body),
     joinShared: (request) => takeJoin(core, request),
     joinEnded: (requestId) => core.joins.endedElsewhere(requestId),
-    confirmed: (channelId, agentId, statement) => core.channels.loaded(channelId)?.confirm(agentId, statement),
+    confirmed: (channelId, agentId, statement) =>
+      core.channels.loaded(channelId)?.confirm(agentId, statement),
     welcomed: (channelId, agentIds) => {
       // A channel in memory learns of it from its log.
       if (core.channels.isLoaded(channelId)) return;
       const here = agentIds.filter((agentId) => core.sessions.of(agentId) !== undefined);
       if (here.length > 0) core.background.run("welcome", () => welcome(core, channelId, here));
     },
-    cursorMoved: (channelId, agentId, cursor) => core.channels.loaded(channelId)?.learnCursor(agentId, cursor),
+    cursorMoved: (channelId, agentId, cursor) =>
+      core.channels.loaded(channelId)?.learnCursor(agentId, cursor),
     trimmed: (channelId, through) => {
       const channel = core.channels.loaded(channelId);
-      if (channel !== undefined) channel.trimmed = Math.max(channel.trimmed, Math.min(through, channel.head));
+      if (channel !== undefined) {
+        channel.trimmed = Math.max(channel.trimmed, Math.min(through, channel.head));
+      }
     },
     hasRoom: () => core.sessions.hasRoom,
-    stalled: () => core.sessions.sendAway("The relay has no answer from the log that it shares with others"),
+    stalled: () =>
+      core.sessions.sendAway("The relay has no answer from the log that it shares with others"),
     keyPackagesLost: () => {
-      for (const agentId of core.sessions.agents) core.background.run("greeting", () => askForMore(core, agentId));
+      for (const agentId of core.sessions.agents) {
+        core.background.run("greeting", () => askForMore(core, agentId));
+      }
     },
   };
 }
@@ -67,7 +74,11 @@ function holds(core: CoreParts, request: PendingJoin): boolean {
   }
 }
 
-async function welcome(core: CoreParts, channelId: ChannelId, agentIds: readonly AgentId[]): Promise<void> {
+async function welcome(
+  core: CoreParts,
+  channelId: ChannelId,
+  agentIds: readonly AgentId[],
+): Promise<void> {
   const channel = await core.channels.open(channelId);
   for (const agentId of agentIds) {
     const session = core.sessions.of(agentId);

@@ -34,7 +34,10 @@ type Commit = RequestBody<"SendCommit">;
 const inviteEnded =
   "The invite is over: an owner removed the agent that made it, or one that came in by it; ask for a new one";
 
-export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): Promise<ReplyBody<"SendCommit">> {
+export function sendCommit(
+  asker: AgentAsker,
+  body: RequestBody<"SendCommit">,
+): Promise<ReplyBody<"SendCommit">> {
   return asker.session.inOrder(async (release) => {
     const channel = await openAsMember(asker, body.channelId);
     checkHeader(asker, body);
@@ -45,7 +48,8 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
     const original = await asker.core.deps.engine.findKey(channel.channelId, key);
     if (original !== undefined) return answer({ ...original, duplicate: true }, commitHash);
     await reachEpoch(asker.core, channel, body.epoch);
-    // Again: a commit that came meanwhile may have removed the sender, and made a future epoch the current one.
+    // Again: a commit that came meanwhile may have removed the sender, and made a future epoch the
+    // current one.
     if (!channel.state.isActive(asker.agent.agentId)) throw channelNotFound();
     if (body.epoch !== channel.state.epoch) {
       asker.core.deps.meter.epochConflicts++;
@@ -55,7 +59,11 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
     checkState(channel, body);
     checkChange(asker, author.agentId, channel, body);
     const welcomeBytes = welcomeBytesOf(body.welcomes);
-    using _adding = await admitUnasked(asker.core, channel, { added: body.added, answers: body.answers, welcomeBytes });
+    using _adding = await admitUnasked(asker.core, channel, {
+      added: body.added,
+      answers: body.answers,
+      welcomeBytes,
+    });
     const { core, agent } = asker;
     const room = await roomIn(core, channel, agent.account);
     const invites = await inviteChanges(core, channel, body);
@@ -96,8 +104,8 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
 }
 
 /**
- * Whether the commit adds an agent that had no place in the channel: one that comes back takes no more room than
- * before.
+ * Whether the commit adds an agent that had no place in the channel: one that comes back takes no
+ * more room than before.
  */
 function isGrowth({ state }: Channel, { added, removed }: Commit): boolean {
   const gone = new Set(removed);
@@ -105,8 +113,8 @@ function isGrowth({ state }: Channel, { added, removed }: Commit): boolean {
 }
 
 /**
- * Whether nobody comes or goes, and the owners stay the same: anybody may name those that there are. The log takes a commit only
- * in the epoch whose owners these are.
+ * Whether nobody comes or goes, and the owners stay the same: anybody may name those that there
+ * are. The log takes a commit only in the epoch whose owners these are.
  */
 function isRoutine({ state }: Channel, { added, removed, owners }: Commit): boolean {
   return added.length + removed.length === 0 &&
@@ -114,7 +122,12 @@ function isRoutine({ state }: Channel, { added, removed, owners }: Commit): bool
 }
 
 /** Commits that only remove members, or admit them again, are how a channel recovers. */
-function exempt(asker: AgentAsker, channel: Channel, body: Commit, bytes: number): Exemption | undefined {
+function exempt(
+  asker: AgentAsker,
+  channel: Channel,
+  body: Commit,
+  bytes: number,
+): Exemption | undefined {
   const { channelId, added, removed } = body;
   if (isGrowth(channel, body) || added.length + removed.length === 0) return undefined;
   asker.core.limits.storage.refuseRemoval();
@@ -135,10 +148,16 @@ function checkHeader({ core }: AgentAsker, { channelId, epoch, commit, welcomes 
   }
   const header = readPrivateMessageHeader(commit);
   if (header.contentType !== "commit") {
-    throw new Refusal("invalid_request", `SendCommit takes commits, this is of content type ${header.contentType}`);
+    throw new Refusal(
+      "invalid_request",
+      `SendCommit takes commits, this is of content type ${header.contentType}`,
+    );
   }
   if (header.channelId !== groupIdOf(channelId, generationOf(epoch)) || header.epoch !== epoch) {
-    throw new Refusal("invalid_request", "The commit is for another channel or epoch than its request says");
+    throw new Refusal(
+      "invalid_request",
+      "The commit is for another channel or epoch than its request says",
+    );
   }
   for (const { welcome } of welcomes) checkWelcome(welcome, welcomeBytes);
 }
@@ -149,28 +168,48 @@ interface Author {
 }
 
 /**
- * Returns who made the commit: the asker, but for one that a log which was set back has lost. Any member puts such a commit back
- * as it was made, and stands for nothing in it.
+ * Returns who made the commit: the asker, but for one that a log which was set back has lost. Any
+ * member puts such a commit back as it was made, and stands for nothing in it.
  */
 function authorOf({ agent }: AgentAsker, { author, welcomes, answers }: Commit): Author {
   if (author === undefined) return agent;
   if (welcomes.length > 0 || answers.length > 0) {
-    throw new Refusal("invalid_request", "A commit of another member is put back without Welcomes and answers");
+    throw new Refusal(
+      "invalid_request",
+      "A commit of another member is put back without Welcomes and answers",
+    );
   }
-  return { agentId: agentIdOf(author.signatureKey, author.identity), publicKey: author.signatureKey };
+  return {
+    agentId: agentIdOf(author.signatureKey, author.identity),
+    publicKey: author.signatureKey,
+  };
 }
 
-/** So that nobody but its author stands for a commit, and for what it declares: members check it with the author's leaf. */
-function checkSignature({ core }: AgentAsker, author: Author, body: Commit, commitHash: Uint8Array): void {
+/**
+ * So that nobody but its author stands for a commit, and for what it declares: members check it
+ * with the author's leaf.
+ */
+function checkSignature(
+  { core }: AgentAsker,
+  author: Author,
+  body: Commit,
+  commitHash: Uint8Array,
+): void {
   if (body.generation !== generationOf(body.epoch)) {
-    throw new Refusal("invalid_request", "The commit's epoch is of another generation than its request says");
+    throw new Refusal(
+      "invalid_request",
+      "The commit's epoch is of another generation than its request says",
+    );
   }
   const statement = commitStatement({ ...body, commitHash, owners: body.owners?.agentIds });
   if (core.deps.verifySignature(author.publicKey, statement, body.signature)) return;
   throw new Refusal("invalid_request", "The signature of the commit statement is wrong");
 }
 
-/** Somebody that a wrong Welcome let in with other keys would make a commit that nobody can follow, and not know it. */
+/**
+ * Somebody that a wrong Welcome let in with other keys would make a commit that nobody can follow,
+ * and not know it.
+ */
 function checkState({ state: { epochState } }: Channel, { state, author }: Commit): void {
   if (epochState === undefined ? author === undefined : equalBytes(epochState, state)) return;
   throw new Refusal(
@@ -180,12 +219,19 @@ function checkState({ state: { epochState } }: Channel, { state, author }: Commi
 }
 
 function checkWelcome(welcome: Uint8Array, maxBytes: number): void {
-  if (welcome.length > maxBytes) throw new Refusal("payload_too_large", `A Welcome has at most ${maxBytes} bytes here`);
+  if (welcome.length > maxBytes) {
+    throw new Refusal("payload_too_large", `A Welcome has at most ${maxBytes} bytes here`);
+  }
   readWelcomeHeader(welcome);
 }
 
 /** Against the membership of the epoch in which the commit was made, which is the current one. */
-function checkChange({ core, agent }: AgentAsker, author: AgentId, channel: Channel, body: Commit): void {
+function checkChange(
+  { core, agent }: AgentAsker,
+  author: AgentId,
+  channel: Channel,
+  body: Commit,
+): void {
   const { state } = channel;
   // The author of one that is put back may have left since it made it.
   const mayCommit = body.author === undefined ? state.isActive(author) : state.members.has(author);
@@ -193,13 +239,23 @@ function checkChange({ core, agent }: AgentAsker, author: AgentId, channel: Chan
   const { added, removed } = body;
   checkLists(body);
   const gone = new Set(removed);
-  if (gone.has(author)) throw new Refusal("invalid_request", "A commit cannot remove its sender; leave instead");
-  // An absent one may have been removed here by a commit that its founding has undone: the group still names it.
-  const stranger = removed.find((agentId) => !state.members.has(agentId) && !state.absent.has(agentId));
-  if (stranger !== undefined) throw new Refusal("invalid_request", `Agent ${stranger} is not in the channel`);
-  const isPresent = (agentId: AgentId): boolean => state.members.has(agentId) && !state.absent.has(agentId);
+  if (gone.has(author)) {
+    throw new Refusal("invalid_request", "A commit cannot remove its sender; leave instead");
+  }
+  // An absent one may have been removed here by a commit that its founding has undone: the group
+  // still names it.
+  const stranger = removed.find((agentId) =>
+    !state.members.has(agentId) && !state.absent.has(agentId)
+  );
+  if (stranger !== undefined) {
+    throw new Refusal("invalid_request", `Agent ${stranger} is not in the channel`);
+  }
+  const isPresent = (agentId: AgentId): boolean =>
+    state.members.has(agentId) && !state.absent.has(agentId);
   const present = added.find((agentId) => isPresent(agentId) && !gone.has(agentId));
-  if (present !== undefined) throw new Refusal("already_member", `Agent ${present} is in the channel already`);
+  if (present !== undefined) {
+    throw new Refusal("already_member", `Agent ${present} is in the channel already`);
+  }
   if (state.members.size - removed.length + added.length > core.config.limits.membersPerChannel) {
     throw new Refusal(
       "member_limit_reached",
@@ -208,15 +264,20 @@ function checkChange({ core, agent }: AgentAsker, author: AgentId, channel: Chan
   }
   const answered = checkAnswers(core, agent.agentId, body);
   checkReturns(core, state, body);
-  // The requests of members that left or came back are lost with the log: an owner that puts the commit back vouches
-  // for them. A member that asks again now, because nobody else can go on, agrees that it came back.
+  // The requests of members that left or came back are lost with the log: an owner that puts the
+  // commit back vouches for them. A member that asks again now, because nobody else can go on,
+  // agrees that it came back.
   const rejoining = body.author === undefined ? answered : askingIn(core, body);
   if (state.owners.has(author) || state.owners.has(agent.agentId)) return checkOwners(body);
   checkUnowned(channel, body, rejoining);
 }
 
 /** The agents whose open requests to come back this commit answers. */
-function checkAnswers({ joins }: CoreParts, sender: AgentId, { channelId, answers, added }: Commit): Set<AgentId> {
+function checkAnswers(
+  { joins }: CoreParts,
+  sender: AgentId,
+  { channelId, answers, added }: Commit,
+): Set<AgentId> {
   const rejoins = answers.flatMap((requestId) => {
     const request = joins.find(requestId);
     return request?.kind === "rejoin" && request.channelId === channelId ? [request] : [];
@@ -224,7 +285,9 @@ function checkAnswers({ joins }: CoreParts, sender: AgentId, { channelId, answer
   if (rejoins.some((request) => !mayAnswer(request, sender))) {
     throw new Refusal("not_allowed", "An agent asked another member to let it in again");
   }
-  return new Set(rejoins.map(({ agentId }) => agentId).filter((agentId) => added.includes(agentId)));
+  return new Set(
+    rejoins.map(({ agentId }) => agentId).filter((agentId) => added.includes(agentId)),
+  );
 }
 
 /** Those of the added that ask to come back, whomever they ask. */
@@ -232,7 +295,10 @@ function askingIn({ joins }: CoreParts, { channelId, added }: Commit): Set<Agent
   return new Set(added.filter((agentId) => joins.ofAgent(agentId, channelId)?.kind === "rejoin"));
 }
 
-/** An answer to a request that its agent has withdrawn by leaving would bring in an agent that wants to be out. */
+/**
+ * An answer to a request that its agent has withdrawn by leaving would bring in an agent that wants
+ * to be out.
+ */
 function checkReturns({ joins }: CoreParts, state: ChannelState, { answers, added }: Commit): void {
   if (answers.every((requestId) => joins.find(requestId) !== undefined)) return;
   if (added.every((agentId) => state.members.get(agentId)?.leaving?.reason !== "left")) return;
@@ -240,7 +306,9 @@ function checkReturns({ joins }: CoreParts, state: ChannelState, { answers, adde
 }
 
 function checkOwners({ owners }: Commit): void {
-  if (owners?.agentIds.length === 0) throw new Refusal("invalid_request", "A channel needs an owner");
+  if (owners?.agentIds.length === 0) {
+    throw new Refusal("invalid_request", "A channel needs an owner");
+  }
 }
 
 /** Nobody is named twice, and Welcomes are for those who are added. */
@@ -250,29 +318,51 @@ function checkLists({ added, removed, welcomes }: Commit): void {
     throw new Refusal("invalid_request", "An agent is named twice among those added or removed");
   }
   const recipients = welcomes.flatMap(({ recipients }) => recipients);
-  if (welcomes.some(({ recipients }) => recipients.length === 0) || new Set(recipients).size < recipients.length) {
-    throw new Refusal("invalid_request", "A Welcome is for nobody, or for the same agent as another");
+  if (
+    welcomes.some(({ recipients }) => recipients.length === 0) ||
+    new Set(recipients).size < recipients.length
+  ) {
+    throw new Refusal(
+      "invalid_request",
+      "A Welcome is for nobody, or for the same agent as another",
+    );
   }
   const uninvited = recipients.find((agentId) => !joining.has(agentId));
   if (uninvited !== undefined) {
-    throw new Refusal("invalid_request", `A Welcome is for agent ${uninvited}, which the commit does not add`);
+    throw new Refusal(
+      "invalid_request",
+      `A Welcome is for agent ${uninvited}, which the commit does not add`,
+    );
   }
 }
 
-/** A member that owns nothing removes, and brings back, only those who asked for it. Members judge the proofs in the commit. */
-function checkUnowned({ state }: Channel, { added, removed, owners }: Commit, rejoining: ReadonlySet<AgentId>): void {
-  const hasLeft = (agentId: AgentId): boolean => state.members.get(agentId)?.leaving?.reason === "left";
+/**
+ * A member that owns nothing removes, and brings back, only those who asked for it. Members judge
+ * the proofs in the commit.
+ */
+function checkUnowned(
+  { state }: Channel,
+  { added, removed, owners }: Commit,
+  rejoining: ReadonlySet<AgentId>,
+): void {
+  const hasLeft = (agentId: AgentId): boolean =>
+    state.members.get(agentId)?.leaving?.reason === "left";
   if (removed.some((agentId) => !hasLeft(agentId) && !rejoining.has(agentId))) {
     throw new Refusal("not_allowed", "Only owners remove members that did not ask for it");
   }
   if (added.some((agentId) => state.absent.has(agentId) && !rejoining.has(agentId))) {
-    throw new Refusal("not_allowed", "Only owners bring in an absent member that did not ask for it");
+    throw new Refusal(
+      "not_allowed",
+      "Only owners bring in an absent member that did not ask for it",
+    );
   }
   if (owners === undefined) return;
   const remaining = [...state.owners].filter((owner) =>
     !removed.includes(owner) || (added.includes(owner) && !hasLeft(owner))
   );
-  if (!sameAgents(owners.agentIds, remaining)) throw new Refusal("not_allowed", "Only owners change the owners");
+  if (!sameAgents(owners.agentIds, remaining)) {
+    throw new Refusal("not_allowed", "Only owners change the owners");
+  }
 }
 
 function sameAgents(a: readonly AgentId[], b: readonly AgentId[]): boolean {
@@ -286,7 +376,8 @@ export async function sendWelcome(
   const { core, agent } = asker;
   const channel = await openAsMember(asker, body.channelId);
   await reachEpoch(core, channel, body.epoch);
-  // Of the moment in which the sender is a member: a commit that comes meanwhile makes it a conflict.
+  // Of the moment in which the sender is a member: a commit that comes meanwhile makes it a
+  // conflict.
   const { epoch } = channel.state;
   checkWelcome(body.welcome, core.config.limits.welcomeBytes);
   const { recipients } = body;
@@ -294,14 +385,20 @@ export async function sendWelcome(
     throw new Refusal("invalid_request", "A Welcome is for nobody, or names an agent twice");
   }
   if (body.epoch < 1 || body.epoch > channel.state.epoch) throw epochConflict(channel.state.epoch);
-  const hash = sha256(concatBytes(utf8ToBytes(`${body.epoch} ${[...recipients].sort().join()} `), body.welcome));
+  const hash = sha256(
+    concatBytes(utf8ToBytes(`${body.epoch} ${[...recipients].sort().join()} `), body.welcome),
+  );
   const key = `welcome:${bytesToHex(hash)}`;
   const original = await core.deps.engine.findKey(channel.channelId, key);
   if (original !== undefined) return { sequence: original.sequence, duplicate: true };
   for (const agentId of recipients) await checkWelcomeFor(channel, agentId, agent.agentId);
   core.limits.storage.refuseGrowth(body.welcome.length);
   const welcomeBytes = welcomeBytesOf([body]);
-  using _adding = await admitUnasked(core, channel, { added: recipients, answers: [], welcomeBytes });
+  using _adding = await admitUnasked(core, channel, {
+    added: recipients,
+    answers: [],
+    welcomeBytes,
+  });
   const room = await roomIn(core, channel, agent.account);
   const entryBody = encodeWelcomeBody(body);
   const payment = await payHandshake(asker, entryBody.body.length);
@@ -326,17 +423,29 @@ export async function sendWelcome(
 }
 
 /**
- * The recipient was added and has not taken a Welcome yet. Only the member that added it can make one, and what another member
- * sends would take the place of a good one.
+ * The recipient was added and has not taken a Welcome yet. Only the member that added it can make
+ * one, and what another member sends would take the place of a good one.
  */
-async function checkWelcomeFor(channel: Channel, recipient: AgentId, sender: AgentId): Promise<void> {
+async function checkWelcomeFor(
+  channel: Channel,
+  recipient: AgentId,
+  sender: AgentId,
+): Promise<void> {
   const member = channel.state.members.get(recipient);
   const waits = channel.state.isActive(recipient) && member !== undefined &&
     (channel.cursor(recipient) ?? 0) < member.joinedSequence;
-  if (!waits) throw new Refusal("invalid_request", `Agent ${recipient} does not wait for a Welcome into this channel`);
+  if (!waits) {
+    throw new Refusal(
+      "invalid_request",
+      `Agent ${recipient} does not wait for a Welcome into this channel`,
+    );
+  }
   const added = (await channel.itemAt(member.joinedSequence))?.item;
   if (added?.kind === "commit" && added.sender === sender) return;
-  throw new Refusal("not_allowed", `Agent ${recipient} was added by another member, which sends its Welcome`);
+  throw new Refusal(
+    "not_allowed",
+    `Agent ${recipient} was added by another member, which sends its Welcome`,
+  );
 }
 
 export async function findCommit(

@@ -19,14 +19,21 @@ export async function subscribe(
   // Else it would take the place of a subscription of the session that has replaced this one.
   if (session.isEnded) throw new Refusal("transport_error", "The session has ended");
   const consumed = channel.cursor(agentId) ?? 0;
-  const { joinedSequence } = channel.state.members.get(agentId) ?? channel.state.former.get(agentId) ??
+  const { joinedSequence } = channel.state.members.get(agentId) ??
+    channel.state.former.get(agentId) ??
     { joinedSequence: 0 };
   if (after !== undefined && after > channel.head) await core.deps.cluster?.catchUp();
   if (after !== undefined && (after > channel.head || after < joinedSequence)) {
-    throw new Refusal("cursor_invalid", `This agent can read from ${joinedSequence} to ${channel.head}, not ${after}`);
+    throw new Refusal(
+      "cursor_invalid",
+      `This agent can read from ${joinedSequence} to ${channel.head}, not ${after}`,
+    );
   }
   if (after !== undefined && known !== undefined && !equalBytes(known, log)) {
-    throw new Refusal("cursor_invalid", "The relay was put back from a backup since: read on without a position");
+    throw new Refusal(
+      "cursor_invalid",
+      "The relay was put back from a backup since: read on without a position",
+    );
   }
   const start = Math.max(after ?? 0, consumed, joinedSequence);
   session.unsubscribe(channelId);
@@ -37,7 +44,13 @@ export async function subscribe(
     );
   }
   const confirms = session.link.transport !== "typed";
-  const subscription = new Subscription(channel, session, { agentId, tag, windowBytes, after: start, confirms });
+  const subscription = new Subscription(channel, session, {
+    agentId,
+    tag,
+    windowBytes,
+    after: start,
+    confirms,
+  });
   session.subscribe(channelId, { channel, subscription });
   channel.subscriptions.set(agentId, subscription);
   session.notify("DeliverStart", { channelId, tag, after: start });
@@ -69,18 +82,25 @@ export async function acknowledge(
   const channel = held?.channel ?? await openAsReader(asker, channelId);
   if (Math.max(consumed, received) > channel.head) await core.deps.cluster?.catchUp();
   if (consumed > channel.head || received > channel.head) {
-    throw new Refusal("cursor_invalid", `The channel's log ends at ${channel.head}; cannot acknowledge beyond it`);
+    throw new Refusal(
+      "cursor_invalid",
+      `The channel's log ends at ${channel.head}; cannot acknowledge beyond it`,
+    );
   }
   held?.subscription.received(Math.max(received, consumed));
   channel.acknowledge(agentId, consumed);
   core.upkeep.touch(channel);
   const cursor = channel.cursorOf(agentId);
-  // Nobody waits for the disk of a notice: the cursor is written within a second, and what comes twice is recognised.
+  // Nobody waits for the disk of a notice: the cursor is written within a second, and what comes
+  // twice is recognised.
   if (!quiet) await core.deps.engine.moveCursor(channelId, agentId, cursor);
   return { consumed: cursor.consumed };
 }
 
-/** Whether the statement is true, its readers judge. It is in memory only, and the member says it again. */
+/**
+ * Whether the statement is true, its readers judge. It is in memory only, and the member says it
+ * again.
+ */
 export async function confirm(
   asker: AgentAsker,
   { channelId, ...statement }: RequestBody<"Confirm">,
@@ -95,7 +115,10 @@ export async function confirm(
   return {};
 }
 
-/** The agent's own entry, so that it can see whether it remembers it. Nothing when it is another's, or trimmed. */
+/**
+ * The agent's own entry, so that it can see whether it remembers it. Nothing when it is another's,
+ * or trimmed.
+ */
 export async function readOwn(
   asker: AgentAsker,
   { channelId, sequence }: RequestBody<"ReadOwn">,
@@ -108,10 +131,13 @@ export async function readOwn(
     case "message":
       return { message: { epoch, ...decodeMessageBody(item) } };
     case "commit": {
-      const { commit, added, removed, owners, signature, generation, state, nextState } = decodeCommitBody(item);
+      const { commit, added, removed, owners, signature, generation, state, nextState } =
+        decodeCommitBody(item);
       const declared = { added, removed, ...(owners && { owners }) };
       const signed = signature && state && nextState && { signature, state, nextState };
-      return signed === undefined ? {} : { commit: { epoch, commit, ...declared, ...signed, generation } };
+      return signed === undefined
+        ? {}
+        : { commit: { epoch, commit, ...declared, ...signed, generation } };
     }
     default:
       return {};

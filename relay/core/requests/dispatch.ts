@@ -62,12 +62,14 @@ export async function dispatch(
 ): Promise<ReplyBody<CallName>> {
   const asker: Asker = { core, session, quiet: envelope.kind === "notice" };
   if (isOpen(envelope.operation)) {
-    const handler = openHandlers[envelope.operation] as Handler<CallName, Asker>; // cast: of the body's own operation
+    // cast: of the body's own operation
+    const handler = openHandlers[envelope.operation] as Handler<CallName, Asker>;
     return await handler(asker, envelope.body);
   }
   const { agent } = session;
   if (agent === undefined) throw new Refusal("auth_failed", "Authenticate first");
-  const handler = handlers[envelope.operation] as Handler<CallName>; // cast: of the body's own operation
+  // cast: of the body's own operation
+  const handler = handlers[envelope.operation] as Handler<CallName>;
   const by: AgentAsker = { ...asker, agent };
   if (agent.grant !== undefined) {
     const authorized = authorize(by, agent.grant, envelope);

@@ -18,7 +18,10 @@ interface Scene {
   readonly bob: Actor;
   readonly carol: Actor;
   readonly channelId: RequestBody<"SendCommit">["channelId"];
-  /** Alice's founding after bob's bad commit of epoch 2. It has been checked, and waits for the engine. */
+  /**
+   * Alice's founding after bob's bad commit of epoch 2. It has been checked, and waits for the
+   * engine.
+   */
   readonly founding: Promise<{ readonly epoch: number }>;
   /** Sizes of the foundings that the engine was asked to take. */
   readonly attempts: readonly number[];
@@ -53,7 +56,10 @@ function bytesOf(allowances: Allowances, key: string): number {
   return low;
 }
 
-/** Alice and carol own the channel. `prepare` may return what is waited for until `between`, in place of the engine. */
+/**
+ * Alice and carol own the channel. `prepare` may return what is waited for until `between`, in
+ * place of the engine.
+ */
 async function race(
   between: (scene: Scene) => Promise<unknown>,
   end: (scene: Scene) => Promise<unknown>,
@@ -64,19 +70,31 @@ async function race(
   let isSilent = false;
   const silence = (): void => void (isSilent = true);
   const cluster = quietCluster({
-    catchUp: () => isSilent ? Promise.reject(new EngineError("unavailable", "No answer")) : Promise.resolve(),
+    catchUp: () =>
+      isSilent ? Promise.reject(new EngineError("unavailable", "No answer")) : Promise.resolve(),
   });
   const world = await createWorld({ engine: held, cluster });
-  const { limits } = world.core as unknown as { limits: Limits }; // cast: the core has them, its interface does not
+  // cast: the core has them, its interface does not
+  const { limits } = world.core as unknown as { limits: Limits };
   try {
     const { alice, bob, channelId } = await createPair(world);
     const carol = await Actor.connect(world, 3);
     const agentIds = [alice.agentId, carol.agentId];
-    const { sequence } = await alice.commit(channelId, 1, { added: [carol.agentId], owners: { agentIds } });
+    const { sequence } = await alice.commit(channelId, 1, {
+      added: [carol.agentId],
+      owners: { agentIds },
+    });
     await carol.acknowledge(channelId, sequence);
     const bad = commitRequest(channelId, 2, { sender: bob.agent, salt: 0 }, {});
     await bob.client.call("SendCommit", bad);
-    const plan = { channelId, founder: alice.agent, bad, blamed: bob.agent, members: agentIds, owners: agentIds };
+    const plan = {
+      channelId,
+      founder: alice.agent,
+      bad,
+      blamed: bob.agent,
+      members: agentIds,
+      owners: agentIds,
+    };
     const until = prepare({ limits, engine, alice, carol, channelId }) ?? (() => waiting);
     const before = bytesOf(limits.allowances, alice.accountId);
     const founding = alice.client.call("FoundGeneration", foundingRequest(plan));
@@ -84,7 +102,18 @@ async function race(
     const drawn = (): number => bytesOf(limits.allowances, alice.accountId) - before;
     const counted = (): number =>
       10 - limits.rates.foundings.look(`${channelId} by ${alice.agentId}`, startMs).remaining;
-    const scene = { alice, bob, carol, channelId, founding, attempts, silence, paid, drawn, counted };
+    const scene = {
+      alice,
+      bob,
+      carol,
+      channelId,
+      founding,
+      attempts,
+      silence,
+      paid,
+      drawn,
+      counted,
+    };
     founding.catch(() => {}); // `end` looks at it
     await until();
     await between(scene);
@@ -204,11 +233,20 @@ Deno.test("a founding that a change came before, while it waited for its turn, i
     },
     ({ limits, engine, alice, carol, channelId }) => {
       const { promise, resolve } = Promise.withResolvers<void>();
-      for (let i = 0; i < 256; i++) void limits.appends.pass(parseAccountId(alice.accountId), () => promise);
+      for (let i = 0; i < 256; i++) {
+        void limits.appends.pass(parseAccountId(alice.accountId), () => promise);
+      }
       return async () => {
         await settle(32);
         const times = { epoch: 3, timeMs: startMs, key: "lapse" };
-        const lapse = { ...emptyBody, ...times, kind: "lapse", sender: carol.agentId, added: [], removed: [] } as const;
+        const lapse = {
+          ...emptyBody,
+          ...times,
+          kind: "lapse",
+          sender: carol.agentId,
+          added: [],
+          removed: [],
+        } as const;
         await engine.append(channelId, lapse);
         await settle();
         resolve();
@@ -225,7 +263,9 @@ Deno.test("a founding beyond the hourly limit is not written", async () => {
       assertEquals([attempts, paid(), drawn()], [[], 0, 0]);
     },
     ({ limits: { rates }, alice, channelId }) => {
-      for (let i = 0; i < 10; i++) rates.foundings.take(`${channelId} by ${alice.agentId}`, startMs);
+      for (let i = 0; i < 10; i++) {
+        rates.foundings.take(`${channelId} by ${alice.agentId}`, startMs);
+      }
       return () => settle();
     },
   );

@@ -1,7 +1,8 @@
 /**
- * A new generation of a channel, for when nobody can follow its last commit. The relay cannot tell a bad commit from a good one;
- * it takes an owner's word, once for each generation, and members judge it. The epoch of the log does not matter, so that nobody
- * can starve a founding by commits of its own: one that an entry overtakes is checked again here, without its sender.
+ * A new generation of a channel, for when nobody can follow its last commit. The relay cannot tell
+ * a bad commit from a good one; it takes an owner's word, once for each generation, and members
+ * judge it. The epoch of the log does not matter, so that nobody can starve a founding by commits
+ * of its own: one that an entry overtakes is checked again here, without its sender.
  */
 import {
   type AgentId,
@@ -42,7 +43,9 @@ export async function claimForFounding(
   const channel = await openAsFounder(asker, channelId);
   checkOwner(channel, agent.agentId);
   const { state } = channel;
-  if (new Set(agentIds).size < agentIds.length) throw new Refusal("invalid_request", "An agent is named twice");
+  if (new Set(agentIds).size < agentIds.length) {
+    throw new Refusal("invalid_request", "An agent is named twice");
+  }
   const keyPackages: { agentId: AgentId; keyPackage: Uint8Array }[] = [];
   let retryAfterMs: number | undefined;
   for (const agentId of agentIds) {
@@ -62,12 +65,17 @@ export async function claimForFounding(
     if (claimed !== undefined) keyPackages.push({ agentId, keyPackage: claimed.keyPackage });
   }
   if (keyPackages.length === 0 && retryAfterMs !== undefined) {
-    throw new Refusal("rate_limited", "This channel was begun anew too often; try later", { retryAfterMs });
+    throw new Refusal("rate_limited", "This channel was begun anew too often; try later", {
+      retryAfterMs,
+    });
   }
   return { keyPackages };
 }
 
-export function foundGeneration(asker: AgentAsker, body: Founding): Promise<ReplyBody<"FoundGeneration">> {
+export function foundGeneration(
+  asker: AgentAsker,
+  body: Founding,
+): Promise<ReplyBody<"FoundGeneration">> {
   return asker.session.inOrder(async (release) => {
     const { core, agent } = asker;
     const { channelId, founding } = body;
@@ -121,15 +129,19 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
 const maxAttempts = 5;
 
 /**
- * The engine refuses it behind a change that came after it was checked: that may have removed or demoted its sender, or let a
- * member leave. Then it is checked again. Each attempt is a command of the log, so one that was lost is paid for and counted, and
- * another one is made only within the reserve or the allowance.
+ * The engine refuses it behind a change that came after it was checked: that may have removed or
+ * demoted its sender, or let a member leave. Then it is checked again. Each attempt is a command of
+ * the log, so one that was lost is paid for and counted, and another one is made only within the
+ * reserve or the allowance.
  */
 async function appendJudged(
   asker: AgentAsker,
   channel: Channel,
   body: Founding,
-  entry: Pick<NewEntry, "bodyVersion" | "body" | "key" | "commitHash" | "records" | "charge" | "room">,
+  entry: Pick<
+    NewEntry,
+    "bodyVersion" | "body" | "key" | "commitHash" | "records" | "charge" | "room"
+  >,
 ): Promise<Settled> {
   const { core, agent } = asker;
   const { generation, members } = body.founding;
@@ -159,19 +171,25 @@ async function appendJudged(
         return made;
       });
     } catch (error) {
-      if (judgedAt === undefined || !(error instanceof Refusal) || error.code !== "epoch_conflict") throw error;
+      if (
+        judgedAt === undefined || !(error instanceof Refusal) || error.code !== "epoch_conflict"
+      ) throw error;
     }
     const isPaid = payLostAttempt(asker, channel.channelId, entry.body.length);
     // It does not stand in the log: nobody need wonder.
     try {
-      if (await overtakerOf(asker, channel, judgedAt) !== body.founding.blamed) count(asker, channel);
+      if (await overtakerOf(asker, channel, judgedAt) !== body.founding.blamed) {
+        count(asker, channel);
+      }
       if (!isPaid) break;
       await core.deps.cluster?.catchUp();
     } catch (error) {
       throw mayStand(error) ? logSilent() : error;
     }
   }
-  throw new Refusal("overloaded", "The channel changes too fast for this now; try again", { retryAfterMs: 100 });
+  throw new Refusal("overloaded", "The channel changes too fast for this now; try again", {
+    retryAfterMs: 100,
+  });
 }
 
 function rateKey({ agent }: AgentAsker, { channelId }: Channel): string {
@@ -183,18 +201,33 @@ function count(asker: AgentAsker, channel: Channel): void {
   asker.core.limits.rates.foundings.take(rateKey(asker, channel), asker.core.deps.nowMs());
 }
 
-/** Throws `Refusal` when the sender's foundings of this channel, lost attempts included, were too many in this hour. */
+/**
+ * Throws `Refusal` when the sender's foundings of this channel, lost attempts included, were too
+ * many in this hour.
+ */
 function refuseTooMany(asker: AgentAsker, channel: Channel): void {
   const { core } = asker;
-  const retryAfterMs = core.limits.rates.foundings.waitMs(rateKey(asker, channel), core.deps.nowMs());
+  const retryAfterMs = core.limits.rates.foundings.waitMs(
+    rateKey(asker, channel),
+    core.deps.nowMs(),
+  );
   if (retryAfterMs === undefined) return;
-  throw new Refusal("rate_limited", "This channel was begun anew too often; try later", { retryAfterMs });
+  throw new Refusal("rate_limited", "This channel was begun anew too often; try later", {
+    retryAfterMs,
+  });
 }
 
 const overtakerBytes = 256 * 1024;
 
-/** Returns the sender of the first change behind a position. The blamed agent must not use up its founder's limit. */
-async function overtakerOf({ core }: AgentAsker, { channelId }: Channel, after: number): Promise<AgentId | undefined> {
+/**
+ * Returns the sender of the first change behind a position. The blamed agent must not use up its
+ * founder's limit.
+ */
+async function overtakerOf(
+  { core }: AgentAsker,
+  { channelId }: Channel,
+  after: number,
+): Promise<AgentId | undefined> {
   const items = await core.deps.engine.read(channelId, { after, maxBytes: overtakerBytes });
   return items.flatMap((item) => item.kind !== "gap" && isChange(item) ? [item.sender] : [])[0];
 }
@@ -216,14 +249,18 @@ function checkTurn({ agent }: AgentAsker, channel: Channel, body: Founding): voi
 }
 
 function answer(
-  { sequence, epoch, timeMs }: { readonly sequence: number; readonly epoch: number; readonly timeMs: number },
+  { sequence, epoch, timeMs }: {
+    readonly sequence: number;
+    readonly epoch: number;
+    readonly timeMs: number;
+  },
 ): Omit<ReplyBody<"FoundGeneration">, "duplicate"> {
   return { sequence, epoch: epoch + 1, timeMs };
 }
 
 /**
- * A leaving member signed about its leaf of the generation before: in the new group it would have another leaf, and
- * nobody could remove it.
+ * A leaving member signed about its leaf of the generation before: in the new group it would have
+ * another leaf, and nobody could remove it.
  */
 function checkNobodyLeft({ members }: ChannelState, { welcomes }: Founding): void {
   const welcomed = welcomes.flatMap(({ recipients }) => recipients);
@@ -234,8 +271,8 @@ function checkNobodyLeft({ members }: ChannelState, { welcomes }: Founding): voi
 }
 
 /**
- * Each list ascending and without repetition; everybody is in the group or absent, and the Welcome is for the others. Whom it
- * leaves out beside the blamed is for members to judge.
+ * Each list ascending and without repetition; everybody is in the group or absent, and the Welcome
+ * is for the others. Whom it leaves out beside the blamed is for members to judge.
  */
 function checkLists({ founding, absent, welcomes }: Founding): void {
   const { members, without, owners, blamed } = founding;
@@ -247,13 +284,23 @@ function checkLists({ founding, absent, welcomes }: Founding): void {
   const founder = agentIdOf(founding.signatureKey, founding.identity);
   const welcomed = welcomes.flatMap(({ recipients }) => recipients);
   const counted = new Set([founder, ...absent, ...welcomed]);
-  const isWhole = counted.size === 1 + absent.length + welcomed.length && counted.size === known.size &&
+  const isWhole = counted.size === 1 + absent.length + welcomed.length &&
+    counted.size === known.size &&
     [...counted].every((agentId) => known.has(agentId));
-  if (!isWhole || known.has(blamed) || !owners.includes(founder) || !owners.every((owner) => known.has(owner))) {
-    throw new Refusal("invalid_request", "The members of a founding are its founder, the welcomed and the absent");
+  if (
+    !isWhole || known.has(blamed) || !owners.includes(founder) ||
+    !owners.every((owner) => known.has(owner))
+  ) {
+    throw new Refusal(
+      "invalid_request",
+      "The members of a founding are its founder, the welcomed and the absent",
+    );
   }
   if (without.includes(blamed) || without.some((agentId) => known.has(agentId))) {
-    throw new Refusal("invalid_request", "A founding leaves out nobody that is its member or that it blames");
+    throw new Refusal(
+      "invalid_request",
+      "A founding leaves out nobody that is its member or that it blames",
+    );
   }
   if (members.length + without.length + 1 > limits.membersPerChannel) {
     throw new Refusal("invalid_request", "A founding names more agents than a channel has members");
@@ -280,7 +327,10 @@ function checkSignatures({ core, agent }: AgentAsker, body: Founding): void {
   });
   const isBlamed = agentIdOf(signatureKey, identity) === founding.blamed;
   if (!isBlamed || !core.deps.verifySignature(signatureKey, declared, proof.signature)) {
-    throw new Refusal("invalid_request", "The blamed agent has not signed the commit that the founding names");
+    throw new Refusal(
+      "invalid_request",
+      "The blamed agent has not signed the commit that the founding names",
+    );
   }
   for (const { welcome } of welcomes) {
     if (welcome.length > welcomeBytes) {
@@ -291,14 +341,24 @@ function checkSignatures({ core, agent }: AgentAsker, body: Founding): void {
 }
 
 /**
- * The log's commit that ended the base is the one that is named, of the one that is blamed. Traces of commits are forgotten one
- * day; then its sender's signature has to do, and members compare with the commit that they have seen.
+ * The log's commit that ended the base is the one that is named, of the one that is blamed. Traces
+ * of commits are forgotten one day; then its sender's signature has to do, and members compare with
+ * the commit that they have seen.
  */
-async function checkBadCommit({ core }: AgentAsker, epoch: number, { channelId, founding }: Founding): Promise<void> {
+async function checkBadCommit(
+  { core }: AgentAsker,
+  epoch: number,
+  { channelId, founding }: Founding,
+): Promise<void> {
   const { generation, baseEpoch, badCommit, blamed } = founding;
   if (generationOf(baseEpoch) === generation - 1 && baseEpoch < epoch) {
     const found = await core.deps.engine.findCommit(channelId, baseEpoch);
-    if (found === undefined || (equalBytes(found.commitHash, badCommit) && found.sender === blamed)) return;
+    if (
+      found === undefined || (equalBytes(found.commitHash, badCommit) && found.sender === blamed)
+    ) return;
   }
-  throw new Refusal("invalid_request", "The log holds another commit than the one that the founding names");
+  throw new Refusal(
+    "invalid_request",
+    "The log holds another commit than the one that the founding names",
+  );
 }

@@ -1,4 +1,7 @@
-/** How commits and Welcomes are paid for: from the allowance of their sender's account, and as messages above it. */
+/**
+ * How commits and Welcomes are paid for: from the allowance of their sender's account, and as
+ * messages above it.
+ */
 import type { ChannelId } from "../../../proto/mod.ts";
 import type { Charge } from "../../engine/engine.ts";
 import { type Allowance, allowanceOf } from "../limits/plans.ts";
@@ -10,7 +13,10 @@ import type { Agent } from "../session/agent.ts";
 import type { Allowances } from "../limits/allowances.ts";
 import { payMessages } from "./message_payment.ts";
 
-/** Beyond the allowance, each part of an entry that it begins is a message: unlike messages, entries cannot give way to a gap. */
+/**
+ * Beyond the allowance, each part of an entry that it begins is a message: unlike messages, entries
+ * cannot give way to a gap.
+ */
 export const bytesPerMessage = 16 * 1024;
 
 export interface Payment {
@@ -35,9 +41,9 @@ export async function settling(payment: Payment, appending: Promise<Settled>): P
 }
 
 /**
- * A removal is never refused for want of allowance, messages or room, up to so many bytes a day of an account and of a
- * channel: it makes room, but its sender can put anything into it. This is two foundings of a thousand members, or a
- * thousand usual removals.
+ * A removal is never refused for want of allowance, messages or room, up to so many bytes a day of
+ * an account and of a channel: it makes room, but its sender can put anything into it. This is two
+ * foundings of a thousand members, or a thousand usual removals.
  */
 export const reserve: Allowance = { count: Infinity, bytes: 8 * 1024 * 1024 };
 
@@ -61,20 +67,27 @@ export function takeReserve(
 }
 
 /**
- * Of an entry that the engine refused after it stood in the log as a command. Later ones of the day have so much less. Returns
- * false when the reserve and the allowance did not cover it: it is drawn in advance, and there should be no further attempt.
+ * Of an entry that the engine refused after it stood in the log as a command. Later ones of the day
+ * have so much less. Returns false when the reserve and the allowance did not cover it: it is drawn
+ * in advance, and there should be no further attempt.
  */
 export function payLostAttempt(asker: AgentAsker, channelId: ChannelId, bytes: number): boolean {
   if (takeReserve(asker, channelId, bytes) !== undefined) return true;
   const { core: { limits: { allowances }, config, deps }, agent } = asker;
   const nowMs = deps.nowMs();
-  if (takeAllowance(agent, allowances, { bytes, allowance: allowanceOf(config, agent.plan), nowMs })) return true;
+  if (
+    takeAllowance(agent, allowances, { bytes, allowance: allowanceOf(config, agent.plan), nowMs })
+  ) return true;
   for (const { name } of sharesOf(agent)) allowances.draw(name, bytes, nowMs);
   return false;
 }
 
 /** Throws `Refusal`, but never for what is exempt. */
-export async function payHandshake(asker: AgentAsker, bytes: number, exemption?: Exemption): Promise<Payment> {
+export async function payHandshake(
+  asker: AgentAsker,
+  bytes: number,
+  exemption?: Exemption,
+): Promise<Payment> {
   const { core: { limits: { allowances }, config, deps: { meter, nowMs } }, agent } = asker;
   const shares = sharesOf(agent);
   for (const { name } of shares) await allowances.load(name);
@@ -85,14 +98,23 @@ export async function payHandshake(asker: AgentAsker, bytes: number, exemption?:
       exemption?.giveBack();
     },
   };
-  if (takeAllowance(agent, allowances, { bytes, allowance: allowanceOf(config, agent.plan), nowMs: nowMs() })) {
+  if (
+    takeAllowance(agent, allowances, {
+      bytes,
+      allowance: allowanceOf(config, agent.plan),
+      nowMs: nowMs(),
+    })
+  ) {
     return free;
   }
   if (exemption !== undefined) {
     for (const { name } of shares) allowances.draw(name, bytes, nowMs());
     return free;
   }
-  const paid = await payMessages(asker, { messages: Math.ceil(bytes / bytesPerMessage), payloadBytes: bytes });
+  const paid = await payMessages(asker, {
+    messages: Math.ceil(bytes / bytesPerMessage),
+    payloadBytes: bytes,
+  });
   if (paid instanceof Refusal) {
     meter.quotaRefusals++;
     throw paid;
@@ -110,7 +132,11 @@ export async function payHandshake(asker: AgentAsker, bytes: number, exemption?:
 function takeAllowance(
   agent: Agent,
   allowances: Allowances,
-  { bytes, allowance, nowMs }: { readonly bytes: number; readonly allowance: Allowance; readonly nowMs: number },
+  { bytes, allowance, nowMs }: {
+    readonly bytes: number;
+    readonly allowance: Allowance;
+    readonly nowMs: number;
+  },
 ): boolean {
   const taken: string[] = [];
   for (const { name, part } of sharesOf(agent)) {

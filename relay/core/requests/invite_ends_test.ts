@@ -9,18 +9,36 @@ import { createWorld, idOf, startMs, type World } from "../testing/world.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-function register(inviter: Actor, channelId: ChannelId, number: number, uses = 3): Promise<unknown> {
+function register(
+  inviter: Actor,
+  channelId: ChannelId,
+  number: number,
+  uses = 3,
+): Promise<unknown> {
   const inviteId = idOf<InviteId>(number);
-  return inviter.client.call("RegisterInvite", { channelId, inviteId, expiresAtMs: startMs + dayMs, uses });
+  return inviter.client.call("RegisterInvite", {
+    channelId,
+    inviteId,
+    expiresAtMs: startMs + dayMs,
+    uses,
+  });
 }
 
 function request(asker: Actor, channelId: ChannelId, number: number): RequestBody<"RequestJoin"> {
   const inviteId = idOf<InviteId>(number);
-  return { channelId, inviteId, keyPackage: asker.keyPackage(), mac: new Uint8Array(32), ttlMs: 60_000 };
+  return {
+    channelId,
+    inviteId,
+    keyPackage: asker.keyPackage(),
+    mac: new Uint8Array(32),
+    ttlMs: 60_000,
+  };
 }
 
 /** Carol comes in by alice's invite 5, which is good for two more: epoch 2. */
-async function createGuest(world: World): Promise<Pair & { readonly carol: Actor; readonly dave: Actor }> {
+async function createGuest(
+  world: World,
+): Promise<Pair & { readonly carol: Actor; readonly dave: Actor }> {
   const pair = await createReadingPair(world);
   const { alice, channelId } = pair;
   const [carol, dave] = [await Actor.connect(world, 3), await Actor.connect(world, 4)];
@@ -30,29 +48,38 @@ async function createGuest(world: World): Promise<Pair & { readonly carol: Actor
   return { ...pair, carol, dave };
 }
 
-worldTest("removing an agent ends the invite by which it came, for all that hold it", async (world) => {
-  const { alice, carol, dave, channelId } = await createGuest(world);
-  await register(alice, channelId, 6);
-  const { requestId } = await dave.client.call("RequestJoin", request(dave, channelId, 5));
-  await alice.commit(channelId, 2, { removed: [carol.agentId] });
-  await settle();
-  // A request that waited is told at once, and one that comes now finds nothing.
-  assertEquals(dave.client.pushed("DeliverJoinRejected").map((each) => [each.requestId, each.code]), [
-    [requestId, "join_rejected"],
-  ]);
-  await refused("not_found", dave.client.call("RequestJoin", request(dave, channelId, 5)));
-  await refused("not_found", carol.client.call("RequestJoin", request(carol, channelId, 5)));
-  // Another invite of the same inviter is nobody's fault.
-  await dave.client.call("RequestJoin", request(dave, channelId, 6));
-});
+worldTest(
+  "removing an agent ends the invite by which it came, for all that hold it",
+  async (world) => {
+    const { alice, carol, dave, channelId } = await createGuest(world);
+    await register(alice, channelId, 6);
+    const { requestId } = await dave.client.call("RequestJoin", request(dave, channelId, 5));
+    await alice.commit(channelId, 2, { removed: [carol.agentId] });
+    await settle();
+    // A request that waited is told at once, and one that comes now finds nothing.
+    assertEquals(
+      dave.client.pushed("DeliverJoinRejected").map((each) => [each.requestId, each.code]),
+      [
+        [requestId, "join_rejected"],
+      ],
+    );
+    await refused("not_found", dave.client.call("RequestJoin", request(dave, channelId, 5)));
+    await refused("not_found", carol.client.call("RequestJoin", request(carol, channelId, 5)));
+    // Another invite of the same inviter is nobody's fault.
+    await dave.client.call("RequestJoin", request(dave, channelId, 6));
+  },
+);
 
-worldTest("removing an agent ends the invites that it made, and deletes them with the commit", async (world) => {
-  const { alice, carol, dave, channelId } = await createGuest(world);
-  await register(carol, channelId, 7);
-  await alice.commit(channelId, 2, { removed: [carol.agentId] });
-  assertEquals(await world.engine.records.ofChannel(channelId), []);
-  await refused("not_found", dave.client.call("RequestJoin", request(dave, channelId, 7)));
-});
+worldTest(
+  "removing an agent ends the invites that it made, and deletes them with the commit",
+  async (world) => {
+    const { alice, carol, dave, channelId } = await createGuest(world);
+    await register(carol, channelId, 7);
+    await alice.commit(channelId, 2, { removed: [carol.agentId] });
+    assertEquals(await world.engine.records.ofChannel(channelId), []);
+    await refused("not_found", dave.client.call("RequestJoin", request(dave, channelId, 7)));
+  },
+);
 
 worldTest("an agent that leaves, or comes back, takes no invite with it", async (world) => {
   const { alice, bob, carol, dave, channelId } = await createGuest(world);
@@ -63,21 +90,28 @@ worldTest("an agent that leaves, or comes back, takes no invite with it", async 
   await dave.client.call("RequestJoin", request(dave, channelId, 5));
 });
 
-worldTest("an invite by which several came ends with the first of them that is removed", async (world) => {
-  const { alice, carol, dave, channelId } = await createGuest(world);
-  const { requestId } = await dave.client.call("RequestJoin", request(dave, channelId, 5));
-  await alice.commit(channelId, 2, { added: [dave.agentId], answers: [requestId] });
-  await alice.commit(channelId, 3, { removed: [carol.agentId] });
-  const erin = await Actor.connect(world, 6);
-  await refused("not_found", erin.client.call("RequestJoin", request(erin, channelId, 5)));
-});
+worldTest(
+  "an invite by which several came ends with the first of them that is removed",
+  async (world) => {
+    const { alice, carol, dave, channelId } = await createGuest(world);
+    const { requestId } = await dave.client.call("RequestJoin", request(dave, channelId, 5));
+    await alice.commit(channelId, 2, { added: [dave.agentId], answers: [requestId] });
+    await alice.commit(channelId, 3, { removed: [carol.agentId] });
+    const erin = await Actor.connect(world, 6);
+    await refused("not_found", erin.client.call("RequestJoin", request(erin, channelId, 5)));
+  },
+);
 
 worldTest(
   "one commit that lets somebody in by an invite and removes another that came by it ends it",
   async (world) => {
     const { alice, carol, dave, channelId } = await createGuest(world);
     const { requestId } = await dave.client.call("RequestJoin", request(dave, channelId, 5));
-    await alice.commit(channelId, 2, { added: [dave.agentId], removed: [carol.agentId], answers: [requestId] });
+    await alice.commit(channelId, 2, {
+      added: [dave.agentId],
+      removed: [carol.agentId],
+      answers: [requestId],
+    });
     assertEquals(await world.engine.records.ofChannel(channelId), []);
   },
 );
@@ -90,14 +124,17 @@ worldTest("a commit that is refused ends no invite", async (world) => {
   await dave.client.call("RequestJoin", request(dave, channelId, 5));
 });
 
-worldTest("a member that claims another's join request as answered spends no use of it", async (world) => {
-  const { alice, bob, dave, channelId } = await createGuest(world);
-  const { requestId } = await dave.client.call("RequestJoin", request(dave, channelId, 5));
-  await bob.commit(channelId, 2, { answers: [requestId] });
-  assertEquals(await usesLeft(world, channelId), 2);
-  await alice.commit(channelId, 3, { added: [dave.agentId], answers: [requestId] });
-  assertEquals(await usesLeft(world, channelId), 1);
-});
+worldTest(
+  "a member that claims another's join request as answered spends no use of it",
+  async (world) => {
+    const { alice, bob, dave, channelId } = await createGuest(world);
+    const { requestId } = await dave.client.call("RequestJoin", request(dave, channelId, 5));
+    await bob.commit(channelId, 2, { answers: [requestId] });
+    assertEquals(await usesLeft(world, channelId), 2);
+    await alice.commit(channelId, 3, { added: [dave.agentId], answers: [requestId] });
+    assertEquals(await usesLeft(world, channelId), 1);
+  },
+);
 
 worldTest("agents that one commit lets in by an invite use it up once each", async (world) => {
   const { alice, dave, channelId } = await createGuest(world);
@@ -111,15 +148,18 @@ worldTest("agents that one commit lets in by an invite use it up once each", asy
   assertEquals(await usesLeft(world, channelId), undefined);
 });
 
-worldTest("an invite is over with its time, though the relay has not deleted it yet", async (world) => {
-  const { dave, channelId } = await createGuest(world);
-  await world.time.leap(dayMs - 1);
-  await dave.client.call("RequestJoin", request(dave, channelId, 5));
-  await world.time.leap(1);
-  assertEquals(await usesLeft(world, channelId), 2, "it is stored");
-  const erin = await Actor.connect(world, 6);
-  await refused("not_found", erin.client.call("RequestJoin", request(erin, channelId, 5)));
-});
+worldTest(
+  "an invite is over with its time, though the relay has not deleted it yet",
+  async (world) => {
+    const { dave, channelId } = await createGuest(world);
+    await world.time.leap(dayMs - 1);
+    await dave.client.call("RequestJoin", request(dave, channelId, 5));
+    await world.time.leap(1);
+    assertEquals(await usesLeft(world, channelId), 2, "it is stored");
+    const erin = await Actor.connect(world, 6);
+    await refused("not_found", erin.client.call("RequestJoin", request(erin, channelId, 5)));
+  },
+);
 
 worldTest("invites of a member that left do not hold when it is back", async (world) => {
   const { alice, carol, dave, channelId } = await createGuest(world);

@@ -1,7 +1,8 @@
 /**
- * Invites as the engine keeps them. The relay knows an invite by an id that it cannot turn back into the secret. A use is
- * counted in one with the commit that answers the request, so a join that timed out costs nothing. So is the end of an invite by
- * which somebody came that the commit removes.
+ * Invites as the engine keeps them. The relay knows an invite by an id that it cannot turn back
+ * into the secret. A use is counted in one with the commit that answers the request, so a join that
+ * timed out costs nothing. So is the end of an invite by which somebody came that the commit
+ * removes.
  */
 import {
   type AgentId,
@@ -20,7 +21,10 @@ const invites: ListFormat = { what: "stored invite", steps: [] };
 
 export interface InviteRecord {
   readonly inviter: AgentId;
-  /** The membership in which it was made: an inviter that is removed and comes back has other invites. */
+  /**
+   * The membership in which it was made: an inviter that is removed and comes back has other
+   * invites.
+   */
   readonly sinceSequence: number;
   readonly uses: number;
   readonly expiresAtMs: number;
@@ -45,7 +49,10 @@ export async function findInvite(
 }
 
 /** Whether its inviter may still answer it. */
-export function isInviteGood({ inviter, sinceSequence }: InviteRecord, { state }: Channel): boolean {
+export function isInviteGood(
+  { inviter, sinceSequence }: InviteRecord,
+  { state }: Channel,
+): boolean {
   return state.isActive(inviter) && state.members.get(inviter)?.sinceSequence === sinceSequence;
 }
 
@@ -58,8 +65,9 @@ export interface InviteChanges {
 }
 
 /**
- * Those that it lets in use their invites up. An agent that it removes against its will takes with it the invites that it made
- * and the one by which it came: its maker gave it to the wrong one, or it has become known to others.
+ * Those that it lets in use their invites up. An agent that it removes against its will takes with
+ * it the invites that it made and the one by which it came: its maker gave it to the wrong one, or
+ * it has become known to others.
  */
 export async function inviteChanges(
   core: CoreParts,
@@ -69,7 +77,8 @@ export async function inviteChanges(
   const { state } = channel;
   const expelled = new Set(
     removed.filter((agentId) =>
-      !added.includes(agentId) && state.members.has(agentId) && state.members.get(agentId)?.leaving?.reason !== "left"
+      !added.includes(agentId) && state.members.has(agentId) &&
+      state.members.get(agentId)?.leaving?.reason !== "left"
     ),
   );
   const ended = expelled.size === 0 ? [] : await invitesOf(core, channel, expelled);
@@ -81,7 +90,10 @@ export async function inviteChanges(
     if (!added.includes(request.agentId) || ended.includes(request.inviteId)) continue;
     used.set(request.inviteId, [...used.get(request.inviteId) ?? [], request.agentId]);
   }
-  const edits: RecordEdit[] = ended.map((id) => ({ kind: "delete", key: inviteKey(channel.channelId, id) }));
+  const edits: RecordEdit[] = ended.map((id) => ({
+    kind: "delete",
+    key: inviteKey(channel.channelId, id),
+  }));
   for (const [inviteId, agents] of used) {
     const edit = await useEdit(core, channel, inviteKey(channel.channelId, inviteId), agents);
     if (edit !== undefined) edits.push(edit);
@@ -96,7 +108,9 @@ async function invitesOf(
   agents: ReadonlySet<AgentId>,
 ): Promise<InviteId[]> {
   const prefix = inviteKey(channelId, "");
-  const records = (await engine.records.ofChannel(channelId)).filter(({ key }) => key.startsWith(prefix));
+  const records = (await engine.records.ofChannel(channelId)).filter(({ key }) =>
+    key.startsWith(prefix)
+  );
   return records.flatMap(({ key, value }) => {
     const { inviter, came } = decodeInvite(value);
     const isOver = agents.has(inviter) || came.some((agentId) => agents.has(agentId));
@@ -117,14 +131,21 @@ async function useEdit(
   const uses = invite.uses - agents.length;
   if (uses <= 0) return { kind: "delete", key };
   const came = [...invite.came.filter((agentId) => state.members.has(agentId)), ...agents];
-  return { kind: "replace", key, revision: stored.revision, value: encodeInvite({ ...invite, uses, came }) };
+  return {
+    kind: "replace",
+    key,
+    revision: stored.revision,
+    value: encodeInvite({ ...invite, uses, came }),
+  };
 }
 
 export function inviteKey(channelId: ChannelId, inviteId: InviteId | ""): string {
   return `invite/${channelId}/${inviteId}`;
 }
 
-export function encodeInvite({ inviter, sinceSequence, uses, expiresAtMs, came }: InviteRecord): Uint8Array {
+export function encodeInvite(
+  { inviter, sinceSequence, uses, expiresAtMs, came }: InviteRecord,
+): Uint8Array {
   return encodeList(invites, [inviter, sinceSequence, uses, expiresAtMs, [...came]]);
 }
 

@@ -21,19 +21,31 @@ export async function registerInvite(
   const channel = await openAsMember(asker, channelId);
   const { state } = channel;
   const expiresAtMs = Math.min(wantedMs, nowMs() + longestInviteMs);
-  if (expiresAtMs <= nowMs()) throw new Refusal("invalid_request", "The invite has expired already; check the clock");
+  if (expiresAtMs <= nowMs()) {
+    throw new Refusal("invalid_request", "The invite has expired already; check the clock");
+  }
   const sinceSequence = state.members.get(agent.agentId)?.sinceSequence ?? 0;
   const key = inviteKey(channelId, inviteId);
   const existing = await engine.records.get(key);
   if (existing !== undefined) {
     const invite = decodeInvite(existing.value);
-    if (invite.inviter !== agent.agentId) throw new Refusal("invalid_request", "This invite id is another agent's");
+    if (invite.inviter !== agent.agentId) {
+      throw new Refusal("invalid_request", "This invite id is another agent's");
+    }
     if (invite.sinceSequence === sinceSequence) return { expiresAtMs: existing.expiresAtMs };
   }
   core.limits.storage.refuseGrowth();
   const retryAfterMs = core.limits.rates.invites.take(agent.agentId, nowMs());
-  if (retryAfterMs !== undefined) throw new Refusal("rate_limited", "Too many invites; try later", { retryAfterMs });
-  const value = encodeInvite({ inviter: agent.agentId, sinceSequence, uses, expiresAtMs, came: [] });
+  if (retryAfterMs !== undefined) {
+    throw new Refusal("rate_limited", "Too many invites; try later", { retryAfterMs });
+  }
+  const value = encodeInvite({
+    inviter: agent.agentId,
+    sinceSequence,
+    uses,
+    expiresAtMs,
+    came: [],
+  });
   const most = core.config.invitesPerChannel;
   const room = await roomIn(core, channel, agent.account);
   const record = { value, expiresAtMs, of: { channelId, most, room } };
@@ -54,11 +66,17 @@ function refusalOf(
   if (outcome.kind === "no_channel") return channelNotFound();
   if (outcome.kind === "conflict") {
     const retryAfterMs = 100;
-    return new Refusal("overloaded", "The invite was registered or used at the same time; try again", { retryAfterMs });
+    return new Refusal(
+      "overloaded",
+      "The invite was registered or used at the same time; try again",
+      { retryAfterMs },
+    );
   }
   const retryAfterMs = crowdedRetryMs;
   if (outcome.of === "records") {
-    return new Refusal("rate_limited", "This channel has too many invites; withdraw some first", { retryAfterMs });
+    return new Refusal("rate_limited", "This channel has too many invites; withdraw some first", {
+      retryAfterMs,
+    });
   }
   if (outcome.of === "channel") return channelIsFull();
   core.relief.begin(channel.account, { accountBytes, dropsMessages: false });

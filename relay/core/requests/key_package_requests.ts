@@ -1,4 +1,6 @@
-/** KeyPackages: uploaded by their owner, each claimed once by a member that adds it to a channel. */
+/**
+ * KeyPackages: uploaded by their owner, each claimed once by a member that adds it to a channel.
+ */
 import {
   checkChannelExtensions,
   type KeyPackage,
@@ -25,7 +27,9 @@ export async function uploadKeyPackage(
   const pooled: PooledKeyPackage[] = [];
   for (const [index, bytes] of keyPackages.entries()) {
     // The first are part of the request's own turn.
-    if (index % verifiedAtOnce === verifiedAtOnce - 1) await core.limits.slowTurns.take(partyOf(agent), 1);
+    if (index % verifiedAtOnce === verifiedAtOnce - 1) {
+      await core.limits.slowTurns.take(partyOf(agent), 1);
+    }
     pooled.push(pool(bytes, checkOwn(asker, bytes, false)));
   }
   const share = sharesOf(agent).find(({ part }) => part < 1);
@@ -36,7 +40,10 @@ export async function uploadKeyPackage(
     replace,
     capacity: core.config.limits.keyPackagesPerAgent,
     account: agent.account,
-    ...(share && { key: { id: share.name, bytes: partOf(core.config.keyPackageBytesPerAccount, share.part) } }),
+    ...(share &&
+      {
+        key: { id: share.name, bytes: partOf(core.config.keyPackageBytesPerAccount, share.part) },
+      }),
     bytesPerAccount: core.config.keyPackageBytesPerAccount,
     bytesGuaranteed: core.config.keyPackageBytesGuaranteed,
     bytesInAll: core.config.keyPackageBytesInAll,
@@ -50,29 +57,47 @@ export async function addMember(
   { channelId, agentId, nonce }: RequestBody<"AddMember">,
 ): Promise<ReplyBody<"AddMember">> {
   const { state } = await openAsMember(asker, channelId);
-  if (state.isActive(agentId)) throw new Refusal("already_member", "This agent is in the channel already");
+  if (state.isActive(agentId)) {
+    throw new Refusal("already_member", "This agent is in the channel already");
+  }
   const claim = { channelId, agentId, nonce, hasJoined: false };
   const claimed = await repeatClaim(asker, claim) ?? await claimKeyPackage(asker, claim);
   if (claimed === undefined) {
-    throw new Refusal("key_package_missing", "The relay holds no KeyPackage of this agent; it must upload one");
+    throw new Refusal(
+      "key_package_missing",
+      "The relay holds no KeyPackage of this agent; it must upload one",
+    );
   }
   if ("retryAfterMs" in claimed) throw tooManyClaims(claimed.retryAfterMs);
   return { keyPackage: claimed.keyPackage, lastResort: claimed.lastResort };
 }
 
 /** A KeyPackage of the asking agent; everything else is refused. */
-export function checkOwn({ core, agent }: AgentAsker, bytes: Uint8Array, lastResort?: boolean): KeyPackage {
+export function checkOwn(
+  { core, agent }: AgentAsker,
+  bytes: Uint8Array,
+  lastResort?: boolean,
+): KeyPackage {
   if (bytes.length > core.config.limits.keyPackageBytes) {
-    throw new Refusal("payload_too_large", `A KeyPackage has at most ${core.config.limits.keyPackageBytes} bytes here`);
+    throw new Refusal(
+      "payload_too_large",
+      `A KeyPackage has at most ${core.config.limits.keyPackageBytes} bytes here`,
+    );
   }
   const unverified = readKeyPackage(bytes);
   const keyPackage = verifyKeyPackage(unverified, core.deps.nowMs(), core.deps.verifySignature);
   checkChannelExtensions(unverified);
   if (keyPackage.agentId !== agent.agentId) {
-    throw new Refusal("key_package_invalid", "The KeyPackage is of another agent than this session's");
+    throw new Refusal(
+      "key_package_invalid",
+      "The KeyPackage is of another agent than this session's",
+    );
   }
   if (lastResort !== undefined && keyPackage.lastResort !== lastResort) {
-    throw new Refusal("key_package_invalid", "A KeyPackage of last resort has that extension, the others do not");
+    throw new Refusal(
+      "key_package_invalid",
+      "A KeyPackage of last resort has that extension, the others do not",
+    );
   }
   return keyPackage;
 }

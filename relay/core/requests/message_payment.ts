@@ -1,6 +1,7 @@
 /**
- * How messages are paid for: from the months of the account and of its key. A public key is in the hands of many, so with one
- * each visitor also pays from a day of its own, and none can send what the key has for all.
+ * How messages are paid for: from the months of the account and of its key. A public key is in the
+ * hands of many, so with one each visitor also pays from a day of its own, and none can send what
+ * the key has for all.
  */
 import { type Bucket, takeOfAll } from "../../../server/limits/mod.ts";
 import type { Charge, Cost } from "../../engine/engine.ts";
@@ -16,7 +17,10 @@ export interface PaidMessages {
 }
 
 /** All of them, or a refusal and none. */
-export function payMessages(asker: AgentAsker, cost: Cost): PaidMessages | Refusal | Promise<PaidMessages | Refusal> {
+export function payMessages(
+  asker: AgentAsker,
+  cost: Cost,
+): PaidMessages | Refusal | Promise<PaidMessages | Refusal> {
   const { core: { deps: { quota, nowMs } }, agent } = asker;
   const [key, visitor] = [keyOf(agent), visitorOf(asker)];
   const retryAfterMs = takeOfAll(visitor, nowMs(), cost.messages);
@@ -41,24 +45,36 @@ export function payMessages(asker: AgentAsker, cost: Cost): PaidMessages | Refus
 }
 
 /** The buckets of this key and address; none unless the key is public. */
-function visitorOf({ core: { limits: { rates }, deps }, agent, session }: AgentAsker): readonly Bucket[] {
+function visitorOf(
+  { core: { limits: { rates }, deps }, agent, session }: AgentAsker,
+): readonly Bucket[] {
   const key = agent.grant?.isPublic && keyOf(agent);
   return key ? rates.visitors.of(session.link.remoteAddress, deps.nowMs(), key) : [];
 }
 
 function visitorRefusal(retryAfterMs: number): Refusal {
-  const message = "Agents of one address have sent what each visitor with this key may send in a day; try later";
+  const message =
+    "Agents of one address have sent what each visitor with this key may send in a day; try later";
   return new Refusal("quota_exceeded", message, { retryAfterMs });
 }
 
-function quotaRefusal(reservation: Exclude<Reservation, { kind: "reserved" }>, nowMs: number): Refusal {
+function quotaRefusal(
+  reservation: Exclude<Reservation, { kind: "reserved" }>,
+  nowMs: number,
+): Refusal {
   if (reservation.kind === "exhausted") {
     const { untilMs } = reservation;
     const retryAfterMs = untilMs === undefined ? undefined : Math.max(0, untilMs - nowMs);
     const message = "The plan's message limit is reached; the account's usage says when it resets";
-    return new Refusal("quota_exceeded", message, { ...(retryAfterMs !== undefined && { retryAfterMs }) });
+    return new Refusal("quota_exceeded", message, {
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    });
   }
-  return new Refusal("overloaded", "The relay cannot reach the API to count this message; try again", {
-    retryAfterMs: 1_000,
-  });
+  return new Refusal(
+    "overloaded",
+    "The relay cannot reach the API to count this message; try again",
+    {
+      retryAfterMs: 1_000,
+    },
+  );
 }

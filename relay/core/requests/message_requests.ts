@@ -1,6 +1,7 @@
 /**
- * Application messages, one or a bundle: checked in the order membership, id seen before, epoch, quota; durable before they are
- * answered. A bundle is charged by the number of its messages, whole or not at all.
+ * Application messages, one or a bundle: checked in the order membership, id seen before, epoch,
+ * quota; durable before they are answered. A bundle is charged by the number of its messages, whole
+ * or not at all.
  */
 import {
   decodeMessageAad,
@@ -32,7 +33,9 @@ const framingBytes = limits.ciphertextBytes - limits.payloadBytes;
 
 export function sendMessage(asker: AgentAsker, body: Message): Promise<Reply> {
   const { channelId, run } = body;
-  if (run === undefined) return asker.session.inOrder((release) => answerMessage(asker, body, { release }));
+  if (run === undefined) {
+    return asker.session.inOrder((release) => answerMessage(asker, body, { release }));
+  }
   const { refusedRuns } = asker.session;
   return asker.session.inOrder(async (release) => {
     const inRun = refusedRuns.enter(channelId, run);
@@ -51,7 +54,11 @@ interface Passage {
   readonly inRun?: MessageInRun;
 }
 
-async function answerMessage(asker: AgentAsker, body: Message, { release, inRun }: Passage): Promise<Reply> {
+async function answerMessage(
+  asker: AgentAsker,
+  body: Message,
+  { release, inRun }: Passage,
+): Promise<Reply> {
   const { refusedRuns } = asker.session;
   const refusal = inRun && refusedRuns.refusalOf(body.channelId, inRun.run);
   let count = 1;
@@ -61,11 +68,14 @@ async function answerMessage(asker: AgentAsker, body: Message, { release, inRun 
       refusedRuns.refuse(inRun, refusal);
     }
   };
-  // Everything that can fail is inside: nothing of the run may overtake a message that the log has given up.
+  // Everything that can fail is inside: nothing of the run may overtake a message that the log has
+  // given up.
   try {
     const channel = await openAsMember(asker, body.channelId);
     count = checkMessage(asker, body).count;
-    if (refusal === undefined) return await admit(asker, channel, { body, count, release, failed, inRun });
+    if (refusal === undefined) {
+      return await admit(asker, channel, { body, count, release, failed, inRun });
+    }
     const original = await originalAnswer(asker, channel, body);
     if (original !== undefined) return original;
   } catch (error) {
@@ -94,7 +104,8 @@ async function admit(asker: AgentAsker, channel: Channel, admission: Admission):
   const { body, count } = admission;
   if (body.epoch > channel.state.epoch) await reachEpoch(asker.core, channel, body.epoch);
   if (body.epoch !== channel.state.epoch) {
-    return await originalAnswer(asker, channel, body) ?? fail(asker, epochConflict(channel.state.epoch));
+    return await originalAnswer(asker, channel, body) ??
+      fail(asker, epochConflict(channel.state.epoch));
   }
   const finding = roomIn(asker.core, channel, asker.agent.account);
   const room = finding instanceof Promise ? await finding : finding;
@@ -107,7 +118,9 @@ async function admit(asker: AgentAsker, channel: Channel, admission: Admission):
   }
   const paying = payMessages(asker, { messages: count, payloadBytes: body.ciphertext.length });
   const paid = paying instanceof Promise ? await paying : paying;
-  if (paid instanceof Refusal) return await originalAnswer(asker, channel, body) ?? fail(asker, paid);
+  if (paid instanceof Refusal) {
+    return await originalAnswer(asker, channel, body) ?? fail(asker, paid);
+  }
   const appending = append(asker, channel, admission, { paid, room });
   admission.release();
   return await appending;
@@ -157,23 +170,41 @@ async function append(
   }
 }
 
-function checkMessage({ core }: AgentAsker, { channelId, epoch, messageId, ciphertext }: Message): MessageAad {
+function checkMessage(
+  { core }: AgentAsker,
+  { channelId, epoch, messageId, ciphertext }: Message,
+): MessageAad {
   if (ciphertext.length > core.config.limits.payloadBytes + framingBytes) {
-    throw new Refusal("payload_too_large", `A message has at most ${core.config.limits.payloadBytes} bytes here`);
+    throw new Refusal(
+      "payload_too_large",
+      `A message has at most ${core.config.limits.payloadBytes} bytes here`,
+    );
   }
   const header = readPrivateMessageHeader(ciphertext);
   if (header.contentType !== "application") {
-    throw new Refusal("invalid_request", `SendMessage takes application messages, this is a ${header.contentType}`);
+    throw new Refusal(
+      "invalid_request",
+      `SendMessage takes application messages, this is a ${header.contentType}`,
+    );
   }
   if (header.channelId !== groupIdOf(channelId, generationOf(epoch)) || header.epoch !== epoch) {
-    throw new Refusal("invalid_request", "The message is for another channel or epoch than its request says");
+    throw new Refusal(
+      "invalid_request",
+      "The message is for another channel or epoch than its request says",
+    );
   }
   const aad = decodeMessageAad(header.authenticatedData);
   if (aad.messageId !== messageId) {
-    throw new Refusal("invalid_request", "The message's authenticated data names another message id");
+    throw new Refusal(
+      "invalid_request",
+      "The message's authenticated data names another message id",
+    );
   }
   if (aad.count > 1 && ciphertext.length > maxBundleCiphertextBytes) {
-    throw new Refusal("payload_too_large", `Messages that go together have at most ${maxBundleCiphertextBytes} bytes`);
+    throw new Refusal(
+      "payload_too_large",
+      `Messages that go together have at most ${maxBundleCiphertextBytes} bytes`,
+    );
   }
   return aad;
 }

@@ -1,6 +1,7 @@
 /**
- * Asking to come back into a channel, and the answer of members to somebody who does not know its own leaf. The relay verifies
- * who asks; whether the statement is about the asker's present leaf only members can tell.
+ * Asking to come back into a channel, and the answer of members to somebody who does not know its
+ * own leaf. The relay verifies who asks; whether the statement is about the asker's present leaf
+ * only members can tell.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
@@ -24,23 +25,35 @@ const tellAgainMs = 5_000;
 
 export async function requestRejoin(
   asker: AgentAsker,
-  { channelId, keyPackage, signature, leafHash, epoch, answerer, generation }: RequestBody<"RequestRejoin">,
+  { channelId, keyPackage, signature, leafHash, epoch, answerer, generation }: RequestBody<
+    "RequestRejoin"
+  >,
 ): Promise<ReplyBody<"RequestRejoin">> {
   const { core, agent: { agentId, publicKey } } = asker;
   const channel = await core.channels.open(channelId);
   const member = channel?.state.members.get(agentId);
-  if (channel === undefined || channel.state.closed || member === undefined || member.leaving?.reason === "left") {
+  if (
+    channel === undefined || channel.state.closed || member === undefined ||
+    member.leaving?.reason === "left"
+  ) {
     throw channelNotFound();
   }
-  if (generation !== channel.state.generation) throw epochConflict(channel.state.epoch, "ask for its generation");
+  if (generation !== channel.state.generation) {
+    throw epochConflict(channel.state.epoch, "ask for its generation");
+  }
   const retryAfterMs = core.limits.rates.rejoins.take(`${channelId} ${agentId}`, core.deps.nowMs());
   if (retryAfterMs !== undefined) {
-    throw new Refusal("rate_limited", "This agent asks too often to come back into the channel; wait", {
-      retryAfterMs,
-    });
+    throw new Refusal(
+      "rate_limited",
+      "This agent asks too often to come back into the channel; wait",
+      {
+        retryAfterMs,
+      },
+    );
   }
   const open = core.joins.ofAgent(agentId, channelId);
-  const same = open?.kind === "rejoin" && isSameKeyPackage(open, keyPackage) && open.answerer === answerer &&
+  const same = open?.kind === "rejoin" && isSameKeyPackage(open, keyPackage) &&
+    open.answerer === answerer &&
     equalBytes(open.leafHash, leafHash) && equalBytes(open.signature, signature);
   if (same) {
     // The members' answers may have been lost on their way.
@@ -49,7 +62,12 @@ export async function requestRejoin(
   }
   checkOwn(asker, keyPackage);
   const groupId = groupIdOf(channelId, generation);
-  const statement = rejoinStatement({ channelId: groupId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
+  const statement = rejoinStatement({
+    channelId: groupId,
+    agentId,
+    leafHash,
+    keyPackageHash: sha256(keyPackage),
+  });
   if (!core.deps.verifySignature(publicKey, statement, signature)) {
     throw new Refusal("invalid_request", "The signature of the rejoin statement is wrong");
   }
@@ -81,7 +99,9 @@ export function tellReaders(core: CoreParts, channel: Channel, request: RejoinRe
   request.toldAtMs = core.deps.nowMs();
   request.leafSenders.clear();
   for (const reader of channel.subscriptions.keys()) {
-    if (mayAnswer(request, reader)) core.sessions.of(reader)?.notify("DeliverRejoinRequest", rejoinNotice(request));
+    if (mayAnswer(request, reader)) {
+      core.sessions.of(reader)?.notify("DeliverRejoinRequest", rejoinNotice(request));
+    }
   }
 }
 
@@ -92,17 +112,50 @@ export async function sendLeaf(
   const { core, agent: { agentId: sender } } = asker;
   await openAsMember(asker, channelId);
   const request = core.joins.find(requestId);
-  if (request?.kind !== "rejoin" || request.channelId !== channelId || !mayAnswer(request, sender)) {
-    throw new Refusal("not_found", "No such request waits for this agent's answer; it was answered, or made anew");
+  if (
+    request?.kind !== "rejoin" || request.channelId !== channelId || !mayAnswer(request, sender)
+  ) {
+    throw new Refusal(
+      "not_found",
+      "No such request waits for this agent's answer; it was answered, or made anew",
+    );
   }
-  if (request.leafSenders.has(sender)) throw new Refusal("not_allowed", "This agent has sent a leaf for this request");
+  if (request.leafSenders.has(sender)) {
+    throw new Refusal("not_allowed", "This agent has sent a leaf for this request");
+  }
   request.leafSenders.add(sender);
-  core.sessions.tell(request.agentId, "DeliverLeaf", { channelId, requestId, sender, leafIndex, leafNode });
+  core.sessions.tell(request.agentId, "DeliverLeaf", {
+    channelId,
+    requestId,
+    sender,
+    leafIndex,
+    leafNode,
+  });
   return {};
 }
 
 export function rejoinNotice(request: RejoinRequest): NoticeBody<"DeliverRejoinRequest"> {
-  const { channelId, requestId, agentId, keyPackage, signature, leafHash, expiresAtMs, epoch, answerer } = request;
+  const {
+    channelId,
+    requestId,
+    agentId,
+    keyPackage,
+    signature,
+    leafHash,
+    expiresAtMs,
+    epoch,
+    answerer,
+  } = request;
   const named = answerer !== undefined && { answerer };
-  return { channelId, requestId, agentId, keyPackage, signature, leafHash, expiresAtMs, epoch, ...named };
+  return {
+    channelId,
+    requestId,
+    agentId,
+    keyPackage,
+    signature,
+    leafHash,
+    expiresAtMs,
+    epoch,
+    ...named,
+  };
 }

@@ -32,14 +32,20 @@ export function getChallenge(
   { versions, features }: RequestBody<"GetChallenge">,
 ): ReplyBody<"GetChallenge"> {
   if (!versions.includes(protocolVersion)) {
-    const spoken = `This relay speaks version ${protocolVersion} of its protocol, the client ${versions.join(", ")}`;
+    const spoken = `This relay speaks version ${protocolVersion} of its protocol, the client ${
+      versions.join(", ")
+    }`;
     throw new Refusal("unsupported_version", `${spoken}; update the older one`);
   }
   const nonce = core.deps.randomBytes(nonceBytes);
   const nowMs = core.deps.nowMs();
   // Once: a client that only asks for challenges does not stay.
   if (!session.challenged) session.expireAfter(limits.challengeMs, notAuthenticated);
-  session.challenge = { nonce, untilMs: nowMs + limits.challengeMs, since: core.deps.cluster?.moment() };
+  session.challenge = {
+    nonce,
+    untilMs: nowMs + limits.challengeMs,
+    since: core.deps.cluster?.moment(),
+  };
   return {
     version: protocolVersion,
     nonce,
@@ -58,7 +64,10 @@ export async function authenticate(
   const { nowMs, engine } = core.deps;
   const since = spendChallenge(session, body.relayNonce, nowMs());
   if (!core.config.origins.includes(body.origin)) {
-    throw new Refusal("auth_failed", "The signed origin is not one of this relay's; check the configured endpoint");
+    throw new Refusal(
+      "auth_failed",
+      "The signed origin is not one of this relay's; check the configured endpoint",
+    );
   }
   const agentId = agentIdOf(body.publicKey, body.identity);
   if (!core.deps.verifySignature(body.publicKey, statementOf(body, agentId), body.signature)) {
@@ -66,13 +75,22 @@ export async function authenticate(
   }
   const token = await verifyToken(core.deps.tokens.verify(body.token));
   const isMember = await core.sessions.isMember(agentId);
-  // Behind it, everything that this agent was told by another relay is known here, and what it left there is void.
+  // Behind it, everything that this agent was told by another relay is known here, and what it left
+  // there is void.
   const number = await beginInLog({ core, session, quiet: false }, agentId, since);
   try {
-    adopt({ core, session, quiet: false }, { agentId, publicKey: body.publicKey, token, number, isMember });
+    adopt({ core, session, quiet: false }, {
+      agentId,
+      publicKey: body.publicKey,
+      token,
+      number,
+      isMember,
+    });
   } finally {
     // Also when there was no place for it, or it has ended meanwhile.
-    if (number !== undefined && session.agent === undefined) core.deps.cluster?.endSession(agentId, number);
+    if (number !== undefined && session.agent === undefined) {
+      core.deps.cluster?.endSession(agentId, number);
+    }
   }
   const { keyPackages, hasLastResort } = await engine.keyPackages.count(agentId, nowMs());
   return {
@@ -87,8 +105,8 @@ export async function authenticate(
 }
 
 /**
- * Where relays share a log. Counted from the challenge: a relay that stood still since then, or verified the token for long, may
- * find the agent gone to another one.
+ * Where relays share a log. Counted from the challenge: a relay that stood still since then, or
+ * verified the token for long, may find the agent gone to another one.
  */
 async function beginInLog(
   { core, session }: Asker,
@@ -97,7 +115,10 @@ async function beginInLog(
 ): Promise<number | undefined> {
   const { cluster } = core.deps;
   if (cluster === undefined) return undefined;
-  return await cluster.beginSession(agentId, { since: since ?? cluster.moment(), isWanted: () => !session.isEnded });
+  return await cluster.beginSession(agentId, {
+    since: since ?? cluster.moment(),
+    isWanted: () => !session.isEnded,
+  });
 }
 
 interface Authenticated {
@@ -120,22 +141,39 @@ function adopt(
   if (suspension !== undefined) throw new Refusal(suspension.code, suspension.message);
   const plan = planOf(token.plan);
   const visitor = grant?.isPublic ? networkOf(session.link.remoteAddress) : undefined;
-  const agent: Agent = { agentId, publicKey, account, plan, issuedAtMs, expiresAtMs, grant, visitor, session: number };
+  const agent: Agent = {
+    agentId,
+    publicKey,
+    account,
+    plan,
+    issuedAtMs,
+    expiresAtMs,
+    grant,
+    visitor,
+    session: number,
+  };
   core.sessions.adopt(session, agent, isMember);
-  if (number !== undefined && core.deps.cluster?.isNewest(agentId, number) === false) session.end(isReplaced);
+  if (number !== undefined && core.deps.cluster?.isNewest(agentId, number) === false) {
+    session.end(isReplaced);
+  }
 }
 
 export async function renewToken(
   { core, session, agent }: AgentAsker,
   { token }: RequestBody<"RenewToken">,
 ): Promise<ReplyBody<"RenewToken">> {
-  const { account, plan, issuedAtMs, expiresAtMs, grant } = await verifyToken(core.deps.tokens.verify(token));
+  const { account, plan, issuedAtMs, expiresAtMs, grant } = await verifyToken(
+    core.deps.tokens.verify(token),
+  );
   if (account !== agent.account) {
     throw new Refusal("auth_failed", "The token is of another account; open a new session for it");
   }
   // Open subscriptions were judged by the first token's scopes.
   if (JSON.stringify(grant) !== JSON.stringify(agent.grant)) {
-    throw new Refusal("auth_failed", "The token has other scopes, or is of another key; open a new session for it");
+    throw new Refusal(
+      "auth_failed",
+      "The token has other scopes, or is of another key; open a new session for it",
+    );
   }
   if (expiresAtMs > agent.expiresAtMs) {
     agent.expiresAtMs = expiresAtMs;
@@ -160,7 +198,10 @@ export function configureCover(
   { mode, intervalMs }: RequestBody<"ConfigureCover">,
 ): ReplyBody<"ConfigureCover"> {
   if (mode !== "off" && intervalMs < limits.minCoverIntervalMs) {
-    throw new Refusal("invalid_request", `Cover traffic needs an interval of at least ${limits.minCoverIntervalMs} ms`);
+    throw new Refusal(
+      "invalid_request",
+      `Cover traffic needs an interval of at least ${limits.minCoverIntervalMs} ms`,
+    );
   }
   session.configureCover({ mode, intervalMs });
   return { mode, intervalMs };
@@ -168,17 +209,32 @@ export function configureCover(
 
 function refuseSecondAgent({ agent }: Session): void {
   if (agent === undefined) return;
-  throw new Refusal("invalid_request", "This session is authenticated already; RenewToken renews it");
+  throw new Refusal(
+    "invalid_request",
+    "This session is authenticated already; RenewToken renews it",
+  );
 }
 
-/** A nonce is good once, whatever becomes of the attempt. Returns when it was asked for, where relays share a log. */
-function spendChallenge(session: Session, relayNonce: Uint8Array, nowMs: number): Moment | undefined {
+/**
+ * A nonce is good once, whatever becomes of the attempt. Returns when it was asked for, where
+ * relays share a log.
+ */
+function spendChallenge(
+  session: Session,
+  relayNonce: Uint8Array,
+  nowMs: number,
+): Moment | undefined {
   const { challenge } = session;
   session.challenge = undefined;
   if (challenge === undefined || !equalBytes(challenge.nonce, relayNonce)) {
-    throw new Refusal("auth_failed", "The challenge is not the one of this session, or was used; ask for a new one");
+    throw new Refusal(
+      "auth_failed",
+      "The challenge is not the one of this session, or was used; ask for a new one",
+    );
   }
-  if (nowMs > challenge.untilMs) throw new Refusal("auth_failed", "The challenge has expired; ask for a new one");
+  if (nowMs > challenge.untilMs) {
+    throw new Refusal("auth_failed", "The challenge has expired; ask for a new one");
+  }
   return challenge.since;
 }
 
@@ -187,9 +243,13 @@ function statementOf(body: RequestBody<"Authenticate">, agentId: AgentId): Uint8
   return authenticationStatement({ origin, relayNonce, clientNonce, token, agentId });
 }
 
-async function verifyToken(verifying: Promise<VerifiedToken | { readonly refused: string }>): Promise<VerifiedToken> {
+async function verifyToken(
+  verifying: Promise<VerifiedToken | { readonly refused: string }>,
+): Promise<VerifiedToken> {
   const verified = await verifying.catch(() => {
-    throw new Refusal("overloaded", "Tokens cannot be verified at the moment; try again", { retryAfterMs: 1_000 });
+    throw new Refusal("overloaded", "Tokens cannot be verified at the moment; try again", {
+      retryAfterMs: 1_000,
+    });
   });
   if ("refused" in verified) throw new Refusal("auth_failed", verified.refused);
   return verified;

@@ -1,7 +1,7 @@
 /**
- * Anybody may be added by strangers, and is pushed a Welcome for each channel until it has taken it. So what waits for an
- * agent that did not ask is bounded. Accounts share what there is evenly: those that come later have room, however much the
- * first have sent.
+ * Anybody may be added by strangers, and is pushed a Welcome for each channel until it has taken
+ * it. So what waits for an agent that did not ask is bounded. Accounts share what there is evenly:
+ * those that come later have room, however much the first have sent.
  */
 import type { AgentId, JoinRequestId } from "../../../proto/mod.ts";
 import type { Channel } from "../channel/channel.ts";
@@ -31,13 +31,17 @@ export const leastAccounts = 4;
 export function welcomeBytesOf(
   welcomes: readonly { readonly recipients: readonly AgentId[]; readonly welcome: Uint8Array }[],
 ): ReadonlyMap<AgentId, number> {
-  return new Map(welcomes.flatMap(({ recipients, welcome }) => recipients.map((agentId) => [agentId, welcome.length])));
+  return new Map(
+    welcomes.flatMap(({ recipients, welcome }) =>
+      recipients.map((agentId) => [agentId, welcome.length])
+    ),
+  );
 }
 
 /**
- * Throws `Refusal` when an agent that did not ask has too much waiting for it. An admitted Welcome counts as waiting
- * from the start, so that others at the same time do not take the same room; dispose of the result once the engine has
- * the entry, or will not have it.
+ * Throws `Refusal` when an agent that did not ask has too much waiting for it. An admitted Welcome
+ * counts as waiting from the start, so that others at the same time do not take the same room;
+ * dispose of the result once the engine has the entry, or will not have it.
  */
 export async function admitUnasked(
   core: CoreParts,
@@ -46,14 +50,18 @@ export async function admitUnasked(
 ): Promise<Disposable> {
   const { account, channelId } = channel;
   const requests = answers.flatMap((requestId) => core.joins.find(requestId) ?? []);
-  const asked = new Set(requests.flatMap((request) => request.channelId === channelId ? [request.agentId] : []));
+  const asked = new Set(
+    requests.flatMap((request) => request.channelId === channelId ? [request.agentId] : []),
+  );
   const unasked = added.filter((agentId) => !asked.has(agentId) && !channel.answered.has(agentId));
   const adding = core.limits.unasked.begin(account, unasked, welcomeBytes);
   try {
     for (let at = 0; at < unasked.length; at += agentsAtOnce) {
       // The first are part of the request's own turn.
       if (at > 0) await core.limits.turns.take(account, agentsAtOnce * unaskedCost);
-      await Promise.all(unasked.slice(at, at + agentsAtOnce).map((agentId) => refuseExcess(core, channel, agentId)));
+      await Promise.all(
+        unasked.slice(at, at + agentsAtOnce).map((agentId) => refuseExcess(core, channel, agentId)),
+      );
     }
     return adding;
   } catch (error) {
@@ -62,7 +70,11 @@ export async function admitUnasked(
   }
 }
 
-async function refuseExcess(core: CoreParts, { account, channelId }: Channel, agentId: AgentId): Promise<void> {
+async function refuseExcess(
+  core: CoreParts,
+  { account, channelId }: Channel,
+  agentId: AgentId,
+): Promise<void> {
   const { config, deps: { engine, meter } } = core;
   const waiting = await engine.joining({ agentId, account, except: channelId });
   const adding = core.limits.unasked.of(account, agentId);
@@ -73,7 +85,9 @@ async function refuseExcess(core: CoreParts, { account, channelId }: Channel, ag
   });
   if (why === undefined) return;
   meter.welcomesRefused++;
-  throw new Refusal("queue_full", `Agent ${agentId} ${why}; wait until it has come into some`, { retryAfterMs });
+  throw new Refusal("queue_full", `Agent ${agentId} ${why}; wait until it has come into some`, {
+    retryAfterMs,
+  });
 }
 
 function excessOf(
@@ -85,5 +99,7 @@ function excessOf(
   }
   const share = config.welcomeBytesPerAgent / Math.max(leastAccounts, otherAccounts + 1);
   const most = Math.floor(Math.max(config.welcomeBytesGuaranteed, share));
-  return bytes > most ? `may have ${most} bytes of Welcomes of this account waiting for it` : undefined;
+  return bytes > most
+    ? `may have ${most} bytes of Welcomes of this account waiting for it`
+    : undefined;
 }

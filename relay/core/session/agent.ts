@@ -1,5 +1,11 @@
 /** An agent that is connected, and what its token says of it. */
-import { type AccountId, type AgentId, type ChannelId, type ChannelName, rightsIn } from "../../../proto/mod.ts";
+import {
+  type AccountId,
+  type AgentId,
+  type ChannelId,
+  type ChannelName,
+  rightsIn,
+} from "../../../proto/mod.ts";
 import type { NewEntry } from "../../engine/engine.ts";
 import type { Plan } from "../limits/plans.ts";
 import type { Sharing } from "../limits/shares.ts";
@@ -17,8 +23,13 @@ export interface Agent extends Sharing {
   readonly session?: number | undefined;
 }
 
-/** Fields of an agent's entries, so that those of a session that was replaced at another relay are void. */
-export function sentBy({ agentId, session }: Pick<Agent, "agentId" | "session">): Pick<NewEntry, "by"> {
+/**
+ * Fields of an agent's entries, so that those of a session that was replaced at another relay are
+ * void.
+ */
+export function sentBy(
+  { agentId, session }: Pick<Agent, "agentId" | "session">,
+): Pick<NewEntry, "by"> {
   return session === undefined ? {} : { by: { agentId, session } };
 }
 

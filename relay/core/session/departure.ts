@@ -1,6 +1,6 @@
 /**
- * Sends sessions away: not all at once, and not all back at once, because the relay that takes them over has to greet each of
- * them.
+ * Sends sessions away: not all at once, and not all back at once, because the relay that takes them
+ * over has to greet each of them.
  */
 import type { CoreDeps } from "../deps.ts";
 import type { Session } from "./session.ts";
@@ -24,7 +24,11 @@ export class Departure {
   /** In place of one that is under way. */
   begin(sessions: readonly Session[], message: string): void {
     this.#cancel();
-    this.#end(sessions, { from: 0, atOnce: Math.ceil(sessions.length * turnMs / this.#drainMs), message });
+    this.#end(sessions, {
+      from: 0,
+      atOnce: Math.ceil(sessions.length * turnMs / this.#drainMs),
+      message,
+    });
   }
 
   /** The same without waiting. */
@@ -35,7 +39,11 @@ export class Departure {
 
   #end(
     sessions: readonly Session[],
-    { from, atOnce, message }: { readonly from: number; readonly atOnce: number; readonly message: string },
+    { from, atOnce, message }: {
+      readonly from: number;
+      readonly atOnce: number;
+      readonly message: string;
+    },
   ): void {
     const until = from + Math.max(leastAtOnce, atOnce);
     sessions.slice(from, until).forEach((session, index) => {

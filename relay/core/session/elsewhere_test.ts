@@ -40,11 +40,15 @@ async function among(
   }
 }
 
-/** Returns the end of an agent's call: accepted, refused with a code, or never answered because the session ends with a code. */
+/**
+ * Returns the end of an agent's call: accepted, refused with a code, or never answered because the
+ * session ends with a code.
+ */
 async function fateOf({ client }: Actor, sending: Promise<unknown>): Promise<string> {
   const answer = sending.then(
     () => "accepted",
-    (error: unknown) => error instanceof CallRefused ? `refused: ${error.body.code}` : String(error),
+    (error: unknown) =>
+      error instanceof CallRefused ? `refused: ${error.body.code}` : String(error),
   );
   await settle();
   return client.ended === undefined ? await answer : `ended: ${client.ended?.code}`;
@@ -144,6 +148,9 @@ Deno.test("an account that has used up its own share is told so, and stays: othe
     const channelId = await hoarder.createChannel(5);
     await hoarder.commit(channelId, 0, { added: [reader.agentId] });
     const added = Array.from({ length: 50 }, (_, number) => createAgent(20 + number).agentId);
-    assertEquals(await fateOf(hoarder, hoarder.commit(channelId, 1, { added })), "refused: storage_full");
+    assertEquals(
+      await fateOf(hoarder, hoarder.commit(channelId, 1, { added })),
+      "refused: storage_full",
+    );
   }, { storageBytesPerAccount: 600 });
 });

@@ -1,4 +1,7 @@
-/** Reading from the engine costs a session bounded memory, however many channels it reads and however slowly. */
+/**
+ * Reading from the engine costs a session bounded memory, however many channels it reads and
+ * however slowly.
+ */
 import { assertEquals, assertLessOrEqual } from "@std/assert";
 import { type ChannelId, parseChannelName } from "../../../proto/mod.ts";
 import { type Engine, openSqliteEngine } from "../../engine/mod.ts";
@@ -77,7 +80,10 @@ Deno.test("channels that nobody reads have little room in memory, and are delive
   const { watched, reads } = watchReads(engine);
   const world = await createWorld({ engine: watched, config: { unreadTailBytesInAll: 0 } });
   const [alice, bob] = [await Actor.connect(world, 1), await Actor.connect(world, 2)];
-  const [channelId, other] = [await alice.createChannel(1), await alice.createChannel(2, parseChannelName("a/b/c"))];
+  const [channelId, other] = [
+    await alice.createChannel(1),
+    await alice.createChannel(2, parseChannelName("a/b/c")),
+  ];
   await alice.commit(channelId, 0, { added: [bob.agentId] });
   await bob.acknowledge(channelId, 1);
   for (const number of [1, 2]) await alice.send(channelId, 1, number);
@@ -101,7 +107,10 @@ Deno.test("a reader whose window is full costs no reading, however much is sent"
   const { watched, reads } = watchReads(engine);
   const world = await createWorld({ engine: watched, config: { tailBytesInAll: 0 } });
   const [alice, bob] = [await Actor.connect(world, 1), await Actor.connect(world, 2)];
-  const [channelId, other] = [await alice.createChannel(1), await alice.createChannel(2, parseChannelName("a/b/c"))];
+  const [channelId, other] = [
+    await alice.createChannel(1),
+    await alice.createChannel(2, parseChannelName("a/b/c")),
+  ];
   await alice.commit(channelId, 0, { added: [bob.agentId] });
   await bob.acknowledge(channelId, 1);
   await alice.subscribe(other);
@@ -121,7 +130,18 @@ Deno.test("a reader whose window is full costs no reading, however much is sent"
     await bob.acknowledge(channelId, sequence);
     await settle();
   }
-  assertEquals(bob.client.pushed("DeliverMessage").map(({ sequence }) => sequence), [2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  assertEquals(bob.client.pushed("DeliverMessage").map(({ sequence }) => sequence), [
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    10,
+    11,
+  ]);
   await world.close();
   await engine.close();
 });

@@ -1,7 +1,8 @@
 /**
- * Messages of which an earlier one was refused and will come again: they must not overtake it. A client numbers what it sends
- * until it has heard of a refusal as one run. So everything with that number was sent before, and is refused as well, however
- * long it waits in the relay. The first message of a higher run ends the refusal.
+ * Messages of which an earlier one was refused and will come again: they must not overtake it. A
+ * client numbers what it sends until it has heard of a refusal as one run. So everything with that
+ * number was sent before, and is refused as well, however long it waits in the relay. The first
+ * message of a higher run ends the refusal.
  */
 import type { ChannelId } from "../../../proto/mod.ts";
 import type { Refusal } from "../refusal.ts";
@@ -19,7 +20,10 @@ export interface MessageInRun {
   refusal: Refusal | undefined;
 }
 
-/** As many as a session reads by default. Beyond so many channels, the refusal that is oldest is forgotten. */
+/**
+ * As many as a session reads by default. Beyond so many channels, the refusal that is oldest is
+ * forgotten.
+ */
 export const refusedChannels = 1_000;
 
 export class RefusedRuns {
@@ -59,7 +63,10 @@ export class RefusedRuns {
     }
   }
 
-  /** Why a message of this run is refused. Asked in the order in which messages came: behind a higher run no lower one comes. */
+  /**
+   * Why a message of this run is refused. Asked in the order in which messages came: behind a
+   * higher run no lower one comes.
+   */
   refusalOf(channelId: ChannelId, run: number): Refusal | undefined {
     const refused = this.#runs.get(channelId);
     if (refused === undefined) return undefined;

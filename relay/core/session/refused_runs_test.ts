@@ -20,7 +20,10 @@ Deno.test("a session remembers refusals of as many channels as it reads by defau
   const runs = new RefusedRuns();
   const channels = Array.from(
     { length: refusedChannels + 1 },
-    (_, i) => binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(i % 256, 0, 8).fill(Math.floor(i / 256), 8)),
+    (_, i) =>
+      binaryIdFromBytes<ChannelId>(
+        new Uint8Array(16).fill(i % 256, 0, 8).fill(Math.floor(i / 256), 8),
+      ),
   );
   for (const channel of channels) runs.add(channel, 1, refusal);
   const remembered = channels.filter((channel) => runs.refusalOf(channel, 1) !== undefined);

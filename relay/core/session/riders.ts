@@ -1,6 +1,6 @@
 /**
- * Statements that may ride to a client in cells that leave anyway. Its subscriptions take turns: one with many
- * statements does not hold up the others.
+ * Statements that may ride to a client in cells that leave anyway. Its subscriptions take turns:
+ * one with many statements does not hold up the others.
  */
 import type { Channel } from "../channel/channel.ts";
 import type { Subscription } from "../channel/subscription.ts";

@@ -34,9 +34,15 @@ async function inWorld(
 }
 
 /** Resolves with its position, or with the code of its refusal. */
-async function send({ client }: Actor, channelId: ChannelId, number: number, run: number): Promise<number | string> {
+async function send(
+  { client }: Actor,
+  channelId: ChannelId,
+  number: number,
+  run: number,
+): Promise<number | string> {
   try {
-    return (await client.call("SendMessage", { ...messageRequest(channelId, 1, number), run })).sequence;
+    return (await client.call("SendMessage", { ...messageRequest(channelId, 1, number), run }))
+      .sequence;
   } catch (error) {
     if (error instanceof CallRefused) return error.body.code;
     throw error;
@@ -68,7 +74,10 @@ Deno.test("what was sent before a refusal is refused, although the relay takes l
     isLost = false;
     resolve();
     assertEquals([first, ...await Promise.all(rest)], new Array(4).fill("overloaded"));
-    const [again = 0, behind = 0] = [await send(alice, channelId, 1, 2), await send(alice, channelId, 2, 2)];
+    const [again = 0, behind = 0] = [
+      await send(alice, channelId, 1, 2),
+      await send(alice, channelId, 2, 2),
+    ];
     assertEquals(Number(behind) - Number(again), 1);
   });
 });
@@ -93,8 +102,15 @@ Deno.test("a message that waits behind another channel does not overtake one tha
     await settle();
     await world.time.advance(longMs);
     resolve();
-    assertEquals(await Promise.all([before, first, second]), ["not_found", "overloaded", "overloaded"]);
-    const [again, behind] = [await send(alice, channelId, 1, 2), await send(alice, channelId, 2, 2)];
+    assertEquals(await Promise.all([before, first, second]), [
+      "not_found",
+      "overloaded",
+      "overloaded",
+    ]);
+    const [again, behind] = [
+      await send(alice, channelId, 1, 2),
+      await send(alice, channelId, 2, 2),
+    ];
     assertEquals(Number(behind) - Number(again), 1);
   });
 });
@@ -112,7 +128,10 @@ Deno.test("nothing of a run that comes later overtakes a message for which the d
     const first = await send(alice, channelId, 1, 1);
     isFull = false;
     assertEquals([first, await send(alice, channelId, 2, 1)], ["internal", "internal"]);
-    const [again, behind] = [await send(alice, channelId, 1, 2), await send(alice, channelId, 2, 2)];
+    const [again, behind] = [
+      await send(alice, channelId, 1, 2),
+      await send(alice, channelId, 2, 2),
+    ];
     assertEquals(Number(behind) - Number(again), 1);
   });
 });

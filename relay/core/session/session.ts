@@ -1,6 +1,7 @@
 /**
- * One connected client. Requests come in as envelopes and are answered in any order; deliveries go out in turns, channel by
- * channel, while the link has room. A session ends with a reason that the client is told.
+ * One connected client. Requests come in as envelopes and are answered in any order; deliveries go
+ * out in turns, channel by channel, while the link has room. A session ends with a reason that the
+ * client is told.
  */
 import {
   type CallName,
@@ -43,16 +44,24 @@ export interface SessionHost {
   /** Carries out a request; rejects with `Refusal` for an expected no. */
   handle(session: Session, envelope: ClientEnvelope): Promise<ReplyBody<CallName>>;
   readonly turns: FairTurns;
-  /** Why a request is not even looked at: because of load, or because its account has had its share of the work. */
+  /**
+   * Why a request is not even looked at: because of load, or because its account has had its share
+   * of the work.
+   */
   refuse(session: Session, envelope: ClientEnvelope): Refusal | undefined;
   /** It has asked for something, or reads another number of channels. */
   used(session: Session): void;
   ended(session: Session): void;
-  /** Ends the session if another relay has the room that this one's disk does not have. Returns whether it did. */
+  /**
+   * Ends the session if another relay has the room that this one's disk does not have. Returns
+   * whether it did.
+   */
   sentElsewhere(session: Session): boolean;
   /** Its client knows that it is authenticated: tell it what waited for it. */
   greet(session: Session): void;
-  /** Sends requests to join and Welcomes that wait for this session, as far as its link has room. */
+  /**
+   * Sends requests to join and Welcomes that wait for this session, as far as its link has room.
+   */
   pushWaiting(session: Session): void;
 }
 
@@ -63,7 +72,10 @@ const replyReserveBytes = 2 * limits.envelopeBytes;
 const pagesBytes = 2 * 1024 * 1024;
 const minPageBytes = 32 * 1024;
 const maxPageBytes = 256 * 1024;
-/** Pages of one session that are being read: more would have to wait in memory, because the link takes one at a time. */
+/**
+ * Pages of one session that are being read: more would have to wait in memory, because the link
+ * takes one at a time.
+ */
 const readsAtOnce = 16;
 /** Timers of runtimes take no more than 2^31 - 1 ms; a longer one would fire at once. */
 const longestTimerMs = 20 * 24 * 60 * 60 * 1000;
@@ -83,8 +95,15 @@ export class Session implements RelaySession, DeliverySink {
   readonly welcomes = new Set<Channel>();
   agent: Agent | undefined;
   readonly refusedRuns = new RefusedRuns();
-  /** The nonce that may be answered, and until when. `since`: when its client asked for it, where relays share a log. */
-  challenge: { readonly nonce: Uint8Array; readonly untilMs: number; readonly since?: Moment | undefined } | undefined;
+  /**
+   * The nonce that may be answered, and until when. `since`: when its client asked for it, where
+   * relays share a log.
+   */
+  challenge: {
+    readonly nonce: Uint8Array;
+    readonly untilMs: number;
+    readonly since?: Moment | undefined;
+  } | undefined;
   challenged = false;
   /** The cover that a client wants before it has authenticated: strangers are sent no cover. */
   #cover: { readonly mode: CoverMode; readonly intervalMs: number } | undefined;
@@ -175,7 +194,11 @@ export class Session implements RelaySession, DeliverySink {
     this.#ending = true;
     if (reason !== undefined) {
       const { code, message, retryAfterMs } = reason;
-      this.notify("SessionEnding", { code, message, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+      this.notify("SessionEnding", {
+        code,
+        message,
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+      });
     }
     this.#finish(reason);
     this.link.end(reason);
@@ -212,7 +235,10 @@ export class Session implements RelaySession, DeliverySink {
   }
 
   get pageBytes(): number {
-    return Math.min(maxPageBytes, Math.max(minPageBytes, Math.floor(pagesBytes / this.#subscriptions.size)));
+    return Math.min(
+      maxPageBytes,
+      Math.max(minPageBytes, Math.floor(pagesBytes / this.#subscriptions.size)),
+    );
   }
 
   queue(subscription: Subscription): void {
@@ -240,7 +266,10 @@ export class Session implements RelaySession, DeliverySink {
 
   failed(error: unknown): void {
     this.#host.deps.log({ event: "fault", where: "delivery", error });
-    this.end({ code: "internal", message: "The relay could not read the channel's log; reconnect" });
+    this.end({
+      code: "internal",
+      message: "The relay could not read the channel's log; reconnect",
+    });
   }
 
   /** In place of an earlier one to the same channel, which has ended. */
@@ -257,13 +286,15 @@ export class Session implements RelaySession, DeliverySink {
     this.#ready.delete(held.subscription);
     this.#subscriptions.delete(channelId);
     const { agentId } = held.subscription;
-    if (held.channel.subscriptions.get(agentId) === held.subscription) held.channel.subscriptions.delete(agentId);
+    if (held.channel.subscriptions.get(agentId) === held.subscription) {
+      held.channel.subscriptions.delete(agentId);
+    }
     this.#host.used(this);
   }
 
   /**
-   * Requests that add to a log take effect in the order in which they were sent, although each may have to wait for a channel
-   * or a lease first. `release` is called once the engine has the entry.
+   * Requests that add to a log take effect in the order in which they were sent, although each may
+   * have to wait for a channel or a lease first. `release` is called once the engine has the entry.
    */
   async inOrder<T>(run: (release: () => void) => Promise<T>): Promise<T> {
     const before = this.#order;
@@ -283,7 +314,9 @@ export class Session implements RelaySession, DeliverySink {
 
   #decode(bytes: Uint8Array): ClientEnvelope | undefined {
     try {
-      const maxBytes = this.agent === undefined ? limits.handshakeEnvelopeBytes : limits.envelopeBytes;
+      const maxBytes = this.agent === undefined
+        ? limits.handshakeEnvelopeBytes
+        : limits.envelopeBytes;
       return decodeClientEnvelope(bytes, maxBytes);
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
@@ -296,14 +329,20 @@ export class Session implements RelaySession, DeliverySink {
   #refusalFor(envelope: ClientEnvelope): Refusal | undefined {
     const { operation } = envelope;
     if (this.agent === undefined && !calls[operation].open) {
-      return new Refusal("auth_failed", `${operation} needs an authenticated session; authenticate first`);
+      return new Refusal(
+        "auth_failed",
+        `${operation} needs an authenticated session; authenticate first`,
+      );
     }
     return this.#host.refuse(this, envelope);
   }
 
   /** A message that is refused unseen must not be overtaken either. */
   #refuseRun(envelope: ClientEnvelope, refusal: Refusal): void {
-    if (this.agent === undefined || envelope.kind !== "request" || envelope.operation !== "SendMessage") return;
+    if (
+      this.agent === undefined || envelope.kind !== "request" ||
+      envelope.operation !== "SendMessage"
+    ) return;
     const { channelId, run } = envelope.body;
     // Of channels that it reads: a stranger to all others fills no memory.
     if (run === undefined || !comesAgain(refusal) || !this.#subscriptions.has(channelId)) return;
@@ -319,7 +358,9 @@ export class Session implements RelaySession, DeliverySink {
   #handle(envelope: ClientEnvelope): Promise<ReplyBody<CallName>> {
     const party = this.agent === undefined ? "strangers" : partyOf(this.agent);
     const turn = this.#host.turns.take(party, costOf(envelope.operation));
-    return turn === undefined ? this.#host.handle(this, envelope) : turn.then(() => this.#host.handle(this, envelope));
+    return turn === undefined
+      ? this.#host.handle(this, envelope)
+      : turn.then(() => this.#host.handle(this, envelope));
   }
 
   #answer(envelope: ClientEnvelope, body: ReplyBody<CallName>): void {
@@ -337,8 +378,11 @@ export class Session implements RelaySession, DeliverySink {
 
   /** A notice that rides in cells is not answered, because that would make a cell. */
   #refuse({ id, kind, operation }: ClientEnvelope, error: unknown): void {
-    if (operation === "Confirm" && kind === "notice" && error instanceof Refusal) this.#host.deps.meter.requestErrors++;
-    else if (!(error instanceof DiskRefusal && this.#host.sentElsewhere(this))) this.#sendError(id, error);
+    if (operation === "Confirm" && kind === "notice" && error instanceof Refusal) {
+      this.#host.deps.meter.requestErrors++;
+    } else if (!(error instanceof DiskRefusal && this.#host.sentElsewhere(this))) {
+      this.#sendError(id, error);
+    }
   }
 
   #sendError(id: number, error: unknown): void {
@@ -396,10 +440,16 @@ export class Session implements RelaySession, DeliverySink {
 
   #cutOff(): void {
     this.#host.deps.meter.slowReaders++;
-    this.end({ code: "slow_reader", message: "The client does not read; reconnect and resume from the last position" });
+    this.end({
+      code: "slow_reader",
+      message: "The client does not read; reconnect and resume from the last position",
+    });
   }
 
-  /** Gives every waiting subscription its turn while there is room. Not re-entrant: a turn may queue another. */
+  /**
+   * Gives every waiting subscription its turn while there is room. Not re-entrant: a turn may queue
+   * another.
+   */
   #run(): void {
     if (this.#running) return;
     this.#running = true;

@@ -1,11 +1,13 @@
 /**
- * The places for sessions. They change hands by the rule of `server/limits/`: a party is an account, which weighs more with a larger
- * plan, and only its only session is safe for a while. So an account that hoards gives way at once, and nobody pushes out
- * somebody that has less. An account and a key have a ceiling each. The last places are for agents that are members of a
+ * The places for sessions. They change hands by the rule of `server/limits/`: a party is an
+ * account, which weighs more with a larger plan, and only its only session is safe for a while. So
+ * an account that hoards gives way at once, and nobody pushes out somebody that has less. An
+ * account and a key have a ceiling each. The last places are for agents that are members of a
  * channel: others can wait, they cannot.
  *
- * The visitors of an account are a party beside it, of half its weight and with half its ceiling, which takes no place of the account's
- * own agents. Among them the same rule decides once more (`visitor_places.ts`).
+ * The visitors of an account are a party beside it, of half its weight and with half its ceiling,
+ * which takes no place of the account's own agents. Among them the same rule decides once more
+ * (`visitor_places.ts`).
  */
 import { type KeyId, RecentMap } from "../../../proto/mod.ts";
 import { type Newcomer, type Place, Places, type Standing } from "../../../server/limits/mod.ts";
@@ -21,7 +23,9 @@ import { VisitorPlaces } from "./visitor_places.ts";
 export const minimumMs = 60_000;
 /** Of all places, those for members only. */
 export const reservedShare = 0.1;
-/** A session of typed calls without a request for this long, and without a subscription, lies idle. */
+/**
+ * A session of typed calls without a request for this long, and without a subscription, lies idle.
+ */
 export const idleMs = 5_000;
 const ceilingRetryMs = 5_000;
 
@@ -40,13 +44,21 @@ export class SessionPlaces {
   readonly #visitors: VisitorPlaces;
   readonly #held = new Map<Session, Place<Session>>();
   readonly #keys = new Map<KeyId, number>();
-  /** Sessions of typed calls that read nothing and do not lie idle yet, with the time of their last request. */
+  /**
+   * Sessions of typed calls that read nothing and do not lie idle yet, with the time of their last
+   * request.
+   */
   readonly #awake = new RecentMap<Session, number>();
 
   constructor(config: CoreConfig, deps: PlaceDeps) {
     this.#config = config;
     this.#deps = deps;
-    this.#places = new Places({ total: config.maxSessions, minimumMs, safe: "only", random: deps.random });
+    this.#places = new Places({
+      total: config.maxSessions,
+      minimumMs,
+      safe: "only",
+      random: deps.random,
+    });
     this.#visitors = new VisitorPlaces(config, deps, minimumMs);
   }
 
@@ -56,8 +68,9 @@ export class SessionPlaces {
   }
 
   /**
-   * Counts a session that has an agent from now on, unless it is refused; the one that is evicted is for the caller to end. So
-   * is the older session of the same agent, whose place it takes: it stays when the new one is refused.
+   * Counts a session that has an agent from now on, unless it is refused; the one that is evicted
+   * is for the caller to end. So is the older session of the same agent, whose place it takes: it
+   * stays when the new one is refused.
    */
   admit(session: Session, agent: Agent, { isMember, older }: Arrival): Admitted {
     const nowMs = this.#deps.nowMs();
@@ -67,13 +80,23 @@ export class SessionPlaces {
       : this.#ceilingOfVisitors(session, agent, older?.agent);
     if (ceiling !== undefined && "refused" in ceiling) return ceiling;
     const newcomer = { ...newcomerOf(session, agent), leaves: isMember ? 0 : this.#reserved };
-    const evicted = ceiling?.evicted ?? (older === undefined ? this.#displacedBy(newcomer, nowMs) : undefined);
+    const evicted = ceiling?.evicted ??
+      (older === undefined ? this.#displacedBy(newcomer, nowMs) : undefined);
     const left = [older, evicted].filter((gone) => gone !== undefined);
     for (const gone of left) this.leave(gone);
-    const entered = this.#places.enter(left.length > 0 ? { ...newcomer, leaves: 0 } : newcomer, nowMs);
+    const entered = this.#places.enter(
+      left.length > 0 ? { ...newcomer, leaves: 0 } : newcomer,
+      nowMs,
+    );
     if (entered.kind === "refused") {
       const { retryAfterMs } = entered;
-      return { refused: { code: "overloaded", message: "The relay has no place for one more session", retryAfterMs } };
+      return {
+        refused: {
+          code: "overloaded",
+          message: "The relay has no place for one more session",
+          retryAfterMs,
+        },
+      };
     }
     this.#held.set(session, entered.place);
     this.#visitors.enter(session, agent);
@@ -82,12 +105,16 @@ export class SessionPlaces {
     return { evicted };
   }
 
-  /** It has asked for something, or does not read what it read. Nothing is known of a session that was not admitted. */
+  /**
+   * It has asked for something, or does not read what it read. Nothing is known of a session that
+   * was not admitted.
+   */
   used(session: Session): void {
     const standing = session.subscriptions.size > 0 ? "kept" : "plain";
     if (!this.#stand(session, standing)) return;
-    if (standing === "plain" && session.link.transport === "typed") this.#awake.set(session, this.#deps.nowMs());
-    else this.#awake.delete(session);
+    if (standing === "plain" && session.link.transport === "typed") {
+      this.#awake.set(session, this.#deps.nowMs());
+    } else this.#awake.delete(session);
   }
 
   leave(session: Session): void {
@@ -104,7 +131,10 @@ export class SessionPlaces {
     return Math.floor(this.#config.maxSessions * reservedShare);
   }
 
-  /** Undefined while there is room below the ceilings; at that of an account the longest of its idle sessions gives way. */
+  /**
+   * Undefined while there is room below the ceilings; at that of an account the longest of its idle
+   * sessions gives way.
+   */
   #ceilingOf(agent: Agent, older: Agent | undefined): Admitted | undefined {
     const { sessionsPerAccount, sessionsPerGuest } = this.#config;
     const { account } = agent;
@@ -112,7 +142,9 @@ export class SessionPlaces {
     const perKey = isGuest(agent) ? sessionsPerGuest : partOf(sessionsPerAccount, keyPart);
     const isSameKey = older !== undefined && keyOf(older) === key;
     if (key !== undefined && (this.#keys.get(key) ?? 0) - Number(isSameKey) >= perKey) {
-      return refused(`This ${isGuest(agent) ? "guest pass" : "key"} has ${perKey} sessions; end some first`);
+      return refused(
+        `This ${isGuest(agent) ? "guest pass" : "key"} has ${perKey} sessions; end some first`,
+      );
     }
     const isSameParty = older !== undefined && partyOf(older) === account;
     if (this.#places.heldBy(account) - Number(isSameParty) < sessionsPerAccount) return undefined;
@@ -123,7 +155,11 @@ export class SessionPlaces {
   }
 
   /** One that takes the place of an older one of the same account's needs no other. */
-  #ceilingOfVisitors(session: Session, agent: Agent, older: Agent | undefined): Admitted | undefined {
+  #ceilingOfVisitors(
+    session: Session,
+    agent: Agent,
+    older: Agent | undefined,
+  ): Admitted | undefined {
     if (older !== undefined && partyOf(older) === partyOf(agent)) return undefined;
     const verdict = this.#visitors.judge(session, agent);
     if (verdict.kind === "in") return verdict.displaced && { evicted: verdict.displaced.holder };
@@ -134,7 +170,9 @@ export class SessionPlaces {
   /** Undefined as well when it is refused. */
   #displacedBy(newcomer: Newcomer<Session>, nowMs: number): Session | undefined {
     const verdict = this.#places.judge(newcomer, nowMs);
-    return verdict.kind === "in" && verdict.displaced ? this.#visitors.costliest(verdict.displaced.holder) : undefined;
+    return verdict.kind === "in" && verdict.displaced
+      ? this.#visitors.costliest(verdict.displaced.holder)
+      : undefined;
   }
 
   #putToRest(nowMs: number): void {

@@ -9,8 +9,13 @@ import { createWorld, startMs, tokenOf, type World } from "../testing/world.ts";
 
 const token = tokenOf(1, startMs + 3_600_000);
 
-/** An agent authenticates, and the log does not answer. `lateMs`: so long the relay stands still before it reads the answer. */
-async function waiting(lateMs = 0): Promise<{ world: World; actor: Actor; wish: SessionWish | undefined }> {
+/**
+ * An agent authenticates, and the log does not answer. `lateMs`: so long the relay stands still
+ * before it reads the answer.
+ */
+async function waiting(
+  lateMs = 0,
+): Promise<{ world: World; actor: Actor; wish: SessionWish | undefined }> {
   const { promise: asked, resolve } = Promise.withResolvers<SessionWish | undefined>();
   const read = { position: 5 };
   const cluster = quietCluster({
@@ -22,10 +27,15 @@ async function waiting(lateMs = 0): Promise<{ world: World; actor: Actor; wish: 
   });
   const world = await createWorld({ cluster });
   const actor = new Actor(world, 1);
-  const { nonce } = await actor.client.call("GetChallenge", { versions: [protocolVersion], features: [] });
+  const { nonce } = await actor.client.call("GetChallenge", {
+    versions: [protocolVersion],
+    features: [],
+  });
   await world.time.advance(lateMs);
   read.position = 6;
-  void actor.client.call("Authenticate", actor.client.answer(actor.agent, token, nonce)).catch(() => {});
+  void actor.client.call("Authenticate", actor.client.answer(actor.agent, token, nonce)).catch(
+    () => {},
+  );
   return { world, actor, wish: await asked };
 }
 

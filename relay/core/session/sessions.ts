@@ -1,4 +1,7 @@
-/** The sessions of this relay: how they come, which agent has which, how they make room for others, and how all of them go. */
+/**
+ * The sessions of this relay: how they come, which agent has which, how they make room for others,
+ * and how all of them go.
+ */
 import type {
   AccountId,
   AgentId,
@@ -23,7 +26,10 @@ import { Session, type SessionHost } from "./session.ts";
 import { SessionPlaces } from "./session_places.ts";
 import { pushWelcomes } from "./welcomes.ts";
 
-/** A session that had to make room comes back late, because there is none; up to twice as late, so that not all come at once. */
+/**
+ * A session that had to make room comes back late, because there is none; up to twice as late, so
+ * that not all come at once.
+ */
 const evictedRetryMs = 30_000;
 const isSuspended: EndReason = {
   code: "account_suspended",
@@ -82,7 +88,11 @@ export class Sessions implements SessionHost {
     const session = new Session(link, this);
     this.#all.add(session);
     if (this.#gone !== undefined) {
-      session.end({ code: "relay_draining", message: "The relay is going away", retryAfterMs: longestRetryMs });
+      session.end({
+        code: "relay_draining",
+        message: "The relay is going away",
+        retryAfterMs: longestRetryMs,
+      });
     } else if (this.#parts.limits.level >= 1) {
       meter.shed++;
       meter.sessionsRefused++;
@@ -132,7 +142,10 @@ export class Sessions implements SessionHost {
     return !this.#places.isCrowded || await this.deps.engine.isListed(agentId);
   }
 
-  /** Makes a session that of its agent, in place of an older one; ends it when there is no room for it. */
+  /**
+   * Makes a session that of its agent, in place of an older one; ends it when there is no room for
+   * it.
+   */
   adopt(session: Session, agent: Agent, isMember: boolean): void {
     const { meter, log } = this.deps;
     const older = this.#byAgent.get(agent.agentId);
@@ -162,7 +175,9 @@ export class Sessions implements SessionHost {
 
   suspend(account: AccountId): void {
     this.#suspended.add(account);
-    for (const session of [...this.#byAgent.values()]) if (session.agent?.account === account) session.end(isSuspended);
+    for (const session of [...this.#byAgent.values()]) {
+      if (session.agent?.account === account) session.end(isSuspended);
+    }
   }
 
   resume(account: AccountId): void {
@@ -245,7 +260,8 @@ export class Sessions implements SessionHost {
 
   #evict(session: Session): void {
     this.deps.meter.sessionsEvicted++;
-    const message = "Its account or the relay has no more places: this session's was given to another";
+    const message =
+      "Its account or the relay has no more places: this session's was given to another";
     const retryAfterMs = Math.ceil(evictedRetryMs * (1 + this.#parts.limits.places.random()));
     session.end({ code: "overloaded", message, retryAfterMs });
   }

@@ -1,6 +1,6 @@
 /**
- * The places of visitors among each other: those of one account have half of the sessions that it has itself. They change hands by the
- * rule of `server/limits/`; a party is one visitor.
+ * The places of visitors among each other: those of one account have half of the sessions that it
+ * has itself. They change hands by the rule of `server/limits/`; a party is one visitor.
  */
 import type { AccountId } from "../../../proto/mod.ts";
 import { type Place, Places, type Standing, type Verdict } from "../../../server/limits/mod.ts";
@@ -34,15 +34,23 @@ export class VisitorPlaces {
 
   /** Returns what would become of it. Nothing changes. */
   judge(session: Session, { account, visitor: party = "" }: Agent): Verdict<Session> {
-    return this.#circle(account).judge({ party, holder: session, standing: "plain" }, this.#deps.nowMs());
+    return this.#circle(account).judge(
+      { party, holder: session, standing: "plain" },
+      this.#deps.nowMs(),
+    );
   }
 
-  /** Returns the visitor that makes room where this one would have to: of those that hold most of its account's. */
+  /**
+   * Returns the visitor that makes room where this one would have to: of those that hold most of
+   * its account's.
+   */
   costliest(session: Session): Session {
     const circled = this.#held.get(session);
     const anybody = { party: "", holder: session, standing: "plain", leaves: this.total } as const;
     const verdict = circled?.circle.judge(anybody, this.#deps.nowMs());
-    return verdict?.kind === "in" && verdict.displaced !== undefined ? verdict.displaced.holder : session;
+    return verdict?.kind === "in" && verdict.displaced !== undefined
+      ? verdict.displaced.holder
+      : session;
   }
 
   /** Does nothing for an agent that is no visitor. Call it when there is a place. */

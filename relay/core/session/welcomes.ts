@@ -1,4 +1,7 @@
-/** Pushing Welcomes: each is found in the entry that carries it, sent until its agent acknowledges the joining commit. */
+/**
+ * Pushing Welcomes: each is found in the entry that carries it, sent until its agent acknowledges
+ * the joining commit.
+ */
 import { encodeNotice, generationOf } from "../../../proto/mod.ts";
 import type { Background } from "../background.ts";
 import type { Channel } from "../channel/channel.ts";
@@ -10,17 +13,24 @@ export function pushWelcomes(session: Session, background: Background): void {
   const [channel] = session.welcomes;
   if (channel === undefined || !session.hasRoom) return;
   session.welcomes.delete(channel);
-  background.run("welcome", () => sendWelcomeTo(session, channel).finally(() => pushWelcomes(session, background)));
+  background.run(
+    "welcome",
+    () => sendWelcomeTo(session, channel).finally(() => pushWelcomes(session, background)),
+  );
 }
 
 async function sendWelcomeTo(session: Session, channel: Channel): Promise<void> {
   const { agent } = session;
-  if (agent === undefined || !covers(agent, channel) || !channel.hasWelcomeFor(agent.agentId)) return;
+  if (agent === undefined || !covers(agent, channel) || !channel.hasWelcomeFor(agent.agentId)) {
+    return;
+  }
   const { agentId } = agent;
   const sequence = channel.state.welcomes.get(agentId) ?? 0;
   const carrier = await channel.itemAt(sequence);
   const joinedSequence = channel.state.members.get(agentId)?.joinedSequence;
-  if (carrier === undefined || joinedSequence === undefined || !channel.hasWelcomeFor(agentId)) return;
+  if (carrier === undefined || joinedSequence === undefined || !channel.hasWelcomeFor(agentId)) {
+    return;
+  }
   // A newer one came meanwhile, perhaps into another membership: it is sent on its own.
   if (channel.state.welcomes.get(agentId) !== sequence) return;
   const { item } = carrier;
@@ -42,7 +52,9 @@ async function sendWelcomeTo(session: Session, channel: Channel): Promise<void> 
     ...(state && { state }),
   };
   const requestId = channel.answered.get(agentId);
-  if (requestId !== undefined) return session.deliver(encodeNotice("DeliverWelcome", { ...body, requestId }));
+  if (requestId !== undefined) {
+    return session.deliver(encodeNotice("DeliverWelcome", { ...body, requestId }));
+  }
   // A Welcome is large, and may be for a thousand: all who joined together are sent the same bytes.
   const notice = notices.get(joinedSequence) ?? encodeNotice("DeliverWelcome", body);
   notices.set(joinedSequence, notice);

@@ -1,4 +1,7 @@
-/** Agents that do the usual things: authenticate, make channels, add each other, send. Their MLS bytes are opaque. */
+/**
+ * Agents that do the usual things: authenticate, make channels, add each other, send. Their MLS
+ * bytes are opaque.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
   type AgentId,
@@ -16,7 +19,12 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import { createKeyPackage, createPrivateMessage, createWelcome, signedCommit } from "../../../tests/support/mod.ts";
+import {
+  createKeyPackage,
+  createPrivateMessage,
+  createWelcome,
+  signedCommit,
+} from "../../../tests/support/mod.ts";
 import type { Transport } from "../link.ts";
 import { createAgent, type TestAgent, type TestClient } from "./client.ts";
 import { accountOf, idOf, startMs, tokenOf, type World } from "./world.ts";
@@ -39,7 +47,12 @@ export class Actor {
     this.client = world.connect(transport);
   }
 
-  static async connect(world: World, number: number, account = number, transport: Transport = "quic"): Promise<Actor> {
+  static async connect(
+    world: World,
+    number: number,
+    account = number,
+    transport: Transport = "quic",
+  ): Promise<Actor> {
     const actor = new Actor(world, number, account, transport);
     await actor.client.authenticate(actor.agent, tokenOf(account, startMs + 400 * dayMs));
     return actor;
@@ -84,17 +97,27 @@ export class Actor {
     change: Partial<RequestBody<"SendCommit">> & { readonly salt?: number } = {},
   ): Promise<ReplyBody<"SendCommit">> {
     const { salt = 0, ...rest } = change;
-    return this.client.call("SendCommit", commitRequest(channelId, epoch, { sender: this.agent, salt }, rest));
+    return this.client.call(
+      "SendCommit",
+      commitRequest(channelId, epoch, { sender: this.agent, salt }, rest),
+    );
   }
 
-  send(channelId: ChannelId, epoch: number, number: number, bytes = 32): Promise<ReplyBody<"SendMessage">> {
+  send(
+    channelId: ChannelId,
+    epoch: number,
+    number: number,
+    bytes = 32,
+  ): Promise<ReplyBody<"SendMessage">> {
     return this.client.call("SendMessage", messageRequest(channelId, epoch, number, bytes));
   }
 
   /** Its leaves are numbered. */
   leave(channelId: ChannelId, leaf = 1): Promise<ReplyBody<"LeaveChannel">> {
     const leafHash = new Uint8Array(32).fill(leaf);
-    const signature = this.agent.sign(leaveStatement({ channelId, agentId: this.agentId, leafHash }));
+    const signature = this.agent.sign(
+      leaveStatement({ channelId, agentId: this.agentId, leafHash }),
+    );
     return this.client.call("LeaveChannel", { channelId, leafHash, signature });
   }
 
@@ -107,12 +130,21 @@ export class Actor {
   ): RequestBody<"RequestRejoin"> {
     const leafHash = new Uint8Array(32).fill(leaf);
     const groupId = groupIdOf(channelId, generation);
-    const claim = { channelId: groupId, agentId: this.agentId, leafHash, keyPackageHash: sha256(keyPackage) };
+    const claim = {
+      channelId: groupId,
+      agentId: this.agentId,
+      leafHash,
+      keyPackageHash: sha256(keyPackage),
+    };
     const signature = this.agent.sign(rejoinStatement(claim));
     return { channelId, keyPackage, leafHash, signature, epoch: 1, generation };
   }
 
-  subscribe(channelId: ChannelId, after?: number, windowBytes = 1 << 20): Promise<ReplyBody<"Subscribe">> {
+  subscribe(
+    channelId: ChannelId,
+    after?: number,
+    windowBytes = 1 << 20,
+  ): Promise<ReplyBody<"Subscribe">> {
     const position = after === undefined ? {} : { after };
     return this.client.call("Subscribe", { channelId, windowBytes, tag: 1, ...position });
   }
@@ -153,12 +185,18 @@ export function commitRequest(
     ciphertext: new TextEncoder().encode(`${by.sender.agentId} ${by.salt} ${change.added ?? ""}`),
   });
   const added = change.added ?? [];
-  const welcomes = added.length === 0 ? [] : [{ recipients: added, welcome: createWelcome(added.length) }];
+  const welcomes = added.length === 0
+    ? []
+    : [{ recipients: added, welcome: createWelcome(added.length) }];
   return signedCommit({ channelId, epoch, commit, welcomes, ...change, added }, by.sender.sign);
 }
 
 /** An invite of this channel, the same for each. */
-export async function registerInvite({ client }: Actor, channelId: ChannelId, uses = 1): Promise<InviteId> {
+export async function registerInvite(
+  { client }: Actor,
+  channelId: ChannelId,
+  uses = 1,
+): Promise<InviteId> {
   const inviteId = idOf<InviteId>(5);
   await client.call("RegisterInvite", { channelId, inviteId, expiresAtMs: startMs + dayMs, uses });
   return inviteId;

@@ -1,4 +1,7 @@
-/** A client of the core without a socket: it speaks envelopes over a link in memory, and remembers what was pushed. */
+/**
+ * A client of the core without a socket: it speaks envelopes over a link in memory, and remembers
+ * what was pushed.
+ */
 import { createPrivateKey, sign } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import {
@@ -55,8 +58,15 @@ export function createAgent(number: number): TestAgent {
 }
 
 /** The runtime's Ed25519: a test signs often. */
-export function createSigner({ secretKey, publicKey }: Pick<TestAgent, "secretKey" | "publicKey">): TestAgent["sign"] {
-  const jwk = { kty: "OKP", crv: "Ed25519", d: encodeBase64url(secretKey), x: encodeBase64url(publicKey) };
+export function createSigner(
+  { secretKey, publicKey }: Pick<TestAgent, "secretKey" | "publicKey">,
+): TestAgent["sign"] {
+  const jwk = {
+    kty: "OKP",
+    crv: "Ed25519",
+    d: encodeBase64url(secretKey),
+    x: encodeBase64url(publicKey),
+  };
   const key = createPrivateKey({ key: jwk, format: "jwk" });
   return (message) => new Uint8Array(sign(null, message, key));
 }
@@ -111,9 +121,13 @@ export class TestClient implements Link {
       this.notices.push(envelope);
       return this.onNotice(envelope);
     }
-    if (envelope.kind === "error" && this.#quiet.delete(envelope.id)) return void this.failures.push(envelope.body);
+    if (envelope.kind === "error" && this.#quiet.delete(envelope.id)) {
+      return void this.failures.push(envelope.body);
+    }
     const call = this.#calls.get(envelope.id);
-    if (call === undefined) throw new Error(`An answer to request ${envelope.id}, which is not open`);
+    if (call === undefined) {
+      throw new Error(`An answer to request ${envelope.id}, which is not open`);
+    }
     this.#calls.delete(envelope.id);
     if (envelope.kind === "error") call.reject(new CallRefused(call.operation, envelope.body));
     else call.resolve(envelope.body);
@@ -145,7 +159,9 @@ export class TestClient implements Link {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    for (const { operation, reject } of this.#calls.values()) reject(new Error(`${operation}: connection lost`));
+    for (const { operation, reject } of this.#calls.values()) {
+      reject(new Error(`${operation}: connection lost`));
+    }
     this.#calls.clear();
     // In the constructor of a refused connection there is no session yet.
     (this.#session as RelaySession | undefined)?.closed();
@@ -198,8 +214,19 @@ export class TestClient implements Link {
 
   answer(agent: TestAgent, token: string, relayNonce: Uint8Array): RequestBody<"Authenticate"> {
     const { agentId, publicKey, identity } = agent;
-    const statement = { origin: testOrigin, relayNonce, clientNonce: new Uint8Array(32).fill(7), token, agentId };
-    return { ...statement, publicKey, identity, signature: agent.sign(authenticationStatement(statement)) };
+    const statement = {
+      origin: testOrigin,
+      relayNonce,
+      clientNonce: new Uint8Array(32).fill(7),
+      token,
+      agentId,
+    };
+    return {
+      ...statement,
+      publicKey,
+      identity,
+      signature: agent.sign(authenticationStatement(statement)),
+    };
   }
 
   /** Returns the notices of one name, in order. */

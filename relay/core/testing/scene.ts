@@ -1,4 +1,7 @@
-/** How tests of the core begin: a world of its own for each, two members in a channel, a refusal that is expected. */
+/**
+ * How tests of the core begin: a world of its own for each, two members in a channel, a refusal
+ * that is expected.
+ */
 import { assertEquals, assertRejects } from "@std/assert";
 import type { ChannelId, ErrorCode } from "../../../proto/mod.ts";
 import { Actor } from "./actors.ts";
@@ -6,7 +9,11 @@ import { CallRefused } from "./client.ts";
 import { createWorld, type World, type WorldOptions } from "./world.ts";
 
 /** A test in a world of its own, in which nothing of the relay's own code may fail. */
-export function worldTest(name: string, run: (world: World) => Promise<void>, options: WorldOptions = {}): void {
+export function worldTest(
+  name: string,
+  run: (world: World) => Promise<void>,
+  options: WorldOptions = {},
+): void {
   Deno.test(name, async () => {
     const world = await createWorld(options);
     try {

@@ -1,7 +1,7 @@
 /**
- * An engine behind a slow and mortal relay: every call may wait, before it takes effect and before it is answered.
- * After `kill` nothing takes effect or answers any more, as if the process had died. Calls that reached the real engine
- * keep their effect.
+ * An engine behind a slow and mortal relay: every call may wait, before it takes effect and before
+ * it is answered. After `kill` nothing takes effect or answers any more, as if the process had
+ * died. Calls that reached the real engine keep their effect.
  */
 import type { ChannelId } from "../../../proto/mod.ts";
 import type { ChannelRecord, Engine, LeaseBook, NewChannel, Records } from "../../engine/engine.ts";
@@ -30,7 +30,8 @@ export function createShakyEngine(real: Engine, options: ShakyOptions): ShakyEng
         if (outcome.kind === "created") options.onCreated(channel);
         return outcome;
       }),
-    findChannel: (channelId): Promise<ChannelRecord | undefined> => read(() => real.findChannel(channelId)),
+    findChannel: (channelId): Promise<ChannelRecord | undefined> =>
+      read(() => real.findChannel(channelId)),
     listChannels: (query) => read(() => real.listChannels(query)),
     listJoining: (query) => read(() => real.listJoining(query)),
     joining: (query) => read(() => real.joining(query)),
@@ -40,14 +41,18 @@ export function createShakyEngine(real: Engine, options: ShakyOptions): ShakyEng
     read: (channelId, from) => read(() => real.read(channelId, from)),
     findKey: (channelId, key) => read(() => real.findKey(channelId, key)),
     findCommit: (channelId, epoch) => read(() => real.findCommit(channelId, epoch)),
-    watch: (channelId, listener) => real.watch(channelId, (entry) => life.isAlive && listener(entry)),
-    saveSnapshot: (channelId, snapshot) => write(channelId, () => real.saveSnapshot(channelId, snapshot)),
+    watch: (channelId, listener) =>
+      real.watch(channelId, (entry) => life.isAlive && listener(entry)),
+    saveSnapshot: (channelId, snapshot) =>
+      write(channelId, () => real.saveSnapshot(channelId, snapshot)),
     cursors: (channelId) => read(() => real.cursors(channelId)),
-    moveCursor: (channelId, agentId, cursor) => write(channelId, () => real.moveCursor(channelId, agentId, cursor)),
+    moveCursor: (channelId, agentId, cursor) =>
+      write(channelId, () => real.moveCursor(channelId, agentId, cursor)),
     dropCursor: (channelId, agentId) => write(channelId, () => real.dropCursor(channelId, agentId)),
     queueSize: (channelId) => read(() => real.queueSize(channelId)),
     trim: (channelId, through) => write(channelId, () => real.trim(channelId, through)),
-    dropMessages: (channelId, through, reason) => write(channelId, () => real.dropMessages(channelId, through, reason)),
+    dropMessages: (channelId, through, reason) =>
+      write(channelId, () => real.dropMessages(channelId, through, reason)),
     forget: (before) => read(() => real.forget(before)),
     purge: (channelId) => read(() => real.purge(channelId)),
     accountBytes: (account) => read(() => real.accountBytes(account)),
@@ -111,7 +116,10 @@ class Life {
     return this.#alive ? result : await never;
   };
 
-  /** Writes to one channel take effect in the order in which they were asked for, as the contract of engines says. */
+  /**
+   * Writes to one channel take effect in the order in which they were asked for, as the contract of
+   * engines says.
+   */
   readonly write = async <T>(channelId: ChannelId, work: () => Promise<T>): Promise<T> => {
     const before = this.#order.get(channelId);
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,4 +1,6 @@
-/** The simulated clock for a relay with an engine, whose answers take a few turns of the event loop. */
+/**
+ * The simulated clock for a relay with an engine, whose answers take a few turns of the event loop.
+ */
 import { SimulatedClock } from "../../../tests/support/mod.ts";
 
 export class SimulatedTime extends SimulatedClock {
@@ -26,7 +28,10 @@ export class SimulatedTime extends SimulatedClock {
   }
 }
 
-/** Until everything that is under way has happened: an engine in memory needs a few turns of the event loop. */
+/**
+ * Until everything that is under way has happened: an engine in memory needs a few turns of the
+ * event loop.
+ */
 export async function settle(turns = 4): Promise<void> {
   // wait: turns of the event loop, not time
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,7 @@
 /**
- * One seeded schedule: agents that come and go, send, commit and read on a relay that is slow and dies, until an independent
- * auditor finds something wrong or everything has come to rest. The same seed makes the same schedule.
+ * One seeded schedule: agents that come and go, send, commit and read on a relay that is slow and
+ * dies, until an independent auditor finds something wrong or everything has come to rest. The same
+ * seed makes the same schedule.
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import { createRandom, type Random } from "../../../tests/support/mod.ts";
@@ -64,7 +65,9 @@ function createSimulation(random: Random, relay: SimulatedRelay, stock: AgentSto
   const count = 2 + random.below(random.pick([3, 3, 8, 29]));
   const accounts = random.pick([1, 1, 2]);
   const numbers = Array.from({ length: count }, (_, number) => number);
-  const agents = numbers.map((number) => new SimulatedAgent(stock.agent(number), number % accounts, relay));
+  const agents = numbers.map((number) =>
+    new SimulatedAgent(stock.agent(number), number % accounts, relay)
+  );
   const simulation: Simulation = {
     random,
     relay,
@@ -87,10 +90,13 @@ async function warmUp(simulation: Simulation): Promise<void> {
   await relay.time.advance(300);
   for (const channel of relay.auditor.channels.values()) {
     const creator = agents.find(({ agentId }) => agentId === channel.channel.creator);
-    if (creator !== undefined) commitChange(simulation, creator, channel, { added: pickSome(simulation, creator) });
+    if (creator !== undefined) {
+      commitChange(simulation, creator, channel, { added: pickSome(simulation, creator) });
+    }
   }
   await relay.time.advance(300);
-  // Sometimes so much is in the log that it is trimmed in part, and that snapshots are taken in the middle of everything.
+  // Sometimes so much is in the log that it is trimmed in part, and that snapshots are taken in the
+  // middle of everything.
   const [first] = relay.auditor.channels.values();
   const talker = first && agents.find(({ agentId }) => first.isActive(agentId));
   if (first === undefined || talker === undefined || !random.chance(0.08)) return;
@@ -101,7 +107,9 @@ async function warmUp(simulation: Simulation): Promise<void> {
 /** Few where others are to come in with KeyPackages of their own. */
 function pickSome({ random, agents, keyPackages }: Simulation, creator: SimulatedAgent): AgentId[] {
   const share = keyPackages > 0 ? 0.2 : random.pick([0.3, 0.8, 1]);
-  return agents.filter((agent) => agent !== creator && random.chance(share)).map(({ agentId }) => agentId);
+  return agents.filter((agent) => agent !== creator && random.chance(share)).map(({ agentId }) =>
+    agentId
+  );
 }
 
 /** Some are busier than others for a while, so that their requests meet. */
@@ -124,7 +132,9 @@ async function pace(simulation: Simulation, mayJump: boolean): Promise<void> {
 }
 
 function throwIfWrong({ auditor: { violations } }: SimulatedRelay, when: string): void {
-  if (violations.length > 0) throw new ScheduleFailure(`${when}:\n  ${violations.slice(0, 8).join("\n  ")}`);
+  if (violations.length > 0) {
+    throw new ScheduleFailure(`${when}:\n  ${violations.slice(0, 8).join("\n  ")}`);
+  }
 }
 
 function summarise({ relay: { auditor }, agents }: Simulation): ScheduleResult {

@@ -1,7 +1,7 @@
 /**
- * Actions of agents in a schedule. Every action is started and not waited for, so that requests of many agents, and
- * several of one, are under way at the same time. Most are requests that a client would send now; some are late, early,
- * repeated or wrong.
+ * Actions of agents in a schedule. Every action is started and not waited for, so that requests of
+ * many agents, and several of one, are under way at the same time. Most are requests that a client
+ * would send now; some are late, early, repeated or wrong.
  */
 import {
   binaryIdFromBytes,
@@ -43,7 +43,11 @@ const actions: readonly (readonly [weight: number, action: Action])[] = [
   [4, (_simulation, actor): void => actor.disconnect()],
   [1, (_simulation, actor): void => actor.connect()],
   [2, stallOrResume],
-  [1, (simulation, actor): void => createChannel(simulation, actor, simulation.random.pick(simulation.names))],
+  [
+    1,
+    (simulation, actor): void =>
+      createChannel(simulation, actor, simulation.random.pick(simulation.names)),
+  ],
   [6, useKeyPackages],
   [1, rejectJoin],
   [2, misbehave],
@@ -62,15 +66,23 @@ export function act(simulation: Simulation, actor: SimulatedAgent): void {
   action(simulation, actor);
 }
 
-export function createChannel({ random }: Simulation, actor: SimulatedAgent, name: ChannelName): void {
+export function createChannel(
+  { random }: Simulation,
+  actor: SimulatedAgent,
+  name: ChannelName,
+): void {
   const nonce = random.bytes(16);
-  for (let times = random.chance(0.2) ? 2 : 1; times > 0; times--) void actor.ask("CreateChannel", { name, nonce });
+  for (let times = random.chance(0.2) ? 2 : 1; times > 0; times--) {
+    void actor.ask("CreateChannel", { name, nonce });
+  }
 }
 
 function sendMessage(simulation: Simulation, actor: SimulatedAgent): void {
   const { random } = simulation;
   const channel = pickChannel(simulation, actor);
-  if (channel !== undefined) sendMessages(simulation, actor, channel, random.chance(0.2) ? 1 + random.below(6) : 1);
+  if (channel !== undefined) {
+    sendMessages(simulation, actor, channel, random.chance(0.2) ? 1 + random.below(6) : 1);
+  }
 }
 
 export function sendMessages(
@@ -153,12 +165,19 @@ function takeWelcome({ random }: Simulation, actor: SimulatedAgent): void {
 function sendWelcomeAgain(simulation: Simulation, actor: SimulatedAgent): void {
   const { random } = simulation;
   const channel = pickChannel(simulation, actor);
-  const waiting = [...channel?.members ?? []].filter(([, stay]) => stay.acknowledged.asked < stay.joined);
+  const waiting = [...channel?.members ?? []].filter(([, stay]) =>
+    stay.acknowledged.asked < stay.joined
+  );
   if (channel === undefined || waiting.length === 0) return;
   const [agentId, { joined }] = random.pick(waiting);
   const epoch = (channel.log[joined - 1]?.epoch ?? 0) + 1;
   const { channelId } = channel.channel;
-  void actor.ask("SendWelcome", { channelId, epoch, recipients: [agentId], welcome: createWelcome(random) });
+  void actor.ask("SendWelcome", {
+    channelId,
+    epoch,
+    recipients: [agentId],
+    welcome: createWelcome(random),
+  });
 }
 
 function findCommit(simulation: Simulation, actor: SimulatedAgent): void {
@@ -170,7 +189,9 @@ function findCommit(simulation: Simulation, actor: SimulatedAgent): void {
 
 function listMembers(simulation: Simulation, actor: SimulatedAgent): void {
   const channel = pickChannel(simulation, actor);
-  if (channel !== undefined) void actor.ask("ListMembers", { channelId: channel.channel.channelId });
+  if (channel !== undefined) {
+    void actor.ask("ListMembers", { channelId: channel.channel.channelId });
+  }
 }
 
 function leave(simulation: Simulation, actor: SimulatedAgent): void {
@@ -178,13 +199,17 @@ function leave(simulation: Simulation, actor: SimulatedAgent): void {
   if (channel === undefined) return;
   const { channelId } = channel.channel;
   const leafHash = new Uint8Array(32).fill(simulation.random.below(2));
-  const signature = actor.agent.sign(leaveStatement({ channelId, agentId: actor.agentId, leafHash }));
+  const signature = actor.agent.sign(
+    leaveStatement({ channelId, agentId: actor.agentId, leafHash }),
+  );
   void actor.ask("LeaveChannel", { channelId, leafHash, signature });
 }
 
 function closeChannel(simulation: Simulation, actor: SimulatedAgent): void {
   const channel = pickChannel(simulation, actor);
-  if (channel !== undefined) void actor.ask("CloseChannel", { channelId: channel.channel.channelId });
+  if (channel !== undefined) {
+    void actor.ask("CloseChannel", { channelId: channel.channel.channelId });
+  }
 }
 
 function stallOrResume(_simulation: Simulation, actor: SimulatedAgent): void {
@@ -193,7 +218,9 @@ function stallOrResume(_simulation: Simulation, actor: SimulatedAgent): void {
   actor.stalled = !actor.stalled;
 }
 
-/** The ways into a channel that need a KeyPackage: invites, and KeyPackages that wait on the relay. */
+/**
+ * The ways into a channel that need a KeyPackage: invites, and KeyPackages that wait on the relay.
+ */
 function useKeyPackages(simulation: Simulation, actor: SimulatedAgent): void {
   const { random, invites, relay } = simulation;
   if (simulation.keyPackages <= 0) return;
@@ -211,7 +238,9 @@ function useKeyPackages(simulation: Simulation, actor: SimulatedAgent): void {
     const strangers = simulation.agents.filter((agent) => !channel.members.has(agent.agentId));
     const { agentId } = random.pick(strangers.length > 0 ? strangers : simulation.agents);
     const body = { channelId, agentId, nonce: random.bytes(16) };
-    for (let times = random.chance(0.3) ? 2 : 1; times > 0; times--) void actor.ask("AddMember", body);
+    for (let times = random.chance(0.3) ? 2 : 1; times > 0; times--) {
+      void actor.ask("AddMember", body);
+    }
     return;
   }
   const inviteId = binaryIdFromBytes<InviteId>(random.bytes(16));
@@ -220,7 +249,11 @@ function useKeyPackages(simulation: Simulation, actor: SimulatedAgent): void {
   void actor.ask("RegisterInvite", { channelId, inviteId, expiresAtMs, uses: 1 + random.below(2) });
 }
 
-function requestJoin(simulation: Simulation, actor: SimulatedAgent, { channelId, inviteId }: HeldInvite): void {
+function requestJoin(
+  simulation: Simulation,
+  actor: SimulatedAgent,
+  { channelId, inviteId }: HeldInvite,
+): void {
   const keyPackage = nextKeyPackage(simulation, actor);
   const body = { channelId, inviteId, keyPackage, mac: simulation.random.bytes(32), ttlMs: 60_000 };
   void actor.ask("RequestJoin", body);
@@ -230,7 +263,12 @@ function requestJoin(simulation: Simulation, actor: SimulatedAgent, { channelId,
 function rejectJoin({ random }: Simulation, actor: SimulatedAgent): void {
   if (actor.joinRequests.length === 0) return;
   const { channelId, requestId } = random.pick(actor.joinRequests);
-  void actor.ask("RejectJoin", { channelId, requestId, code: "join_rejected", message: "Not today" });
+  void actor.ask("RejectJoin", {
+    channelId,
+    requestId,
+    code: "join_rejected",
+    message: "Not today",
+  });
 }
 
 /** Requests that break the contract: each has its refusal, and the session goes on. */
@@ -247,11 +285,25 @@ async function misbehave(simulation: Simulation, actor: SimulatedAgent): Promise
     () => actor.ask("SendMessage", { channelId, epoch, messageId, ciphertext: commit }),
     () => {
       const message = createMessage(random, { channelId, epoch, messageId, counter: 1 });
-      return actor.ask("SendCommit", signedCommit({ channelId, epoch, commit: message }, actor.agent.sign));
+      return actor.ask(
+        "SendCommit",
+        signedCommit({ channelId, epoch, commit: message }, actor.agent.sign),
+      );
     },
-    () => actor.ask("SendCommit", signedCommit({ channelId, epoch, commit, generation: 1 }, actor.agent.sign)),
-    () => actor.ask("SendCommit", signedCommit({ channelId, epoch, commit }, () => random.bytes(64))),
-    () => actor.ask("SendWelcome", { channelId, epoch, recipients: [], welcome: createWelcome(random) }),
+    () =>
+      actor.ask(
+        "SendCommit",
+        signedCommit({ channelId, epoch, commit, generation: 1 }, actor.agent.sign),
+      ),
+    () =>
+      actor.ask("SendCommit", signedCommit({ channelId, epoch, commit }, () => random.bytes(64))),
+    () =>
+      actor.ask("SendWelcome", {
+        channelId,
+        epoch,
+        recipients: [],
+        welcome: createWelcome(random),
+      }),
     () => actor.ask("Acknowledge", { channelId, consumed: beyond, received: beyond }),
     () => actor.subscribe(channelId, 1_000, beyond),
   ])();

@@ -1,4 +1,7 @@
-/** A simulated agent: one connection at a time, what it was pushed, and what it has sent and may send again. */
+/**
+ * A simulated agent: one connection at a time, what it was pushed, and what it has sent and may
+ * send again.
+ */
 import type {
   AgentId,
   CallName,
@@ -74,12 +77,17 @@ export class SimulatedAgent {
     this.stalled = false;
     const token = tokenOf(this.account, startMs + tokenMs);
     client.authenticate(this.agent, token).then(({ agentId, keyPackages }) => {
-      this.#relay.auditor.check(agentId === this.agentId, `${this.agentId} was taken for ${agentId}`);
+      this.#relay.auditor.check(
+        agentId === this.agentId,
+        `${this.agentId} was taken for ${agentId}`,
+      );
       if (this.client !== client) return;
       this.ready = true;
       this.keyPackages = keyPackages;
     }).catch((error: unknown) => {
-      if (error instanceof CallRefused) this.#relay.auditor.report(`authentication: ${error.message}`);
+      if (error instanceof CallRefused) {
+        this.#relay.auditor.report(`authentication: ${error.message}`);
+      }
     });
   }
 
@@ -90,17 +98,29 @@ export class SimulatedAgent {
   }
 
   /** Asks without waiting. The auditor hears of it first. */
-  async ask<Name extends CallName>(operation: Name, body: RequestBody<Name>): Promise<Outcome<Name>> {
+  async ask<Name extends CallName>(
+    operation: Name,
+    body: RequestBody<Name>,
+  ): Promise<Outcome<Name>> {
     const answer = this.#relay.auditor.asked(this.agentId, operation, body);
     const outcome = await this.#call(operation, body);
     answer(outcome);
     return outcome;
   }
 
-  subscribe(channelId: ChannelId, windowBytes: number, after?: number): Promise<Outcome<"Subscribe">> {
+  subscribe(
+    channelId: ChannelId,
+    windowBytes: number,
+    after?: number,
+  ): Promise<Outcome<"Subscribe">> {
     const tag = ++this.#tag;
     this.reader.asked.set(tag, after);
-    return this.ask("Subscribe", { channelId, windowBytes, tag, ...(after !== undefined && { after }) });
+    return this.ask("Subscribe", {
+      channelId,
+      windowBytes,
+      tag,
+      ...(after !== undefined && { after }),
+    });
   }
 
   async unsubscribe(channelId: ChannelId): Promise<void> {
@@ -109,7 +129,12 @@ export class SimulatedAgent {
     if (outcome.kind === "reply" && reading !== undefined) reading.ended = true;
   }
 
-  acknowledge(channelId: ChannelId, consumed: number, received: number, quiet: boolean): Promise<unknown> | undefined {
+  acknowledge(
+    channelId: ChannelId,
+    consumed: number,
+    received: number,
+    quiet: boolean,
+  ): Promise<unknown> | undefined {
     const { auditor, time } = this.#relay;
     const stay = auditor.channel(channelId)?.lastStay(this.agentId);
     if (stay !== undefined) stay.acknowledged.asked = Math.max(stay.acknowledged.asked, consumed);
@@ -125,18 +150,27 @@ export class SimulatedAgent {
     return undefined;
   }
 
-  async #call<Name extends CallName>(operation: Name, body: RequestBody<Name>): Promise<Outcome<Name>> {
+  async #call<Name extends CallName>(
+    operation: Name,
+    body: RequestBody<Name>,
+  ): Promise<Outcome<Name>> {
     if (this.client === undefined) return { kind: "lost" };
     try {
       const reply: ReplyBody<Name> = await this.client.call(operation, body);
       return { kind: "reply", body: reply };
     } catch (error) {
-      return error instanceof CallRefused ? { kind: "refused", body: error.body } : { kind: "lost" };
+      return error instanceof CallRefused
+        ? { kind: "refused", body: error.body }
+        : { kind: "lost" };
     }
   }
 
   #remember({ operation, body }: NoticeEnvelope): void {
-    if (operation === "DeliverJoinRequest") this.joinRequests.push(body as NoticeBody<"DeliverJoinRequest">);
-    if (operation === "DeliverRejoinRequest") this.rejoinRequests.push(body as NoticeBody<"DeliverRejoinRequest">);
+    if (operation === "DeliverJoinRequest") {
+      this.joinRequests.push(body as NoticeBody<"DeliverJoinRequest">);
+    }
+    if (operation === "DeliverRejoinRequest") {
+      this.rejoinRequests.push(body as NoticeBody<"DeliverRejoinRequest">);
+    }
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Judges a schedule: sees every entry before the relay does, knows every request and its answer, and compares both.
- * Faults are collected and not thrown, because they are noticed deep inside the relay's own calls.
+ * Judges a schedule: sees every entry before the relay does, knows every request and its answer,
+ * and compares both. Faults are collected and not thrown, because they are noticed deep inside the
+ * relay's own calls.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
@@ -115,7 +116,10 @@ export class Auditor {
   finish(): void {
     for (const { open, hopeful, sequence, sender } of this.#attempts.values()) {
       this.check(open === 0, `a request of ${sender} was never answered`);
-      this.check(sequence === undefined || hopeful, `entry ${sequence} of ${sender} was refused and is in the log`);
+      this.check(
+        sequence === undefined || hopeful,
+        `entry ${sequence} of ${sender} was refused and is in the log`,
+      );
     }
   }
 
@@ -123,9 +127,14 @@ export class Auditor {
     const bytes = entry.message?.ciphertext ?? entry.commit?.commit;
     if (bytes === undefined) return;
     const attempt = this.#attempts.get(keyOf(bytes));
-    if (attempt === undefined) return this.report(`entry ${entry.sequence} holds bytes that nobody sent`);
+    if (attempt === undefined) {
+      return this.report(`entry ${entry.sequence} holds bytes that nobody sent`);
+    }
     this.check(attempt.sender === entry.sender, `entry ${entry.sequence} has another sender`);
-    this.check(attempt.sequence === undefined, `entry ${entry.sequence} repeats entry ${attempt.sequence}`);
+    this.check(
+      attempt.sequence === undefined,
+      `entry ${entry.sequence} repeats entry ${attempt.sequence}`,
+    );
     this.check(attempt.open > 0 || attempt.hopeful, `entry ${entry.sequence} was refused before`);
     attempt.sequence = entry.sequence;
   }
@@ -184,21 +193,45 @@ export class Auditor {
     this.check(error.code !== "internal", what);
     if (channel === undefined) return;
     const active = before.active && channel.isActive(agentId) && channel.lastStay(agentId) === stay;
-    this.check(!active || error.code !== "not_found" || operation === "RequestJoin", `${what}, but it is a member`);
+    this.check(
+      !active || error.code !== "not_found" || operation === "RequestJoin",
+      `${what}, but it is a member`,
+    );
     const fresh = seen !== undefined && this.nowMs() - seen.timeMs < this.options.keysMs;
     this.check(!active || !fresh, `${what}, but it was accepted before as entry ${seen?.sequence}`);
     if (error.epoch === undefined) return;
-    this.check(error.epoch >= before.epoch && error.epoch <= channel.epoch, `${what}: it never was at ${error.epoch}`);
+    this.check(
+      error.epoch >= before.epoch && error.epoch <= channel.epoch,
+      `${what}: it never was at ${error.epoch}`,
+    );
   }
 
-  #answered(agentId: AgentId, operation: CallName, body: object, before: Before, reply: object): void {
+  #answered(
+    agentId: AgentId,
+    operation: CallName,
+    body: object,
+    before: Before,
+    reply: object,
+  ): void {
     switch (operation) {
       case "SendMessage":
-        return this.#checkMessage(agentId, body as RequestBody<"SendMessage">, reply as ReplyBody<"SendMessage">);
+        return this.#checkMessage(
+          agentId,
+          body as RequestBody<"SendMessage">,
+          reply as ReplyBody<"SendMessage">,
+        );
       case "SendCommit":
-        return this.#checkCommit(agentId, body as RequestBody<"SendCommit">, reply as ReplyBody<"SendCommit">);
+        return this.#checkCommit(
+          agentId,
+          body as RequestBody<"SendCommit">,
+          reply as ReplyBody<"SendCommit">,
+        );
       case "FindCommit":
-        return this.#checkFound(body as RequestBody<"FindCommit">, reply as ReplyBody<"FindCommit">, before);
+        return this.#checkFound(
+          body as RequestBody<"FindCommit">,
+          reply as ReplyBody<"FindCommit">,
+          before,
+        );
       case "Acknowledge":
         return this.#checkCursor(
           agentId,
@@ -207,51 +240,95 @@ export class Auditor {
           before,
         );
       case "AddMember":
-        return this.#checkClaim(agentId, body as RequestBody<"AddMember">, reply as ReplyBody<"AddMember">);
+        return this.#checkClaim(
+          agentId,
+          body as RequestBody<"AddMember">,
+          reply as ReplyBody<"AddMember">,
+        );
       case "CreateChannel":
-        return this.#checkCreated(agentId, body as RequestBody<"CreateChannel">, reply as ReplyBody<"CreateChannel">);
+        return this.#checkCreated(
+          agentId,
+          body as RequestBody<"CreateChannel">,
+          reply as ReplyBody<"CreateChannel">,
+        );
       case "ListMembers":
-        return this.check(before.stay !== undefined, `${agentId} was told the members of a channel of others`);
+        return this.check(
+          before.stay !== undefined,
+          `${agentId} was told the members of a channel of others`,
+        );
       default:
     }
   }
 
-  #checkCreated(creator: AgentId, body: RequestBody<"CreateChannel">, reply: ReplyBody<"CreateChannel">): void {
+  #checkCreated(
+    creator: AgentId,
+    body: RequestBody<"CreateChannel">,
+    reply: ReplyBody<"CreateChannel">,
+  ): void {
     const created = this.channels.get(reply.channelId)?.channel;
-    const own = created?.creator === creator && created.name === body.name && equalBytes(created.nonce, body.nonce);
+    const own = created?.creator === creator && created.name === body.name &&
+      equalBytes(created.nonce, body.nonce);
     this.check(own, `${creator} was answered with a channel that it did not create`);
   }
 
-  #checkMessage(sender: AgentId, body: RequestBody<"SendMessage">, reply: ReplyBody<"SendMessage">): void {
+  #checkMessage(
+    sender: AgentId,
+    body: RequestBody<"SendMessage">,
+    reply: ReplyBody<"SendMessage">,
+  ): void {
     const entry = this.channels.get(body.channelId)?.log[reply.sequence - 1];
     const same = entry?.sender === sender && entry.message?.messageId === body.messageId;
-    this.check(same, `a message of ${sender} was answered with entry ${reply.sequence}, which is another`);
-    this.check(entry?.timeMs === reply.timeMs, `entry ${reply.sequence} was answered with another time`);
+    this.check(
+      same,
+      `a message of ${sender} was answered with entry ${reply.sequence}, which is another`,
+    );
+    this.check(
+      entry?.timeMs === reply.timeMs,
+      `entry ${reply.sequence} was answered with another time`,
+    );
   }
 
-  #checkCommit(sender: AgentId, body: RequestBody<"SendCommit">, reply: ReplyBody<"SendCommit">): void {
+  #checkCommit(
+    sender: AgentId,
+    body: RequestBody<"SendCommit">,
+    reply: ReplyBody<"SendCommit">,
+  ): void {
     const entry = this.channels.get(body.channelId)?.log[reply.sequence - 1];
     const same = entry?.commit !== undefined && equalBytes(entry.commit.commit, body.commit);
-    this.check(same, `a commit of ${sender} was answered with entry ${reply.sequence}, which is another`);
-    this.check(equalBytes(reply.commitHash, sha256(body.commit)), `entry ${reply.sequence} has another hash`);
+    this.check(
+      same,
+      `a commit of ${sender} was answered with entry ${reply.sequence}, which is another`,
+    );
+    this.check(
+      equalBytes(reply.commitHash, sha256(body.commit)),
+      `entry ${reply.sequence} has another hash`,
+    );
     const right = entry?.timeMs === reply.timeMs && reply.epoch === (entry?.epoch ?? 0) + 1;
     this.check(right, `entry ${reply.sequence} was answered with another time or epoch`);
   }
 
-  #checkFound(body: RequestBody<"FindCommit">, reply: ReplyBody<"FindCommit">, before: Before): void {
+  #checkFound(
+    body: RequestBody<"FindCommit">,
+    reply: ReplyBody<"FindCommit">,
+    before: Before,
+  ): void {
     const { channel } = before;
     if (channel === undefined) return;
     const entry = channel.commits[body.epoch];
     const what = `FindCommit of epoch ${body.epoch}`;
     if (reply.commit !== undefined) {
-      const same = entry?.commit !== undefined && equalBytes(sha256(entry.commit.commit), reply.commit.commitHash) &&
+      const same = entry?.commit !== undefined &&
+        equalBytes(sha256(entry.commit.commit), reply.commit.commitHash) &&
         entry.sequence === reply.commit.sequence && entry.sender === reply.commit.sender;
       this.check(same, `${what} found another commit than entry ${entry?.sequence}`);
     } else if (before.active && entry !== undefined && entry.sequence <= before.head) {
       const forgotten = entry.timeMs < this.nowMs() - this.options.lapseMs;
       this.check(forgotten, `${what} did not find entry ${entry.sequence}`);
     }
-    this.check(reply.epoch >= before.epoch && reply.epoch <= channel.epoch, `${what}: it never was at ${reply.epoch}`);
+    this.check(
+      reply.epoch >= before.epoch && reply.epoch <= channel.epoch,
+      `${what}: it never was at ${reply.epoch}`,
+    );
   }
 
   #checkCursor(
@@ -264,13 +341,19 @@ export class Auditor {
       reply.consumed >= body.consumed,
       `${agentId} acknowledged ${body.consumed}, stored was ${reply.consumed}`,
     );
-    if (stay === undefined || channel?.lastStay(agentId) !== stay || stay.stopped !== undefined) return;
+    if (stay === undefined || channel?.lastStay(agentId) !== stay || stay.stopped !== undefined) {
+      return;
+    }
     const { acknowledged } = stay;
     if (life === this.life) acknowledged.known = Math.max(acknowledged.known, body.consumed);
     acknowledged.durable = Math.max(acknowledged.durable, body.consumed);
   }
 
-  #checkClaim(agentId: AgentId, body: RequestBody<"AddMember">, { keyPackage }: ReplyBody<"AddMember">): void {
+  #checkClaim(
+    agentId: AgentId,
+    body: RequestBody<"AddMember">,
+    { keyPackage }: ReplyBody<"AddMember">,
+  ): void {
     const claim = `${agentId} ${body.channelId} ${keyOf(body.nonce)}`;
     const key = keyOf(keyPackage);
     const earlier = this.#claims.get(key) ?? claim;

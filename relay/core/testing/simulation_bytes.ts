@@ -1,11 +1,23 @@
 /**
- * Bytes that simulated agents send: MLS messages that nobody can open, and signatures that cost nothing to make or to
- * check.
+ * Bytes that simulated agents send: MLS messages that nobody can open, and signatures that cost
+ * nothing to make or to check.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
-import { binaryIdToBytes, type ChannelId, encodeMessageAad, equalBytes, type MessageId } from "../../../proto/mod.ts";
-import { createKeyPackage, createPrivateMessage, mlsUint, mlsVector, type Random } from "../../../tests/support/mod.ts";
+import {
+  binaryIdToBytes,
+  type ChannelId,
+  encodeMessageAad,
+  equalBytes,
+  type MessageId,
+} from "../../../proto/mod.ts";
+import {
+  createKeyPackage,
+  createPrivateMessage,
+  mlsUint,
+  mlsVector,
+  type Random,
+} from "../../../tests/support/mod.ts";
 import { createAgent, type TestAgent } from "./client.ts";
 import { startMs } from "./world.ts";
 
@@ -17,11 +29,17 @@ function signFast(publicKey: Uint8Array, message: Uint8Array): Uint8Array {
   return concatBytes(digest, digest);
 }
 
-export function verifyFast(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+export function verifyFast(
+  publicKey: Uint8Array,
+  message: Uint8Array,
+  signature: Uint8Array,
+): boolean {
   return equalBytes(signFast(publicKey, message), signature);
 }
 
-/** Agents and their KeyPackages, made once for all schedules: a real signature costs milliseconds. */
+/**
+ * Agents and their KeyPackages, made once for all schedules: a real signature costs milliseconds.
+ */
 export class AgentStock {
   readonly #agents: TestAgent[] = [];
   readonly #keyPackages = new Map<string, Uint8Array>();
@@ -30,7 +48,10 @@ export class AgentStock {
     const made = this.#agents[number];
     if (made !== undefined) return made;
     const agent = createAgent(number);
-    return this.#agents[number] = { ...agent, sign: (message) => signFast(agent.publicKey, message) };
+    return this.#agents[number] = {
+      ...agent,
+      sign: (message) => signFast(agent.publicKey, message),
+    };
   }
 
   keyPackage({ agentId, secretKey, identity }: TestAgent, number: number): Uint8Array {
@@ -53,7 +74,10 @@ interface MessageOptions {
   readonly counter: number;
 }
 
-export function createMessage(random: Random, { channelId, epoch, messageId, counter }: MessageOptions): Uint8Array {
+export function createMessage(
+  random: Random,
+  { channelId, epoch, messageId, counter }: MessageOptions,
+): Uint8Array {
   return createPrivateMessage({
     groupId: binaryIdToBytes(channelId),
     epoch,
@@ -65,10 +89,24 @@ export function createMessage(random: Random, { channelId, epoch, messageId, cou
 
 export function createCommit(random: Random, channelId: ChannelId, epoch: number): Uint8Array {
   const ciphertext = random.bytes(12 + random.below(200));
-  return createPrivateMessage({ groupId: binaryIdToBytes(channelId), epoch, contentType: 3, ciphertext });
+  return createPrivateMessage({
+    groupId: binaryIdToBytes(channelId),
+    epoch,
+    contentType: 3,
+    ciphertext,
+  });
 }
 
-/** A Welcome without secrets (RFC 9420 section 12.4.3.1): the relay reads nothing of it but its shape. */
+/**
+ * A Welcome without secrets (RFC 9420 section 12.4.3.1): the relay reads nothing of it but its
+ * shape.
+ */
 export function createWelcome(random: Random): Uint8Array {
-  return concatBytes(mlsUint(1, 2), mlsUint(3, 2), mlsUint(3, 2), mlsVector(), mlsVector(random.bytes(24)));
+  return concatBytes(
+    mlsUint(1, 2),
+    mlsUint(3, 2),
+    mlsUint(3, 2),
+    mlsVector(),
+    mlsVector(random.bytes(24)),
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * The end of a schedule: everybody comes to rest, so that what is owed can be told from what is under way. First those who are
- * connected must have been served; then all come back and read on from their cursors; then the relay dies once more.
+ * The end of a schedule: everybody comes to rest, so that what is owed can be told from what is
+ * under way. First those who are connected must have been served; then all come back and read on
+ * from their cursors; then the relay dies once more.
  */
 import type { SimulatedAgent } from "./simulation_agent.ts";
 import type { ModelChannel } from "./simulation_model.ts";
@@ -34,7 +35,10 @@ export async function finishSchedule(simulation: Simulation): Promise<void> {
   await reconnect(simulation);
   for (const agent of agents) {
     checkServed(simulation, agent);
-    relay.auditor.check(agent.keyPackages === 0, `KeyPackages of ${agent.agentId} outlived the relay`);
+    relay.auditor.check(
+      agent.keyPackages === 0,
+      `KeyPackages of ${agent.agentId} outlived the relay`,
+    );
   }
   for (const agent of agents.slice(0, askedAtTheEnd)) await checkListings(simulation, agent);
   relay.auditor.finish();
@@ -50,7 +54,9 @@ async function rest({ relay, agents }: Simulation): Promise<void> {
   for (let round = 0; round < maxRounds; round++) {
     const before = positions(agents);
     for (const agent of agents) {
-      for (const { channelId, position } of agent.readings) agent.acknowledge(channelId, 0, position, true);
+      for (const { channelId, position } of agent.readings) {
+        agent.acknowledge(channelId, 0, position, true);
+      }
     }
     await relay.time.advance(restMs);
     if (positions(agents) !== before) continue;
@@ -63,7 +69,9 @@ async function rest({ relay, agents }: Simulation): Promise<void> {
 
 /** All of them, because in a sum one reading that ends could hide another that goes on. */
 function positions(agents: readonly SimulatedAgent[]): string {
-  return agents.map(({ readings }) => readings.map(({ channelId, position }) => `${channelId} ${position}`)).join();
+  return agents.map(({ readings }) =>
+    readings.map(({ channelId, position }) => `${channelId} ${position}`)
+  ).join();
 }
 
 /** Everybody anew, and on from where it had acknowledged. */
@@ -76,29 +84,43 @@ async function reconnect(simulation: Simulation): Promise<void> {
   await relay.time.advance(patienceMs);
   for (const agent of agents) {
     relay.auditor.check(agent.isConnected, `${agent.agentId} cannot connect`);
-    for (const channel of relay.auditor.channels.values()) void subscribeAgain(simulation, agent, channel);
+    for (const channel of relay.auditor.channels.values()) {
+      void subscribeAgain(simulation, agent, channel);
+    }
   }
   await relay.time.advance(patienceMs);
   await rest(simulation);
 }
 
-async function subscribeAgain({ relay }: Simulation, agent: SimulatedAgent, channel: ModelChannel): Promise<void> {
+async function subscribeAgain(
+  { relay }: Simulation,
+  agent: SimulatedAgent,
+  channel: ModelChannel,
+): Promise<void> {
   const stay = channel.lastStay(agent.agentId);
   const outcome = await agent.subscribe(channel.channel.channelId, wideWindow);
   const what = `${agent.agentId} in ${channel.channel.name}`;
   if (outcome.kind === "lost") return relay.auditor.report(`${what} cannot subscribe`);
-  if (stay === undefined) return relay.auditor.check(outcome.kind === "refused", `${what} reads as a stranger`);
+  if (stay === undefined) {
+    return relay.auditor.check(outcome.kind === "refused", `${what} reads as a stranger`);
+  }
   if (stay.stopped !== undefined || outcome.kind === "reply") return;
-  // A removed member that has been told is a stranger; one that has not been told yet may still read it.
+  // A removed member that has been told is a stranger; one that has not been told yet may still
+  // read it.
   const { code } = outcome.body;
   const end = stay.end ?? Infinity;
-  const closedAtMs = channel.closed === undefined ? undefined : channel.log[channel.closed - 1]?.timeMs;
+  const closedAtMs = channel.closed === undefined
+    ? undefined
+    : channel.log[channel.closed - 1]?.timeMs;
   const overAtMs = stay.endedAtMs ?? closedAtMs ?? Infinity;
   const forgotten = overAtMs < relay.time.nowMs() - relay.config.limits.lapseAgeMs;
   relay.auditor.check(stay.acknowledged.asked >= end || forgotten, `${what} may not read: ${code}`);
 }
 
-/** Everything that is in the log for this agent has reached its open subscriptions, and its Welcomes have come. */
+/**
+ * Everything that is in the log for this agent has reached its open subscriptions, and its Welcomes
+ * have come.
+ */
 function checkServed({ relay }: Simulation, { agentId, reader }: SimulatedAgent): void {
   const { auditor } = relay;
   for (const reading of reader.readings.values()) {
@@ -107,15 +129,23 @@ function checkServed({ relay }: Simulation, { agentId, reader }: SimulatedAgent)
     const what = `${agentId} in ${channel.channel.name}`;
     if (ended) continue;
     const lost = reader.missing(reading, channel.head);
-    auditor.check(lost === undefined, `${what} was never given entry ${lost} (it is at ${reading.position})`);
-    const over = channel.closed !== undefined || stay.stopped !== undefined || stay.end !== undefined;
+    auditor.check(
+      lost === undefined,
+      `${what} was never given entry ${lost} (it is at ${reading.position})`,
+    );
+    const over = channel.closed !== undefined || stay.stopped !== undefined ||
+      stay.end !== undefined;
     auditor.check(!over, `${what} was never told that its reading is over`);
   }
   for (const channel of auditor.channels.values()) {
     const stay = channel.members.get(agentId);
-    const waits = stay?.welcome !== undefined && channel.isActive(agentId) && stay.acknowledged.asked < stay.joined;
+    const waits = stay?.welcome !== undefined && channel.isActive(agentId) &&
+      stay.acknowledged.asked < stay.joined;
     const came = reader.welcomes.get(channel.channel.channelId) === stay?.joined;
-    auditor.check(!waits || came, `the Welcome for ${agentId} into ${channel.channel.name} never came`);
+    auditor.check(
+      !waits || came,
+      `the Welcome for ${agentId} into ${channel.channel.name} never came`,
+    );
   }
 }
 
@@ -137,9 +167,13 @@ async function checkListings({ relay }: Simulation, agent: SimulatedAgent): Prom
   for (const channel of auditor.channels.values()) {
     const { channelId, name } = channel.channel;
     const summary = listed.body.channels.find((one) => one.channelId === channelId);
-    const right = summary === undefined || (summary.epoch === channel.epoch && summary.head === channel.head);
+    const right = summary === undefined ||
+      (summary.epoch === channel.epoch && summary.head === channel.head);
     auditor.check(right, `${name} is listed at epoch ${summary?.epoch} and entry ${summary?.head}`);
-    auditor.check((summary?.member ?? false) === channel.isActive(agentId), `${name} is listed wrongly for ${agentId}`);
+    auditor.check(
+      (summary?.member ?? false) === channel.isActive(agentId),
+      `${name} is listed wrongly for ${agentId}`,
+    );
     if (channel.isActive(agentId)) await checkChannel({ relay, agent, channel });
   }
 }
@@ -154,8 +188,11 @@ async function checkChannel({ relay, agent, channel }: Listed): Promise<void> {
   const { auditor } = relay;
   const { channelId, name } = channel.channel;
   const epochs = Array.from({ length: channel.epoch + 1 }, (_, epoch) => epoch);
-  const finding = Promise.all(epochs.map((epoch) => agent.ask("FindCommit", { channelId, epoch, generation: 0 })));
-  const [answer] = await relay.within(Promise.all([agent.ask("ListMembers", { channelId }), finding])) ?? [];
+  const finding = Promise.all(
+    epochs.map((epoch) => agent.ask("FindCommit", { channelId, epoch, generation: 0 })),
+  );
+  const [answer] =
+    await relay.within(Promise.all([agent.ask("ListMembers", { channelId }), finding])) ?? [];
   if (answer?.kind !== "reply") return auditor.report(`ListMembers of ${name} is not answered`);
   const said = answer.body.members.map(({ agentId, joinedSequence, leaving, owner }) =>
     `${agentId} ${joinedSequence} ${leaving} ${owner}`
@@ -163,6 +200,9 @@ async function checkChannel({ relay, agent, channel }: Listed): Promise<void> {
   const wanted = [...channel.members].map(([agentId, { joined, stopped }]) =>
     `${agentId} ${joined} ${stopped !== undefined} ${channel.owners.has(agentId)}`
   );
-  auditor.check(said.sort().join() === wanted.sort().join(), `the members of ${name} are not those of its log`);
+  auditor.check(
+    said.sort().join() === wanted.sort().join(),
+    `the members of ${name} are not those of its log`,
+  );
   auditor.check(answer.body.epoch === channel.epoch, `${name} is at epoch ${channel.epoch}`);
 }

@@ -1,6 +1,7 @@
 /**
- * The meaning of a channel's log, worked out a second time: from the rules in `docs/protocol.md` and not from the
- * core's code. An entry that breaks one is reported; everything else of the simulation is judged by this model.
+ * The meaning of a channel's log, worked out a second time: from the rules in `docs/protocol.md`
+ * and not from the core's code. An entry that breaks one is reported; everything else of the
+ * simulation is judged by this model.
  */
 import {
   type AgentId,
@@ -79,7 +80,9 @@ export class ModelChannel {
   }
 
   get leaving(): AgentId[] {
-    return [...this.members].filter(([, { stopped }]) => stopped !== undefined).map(([agentId]) => agentId);
+    return [...this.members].filter(([, { stopped }]) => stopped !== undefined).map(([agentId]) =>
+      agentId
+    );
   }
 
   /** Those that said so. */
@@ -95,13 +98,21 @@ export class ModelChannel {
   apply(given: Entry): ModelEntry {
     const entry = readEntry(given);
     this.log.push(entry);
-    this.#check(entry.sequence === this.log.length, `has sequence ${entry.sequence}: the order has a hole`);
+    this.#check(
+      entry.sequence === this.log.length,
+      `has sequence ${entry.sequence}: the order has a hole`,
+    );
     this.#check(this.closed === undefined, "follows the end of the channel");
-    this.#check(entry.epoch === this.epoch, `is of epoch ${entry.epoch}, the channel is at ${this.epoch}`);
+    this.#check(
+      entry.epoch === this.epoch,
+      `is of epoch ${entry.epoch}, the channel is at ${this.epoch}`,
+    );
     const made = entry.commit?.commit ?? entry.message?.ciphertext;
     const madeIn = made === undefined ? entry.epoch : readPrivateMessageHeader(made).epoch;
     this.#check(madeIn === entry.epoch, `is a ${entry.kind} that was made in epoch ${madeIn}`);
-    if (entry.kind !== "close") this.#check(this.members.has(entry.sender), `a ${entry.kind} of a stranger`);
+    if (entry.kind !== "close") {
+      this.#check(this.members.has(entry.sender), `a ${entry.kind} of a stranger`);
+    }
     switch (entry.kind) {
       case "message":
         this.#applyMessage(entry);
@@ -118,9 +129,15 @@ export class ModelChannel {
       case "leave":
       case "lapse": {
         const stay = this.members.get(entry.sender);
-        this.#check(entry.kind === "leave" || stay?.stopped === undefined, `${entry.sender} lapses though it is gone`);
+        this.#check(
+          entry.kind === "leave" || stay?.stopped === undefined,
+          `${entry.sender} lapses though it is gone`,
+        );
         if (stay !== undefined) {
-          stay.stopped = { sequence: entry.sequence, reason: entry.kind === "leave" ? "left" : "lapsed" };
+          stay.stopped = {
+            sequence: entry.sequence,
+            reason: entry.kind === "leave" ? "left" : "lapsed",
+          };
         }
         break;
       }
@@ -139,7 +156,10 @@ export class ModelChannel {
   #applyCommit(entry: ModelEntry): void {
     const { sender, sequence, commit } = entry;
     if (commit === undefined) return;
-    this.#check(this.commits[this.epoch] === undefined, `is a second commit in epoch ${this.epoch}`);
+    this.#check(
+      this.commits[this.epoch] === undefined,
+      `is a second commit in epoch ${this.epoch}`,
+    );
     this.#checkCommit(sender, commit);
     this.commits[this.epoch] = entry;
     this.epoch++;
@@ -161,24 +181,36 @@ export class ModelChannel {
     this.owners = new Set(owners.filter((agentId) => this.members.has(agentId)));
   }
 
-  #checkCommit(sender: AgentId, { added, removed, owners, answers }: RequestBody<"SendCommit">): void {
+  #checkCommit(
+    sender: AgentId,
+    { added, removed, owners, answers }: RequestBody<"SendCommit">,
+  ): void {
     const gone = new Set(removed);
-    for (const agentId of removed) this.#check(this.members.has(agentId), `removes ${agentId}, who is not there`);
+    for (const agentId of removed) {
+      this.#check(this.members.has(agentId), `removes ${agentId}, who is not there`);
+    }
     for (const agentId of added) {
-      this.#check(!this.members.has(agentId) || gone.has(agentId), `adds ${agentId}, who is there already`);
+      this.#check(
+        !this.members.has(agentId) || gone.has(agentId),
+        `adds ${agentId}, who is there already`,
+      );
     }
     this.#check(!gone.has(sender), "removes its sender");
     if (this.owners.has(sender)) return;
     for (const agentId of removed) {
       const back = answers.length > 0 && this.returning.has(agentId) && added.includes(agentId);
       const asked = back || this.leavers.includes(agentId);
-      this.#check(asked, `removes ${agentId}, who did not ask for it, by an agent that owns nothing`);
+      this.#check(
+        asked,
+        `removes ${agentId}, who did not ask for it, by an agent that owns nothing`,
+      );
     }
     if (owners === undefined) return;
     const remaining = [...this.owners].filter((agentId) =>
       !gone.has(agentId) || (added.includes(agentId) && !this.leavers.includes(agentId))
     );
-    const same = remaining.length === owners.agentIds.length && remaining.every((id) => owners.agentIds.includes(id));
+    const same = remaining.length === owners.agentIds.length &&
+      remaining.every((id) => owners.agentIds.includes(id));
     this.#check(same, "changes the owners, by an agent that owns nothing");
   }
 
@@ -210,7 +242,10 @@ function readEntry(entry: Entry): ModelEntry {
   }
 }
 
-function requestIn<Name extends "SendCommit" | "SendWelcome">({ body }: Entry, operation: Name): RequestBody<Name> {
+function requestIn<Name extends "SendCommit" | "SendWelcome">(
+  { body }: Entry,
+  operation: Name,
+): RequestBody<Name> {
   const envelope = decodeClientEnvelope(body);
   if (envelope.operation !== operation) throw new TypeError(`An entry holds ${envelope.operation}`);
   return envelope.body as RequestBody<Name>;

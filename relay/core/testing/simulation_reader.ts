@@ -1,6 +1,6 @@
 /**
- * Deliveries to one connection of an agent, compared entry by entry with those that its stay in the channel entitles it
- * to.
+ * Deliveries to one connection of an agent, compared entry by entry with those that its stay in the
+ * channel entitles it to.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
 import {
@@ -58,21 +58,33 @@ export class Reader {
     if (commit !== undefined) return this.#entry(commit, (entry) => isCommit(entry, commit));
     const leave = is("DeliverLeave");
     if (leave !== undefined) {
-      return this.#entry(leave, (entry) => equalBytes(entry.body, concatBytes(leave.leafHash, leave.signature)));
+      return this.#entry(
+        leave,
+        (entry) => equalBytes(entry.body, concatBytes(leave.leafHash, leave.signature)),
+      );
     }
     const lapse = is("DeliverLapse");
     if (lapse !== undefined) return this.#entry(lapse, (entry) => entry.sender === lapse.agentId);
   }
 
-  /** The first entry after its position, up to another, that this reader had to be given and was not. */
+  /**
+   * The first entry after its position, up to another, that this reader had to be given and was
+   * not.
+   */
   missing(reading: Reading, through: number): number | undefined {
     const { channel } = reading;
-    for (let sequence = reading.position + 1; sequence <= Math.min(through, channel.head); sequence++) {
+    for (
+      let sequence = reading.position + 1;
+      sequence <= Math.min(through, channel.head);
+      sequence++
+    ) {
       const stay = stayAt(reading, sequence);
       const entry = channel.log[sequence - 1];
       if (stay === undefined || entry === undefined) return undefined;
-      // A member that comes back with a fresh KeyPackage reads on after it; earlier entries are useless to it.
-      const excused = stay.next !== undefined || sequence <= stay.acknowledged.asked || sequence <= reading.from;
+      // A member that comes back with a fresh KeyPackage reads on after it; earlier entries are
+      // useless to it.
+      const excused = stay.next !== undefined || sequence <= stay.acknowledged.asked ||
+        sequence <= reading.from;
       if (!excused && channel.isFor(entry, this.agentId)) return sequence;
     }
     return undefined;
@@ -81,18 +93,39 @@ export class Reader {
   #start({ channelId, tag, after }: NoticeBody<"DeliverStart">): void {
     const channel = this.#auditor.channel(channelId);
     const stay = channel?.lastStay(this.agentId);
-    if (channel === undefined || stay === undefined) return this.#report(channelId, "a stranger may subscribe");
+    if (channel === undefined || stay === undefined) {
+      return this.#report(channelId, "a stranger may subscribe");
+    }
     const from = this.asked.get(tag) ?? 0;
-    const reading: Reading = { channel, channelId, stay, from, position: stay.joined, ended: false };
+    const reading: Reading = {
+      channel,
+      channelId,
+      stay,
+      from,
+      position: stay.joined,
+      ended: false,
+    };
     this.readings.set(channelId, reading);
     // A member that has left is told so, from any position.
     if (stay.stopped !== undefined) return;
     const { known } = stay.acknowledged;
-    this.#check(reading, after >= known, `starts after ${after}, although ${known} was acknowledged`);
-    this.#check(reading, after >= stay.joined, `starts after ${after}, before it joined with ${stay.joined}`);
+    this.#check(
+      reading,
+      after >= known,
+      `starts after ${after}, although ${known} was acknowledged`,
+    );
+    this.#check(
+      reading,
+      after >= stay.joined,
+      `starts after ${after}, before it joined with ${stay.joined}`,
+    );
     this.#check(reading, after <= channel.head, `starts after ${after}, beyond the log`);
     const lost = this.missing(reading, after);
-    this.#check(reading, lost === undefined, `starts after ${after}, although entry ${lost} was not acknowledged`);
+    this.#check(
+      reading,
+      lost === undefined,
+      `starts after ${after}, although entry ${lost} was not acknowledged`,
+    );
     reading.position = after;
   }
 
@@ -102,20 +135,33 @@ export class Reader {
     const { channel } = reading;
     const { sequence } = place;
     const entry = channel.log[sequence - 1];
-    if (entry === undefined) return this.#report(place.channelId, `entry ${sequence} does not exist`);
+    if (entry === undefined) {
+      return this.#report(place.channelId, `entry ${sequence} does not exist`);
+    }
     const { epoch, timeMs } = entry;
-    const matches = "epoch" in place && place.epoch === epoch && "timeMs" in place && place.timeMs === timeMs;
+    const matches = "epoch" in place && place.epoch === epoch && "timeMs" in place &&
+      place.timeMs === timeMs;
     this.#check(reading, matches && isSame(entry), `entry ${sequence} is not what is in the log`);
     this.#check(reading, channel.isFor(entry, this.agentId), `entry ${sequence} is not for it`);
     this.#advance(reading, sequence, sequence);
   }
 
-  #gap({ channelId, firstSequence, lastSequence, messages, reason }: NoticeBody<"DeliverGap">): void {
+  #gap(
+    { channelId, firstSequence, lastSequence, messages, reason }: NoticeBody<"DeliverGap">,
+  ): void {
     const reading = this.#readingOf(channelId, lastSequence);
     if (reading === undefined) return;
-    this.#check(reading, messages === lastSequence - firstSequence + 1, "a gap miscounts its messages");
+    this.#check(
+      reading,
+      messages === lastSequence - firstSequence + 1,
+      "a gap miscounts its messages",
+    );
     for (const entry of reading.channel.log.slice(firstSequence - 1, lastSequence)) {
-      this.#check(reading, entry.kind === "message", `the ${entry.kind} of entry ${entry.sequence} gave way to a gap`);
+      this.#check(
+        reading,
+        entry.kind === "message",
+        `the ${entry.kind} of entry ${entry.sequence} gave way to a gap`,
+      );
       const aged = entry.timeMs < this.#auditor.nowMs() - this.#auditor.options.keysMs;
       this.#check(reading, reason !== "age" || aged, `entry ${entry.sequence} is not too old`);
     }
@@ -124,16 +170,26 @@ export class Reader {
 
   /** Moves on over everything that is not for this reader, and nothing else. */
   #advance(reading: Reading, first: number, last: number): void {
-    this.#check(reading, first > reading.position, `entry ${first} after entry ${reading.position}`);
+    this.#check(
+      reading,
+      first > reading.position,
+      `entry ${first} after entry ${reading.position}`,
+    );
     const lost = this.missing(reading, first - 1);
-    this.#check(reading, lost === undefined, `entry ${lost} was passed over, ${first} follows ${reading.position}`);
+    this.#check(
+      reading,
+      lost === undefined,
+      `entry ${lost} was passed over, ${first} follows ${reading.position}`,
+    );
     this.#check(reading, stayAt(reading, last) !== undefined, `entry ${last} is after its removal`);
     reading.position = Math.max(reading.position, last);
   }
 
   #end({ channelId, reason }: NoticeBody<"DeliverChannelEnd">): void {
     const reading = this.readings.get(channelId);
-    if (reading === undefined || reading.ended) return this.#report(channelId, "an end without a beginning");
+    if (reading === undefined || reading.ended) {
+      return this.#report(channelId, "an end without a beginning");
+    }
     reading.ended = true;
     const { channel } = reading;
     const stay = lastStay(reading);
@@ -143,25 +199,42 @@ export class Reader {
     const last = reason === "closed" ? channel.closed : stay.end;
     if (last === undefined) return this.#check(reading, false, `is told that it is ${reason}`);
     // A channel's entries are purged when it has been closed for as long as a member may be absent.
-    const closedAtMs = channel.closed === undefined ? undefined : channel.log[channel.closed - 1]?.timeMs;
+    const closedAtMs = channel.closed === undefined
+      ? undefined
+      : channel.log[channel.closed - 1]?.timeMs;
     const overAtMs = stay.endedAtMs ?? closedAtMs ?? Infinity;
     const gone = overAtMs < this.#auditor.nowMs() - this.#auditor.options.lapseMs;
     const lost = gone ? undefined : this.missing(reading, last);
-    this.#check(reading, lost === undefined, `is told that it is ${reason} and was never given entry ${lost}`);
+    this.#check(
+      reading,
+      lost === undefined,
+      `is told that it is ${reason} and was never given entry ${lost}`,
+    );
   }
 
   #welcome(body: NoticeBody<"DeliverWelcome">): void {
     const { channelId, sequence, joinedSequence, welcome, name } = body;
     const channel = this.#auditor.channel(channelId);
     const stay = channel?.members.get(this.agentId);
-    if (channel === undefined || stay === undefined) return this.#report(channelId, "a Welcome for a stranger");
+    if (channel === undefined || stay === undefined) {
+      return this.#report(channelId, "a Welcome for a stranger");
+    }
     const entry = channel.log[sequence - 1];
     const sent = entry?.welcome === undefined ? entry?.commit?.welcomes : [entry.welcome];
-    const found = sent?.some((one) => one.recipients.includes(this.agentId) && equalBytes(one.welcome, welcome));
-    const right = found && joinedSequence === stay.joined && name === channel.channel.name && sequence >= stay.joined;
-    if (!right) this.#report(channelId, `the Welcome of entry ${sequence} is not what was sent to it`);
-    if (stay.acknowledged.durable >= stay.joined) this.#report(channelId, "a Welcome that was taken comes again");
-    if (stay.stopped !== undefined) this.#report(channelId, `a Welcome after it has ${stay.stopped.reason}`);
+    const found = sent?.some((one) =>
+      one.recipients.includes(this.agentId) && equalBytes(one.welcome, welcome)
+    );
+    const right = found && joinedSequence === stay.joined && name === channel.channel.name &&
+      sequence >= stay.joined;
+    if (!right) {
+      this.#report(channelId, `the Welcome of entry ${sequence} is not what was sent to it`);
+    }
+    if (stay.acknowledged.durable >= stay.joined) {
+      this.#report(channelId, "a Welcome that was taken comes again");
+    }
+    if (stay.stopped !== undefined) {
+      this.#report(channelId, `a Welcome after it has ${stay.stopped.reason}`);
+    }
     this.welcomes.set(channelId, joinedSequence);
   }
 
@@ -175,7 +248,11 @@ export class Reader {
     // An owner that lapsed is served up to its lapse, so that it can begin its channel anew.
     const isOwner = stopped?.reason === "lapsed" && sequence <= stopped.sequence &&
       reading.channel.owners.has(this.agentId);
-    this.#check(reading, stopped === undefined || isOwner, `entry ${sequence} although it has ${stopped?.reason}`);
+    this.#check(
+      reading,
+      stopped === undefined || isOwner,
+      `entry ${sequence} although it has ${stopped?.reason}`,
+    );
     this.#check(reading, sequence > reading.stay.joined, `entry ${sequence} from before it joined`);
     return reading;
   }

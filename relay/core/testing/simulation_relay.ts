@@ -1,4 +1,6 @@
-/** The relay of a schedule: the real core on the real engine in memory, slow at random, and mortal. */
+/**
+ * The relay of a schedule: the real core on the real engine in memory, slow at random, and mortal.
+ */
 import { parseAccountId } from "../../../proto/mod.ts";
 import type { Random } from "../../../tests/support/mod.ts";
 import { type Engine, openSqliteEngine } from "../../engine/mod.ts";
@@ -104,8 +106,14 @@ export class SimulatedRelay {
     const { messages } = this.auditor;
     const [lease] = await this.#engine.leases.list();
     const used = this.#limit - this.#quota.left;
-    this.auditor.check(used === messages, `${messages} messages were accepted, the quota counts ${used}`);
-    this.auditor.check(lease?.consumed === messages, `${messages} were accepted, the lease counts ${lease?.consumed}`);
+    this.auditor.check(
+      used === messages,
+      `${messages} messages were accepted, the quota counts ${used}`,
+    );
+    this.auditor.check(
+      lease?.consumed === messages,
+      `${messages} were accepted, the lease counts ${lease?.consumed}`,
+    );
   }
 
   /** Entries that everybody has taken are gone from the disk. */
@@ -113,7 +121,10 @@ export class SimulatedRelay {
     for (const { channel, closed, members, leaving } of this.auditor.channels.values()) {
       if (closed !== undefined || leaving.length === members.size) continue;
       const [left] = await this.#engine.read(channel.channelId, { after: 0, maxBytes: 1 });
-      this.auditor.check(left === undefined, `${channel.name} keeps entry ${left?.sequence}, which nobody needs`);
+      this.auditor.check(
+        left === undefined,
+        `${channel.name} keeps entry ${left?.sequence}, which nobody needs`,
+      );
     }
   }
 
@@ -126,7 +137,8 @@ export class SimulatedRelay {
     for (const cancel of this.#timers) cancel();
     for (const client of this.#clients) client.end(undefined);
     this.#clients.clear();
-    // Calls that had reached the engine still take effect. A large group of them takes some more turns.
+    // Calls that had reached the engine still take effect. A large group of them takes some more
+    // turns.
     await this.time.advance(0);
     await settle(restartTurns);
     this.auditor.restarted(orderly);
@@ -149,7 +161,8 @@ export class SimulatedRelay {
         cancel();
       };
     };
-    const delayMs = (): number | undefined => random.chance(waitChance) ? 1 + random.below(waitMs) : undefined;
+    const delayMs = (): number | undefined =>
+      random.chance(waitChance) ? 1 + random.below(waitMs) : undefined;
     this.#shaky = createShakyEngine(this.#engine, {
       after,
       delayMs,
@@ -169,7 +182,9 @@ export class SimulatedRelay {
       soon: queueMicrotask,
       loopLagMs: () => 0,
       log: (event) => {
-        if (event.event === "fault") this.auditor.report(`fault in ${event.where}: ${String(event.error)}`);
+        if (event.event === "fault") {
+          this.auditor.report(`fault in ${event.where}: ${String(event.error)}`);
+        }
       },
       meter: createMeter(),
     });

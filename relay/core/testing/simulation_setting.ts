@@ -1,5 +1,10 @@
 /** The shared state of a schedule's actions: the agents, and their choices. */
-import { type ChannelId, type ChannelName, type InviteId, parseChannelName } from "../../../proto/mod.ts";
+import {
+  type ChannelId,
+  type ChannelName,
+  type InviteId,
+  parseChannelName,
+} from "../../../proto/mod.ts";
 import type { Random } from "../../../tests/support/mod.ts";
 import type { SimulatedAgent } from "./simulation_agent.ts";
 import type { AgentStock } from "./simulation_bytes.ts";
@@ -12,7 +17,9 @@ export interface Simulation {
   readonly agents: readonly SimulatedAgent[];
   readonly stock: AgentStock;
   readonly names: readonly ChannelName[];
-  /** KeyPackages that may still be used: verifying one takes longer than a hundred other requests. */
+  /**
+   * KeyPackages that may still be used: verifying one takes longer than a hundred other requests.
+   */
   keyPackages: number;
   /** The next KeyPackage of the stock. */
   nextKeyPackage: number;
@@ -31,7 +38,10 @@ export function nextKeyPackage(simulation: Simulation, { agent }: SimulatedAgent
 }
 
 /** Mostly a channel of which the actor is a member. */
-export function pickChannel({ random, relay }: Simulation, actor: SimulatedAgent): ModelChannel | undefined {
+export function pickChannel(
+  { random, relay }: Simulation,
+  actor: SimulatedAgent,
+): ModelChannel | undefined {
   const all = [...relay.auditor.channels.values()];
   const own = all.filter((channel) => channel.isActive(actor.agentId));
   const some = own.length > 0 && random.chance(0.95) ? own : all;
@@ -44,11 +54,17 @@ export function pickEpoch({ random }: Simulation, { epoch }: ModelChannel): numb
 }
 
 /** Requests that may be repeated: the relay remembers them for longer than this. */
-export function recent<T extends { readonly atMs: number }>({ relay }: Simulation, sent: readonly T[]): readonly T[] {
+export function recent<T extends { readonly atMs: number }>(
+  { relay }: Simulation,
+  sent: readonly T[],
+): readonly T[] {
   const sinceMs = relay.time.nowMs() - relay.config.limits.queueAgeMs / 2;
   return sent.filter(({ atMs }) => atMs > sinceMs);
 }
 
 export function channelNames(count: number): ChannelName[] {
-  return Array.from({ length: count }, (_, number) => parseChannelName(`acme/simulation/channel-${number}`));
+  return Array.from(
+    { length: count },
+    (_, number) => parseChannelName(`acme/simulation/channel-${number}`),
+  );
 }

@@ -36,11 +36,14 @@ export { defaultCoreConfig };
 /** For tests that read the log. */
 export { decodeCommitBody, decodeFoundingBody, decodeMessageBody } from "../channel/entry_body.ts";
 
-export const accountOf = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+export const accountOf = (number: number): string =>
+  `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
 /** A token of these tests names its account, its end and what it may do. */
 export const tokenOf = (account: number, expiresAtMs: number, grant?: TokenGrant): string =>
-  `${accountOf(account)} ${expiresAtMs}${grant === undefined ? "" : ` ${JSON.stringify(formatTokenGrant(grant))}`}`;
+  `${accountOf(account)} ${expiresAtMs}${
+    grant === undefined ? "" : ` ${JSON.stringify(formatTokenGrant(grant))}`
+  }`;
 
 export const startMs = Date.UTC(2026, 0, 1);
 const hourMs = 60 * 60 * 1000;
@@ -59,7 +62,9 @@ export interface WorldOptions {
   readonly isFree?: (account: number) => boolean;
 }
 
-export async function createWorld({ config, random, engine: given, ...options }: WorldOptions = {}): Promise<World> {
+export async function createWorld(
+  { config, random, engine: given, ...options }: WorldOptions = {},
+): Promise<World> {
   const time = options.time ?? new SimulatedTime(options.startMs ?? startMs);
   const engine = given ?? await openSqliteEngine({ path: ":memory:" });
   const meter = createMeter();
@@ -103,7 +108,10 @@ export async function createWorld({ config, random, engine: given, ...options }:
   };
 }
 
-function createTokens(time: SimulatedTime, isFree: (account: number) => boolean = () => false): TokenVerifier {
+function createTokens(
+  time: SimulatedTime,
+  isFree: (account: number) => boolean = () => false,
+): TokenVerifier {
   return {
     verify: (token) => {
       const [account, expiresAtMs, claim] = token.split(" ");
@@ -111,7 +119,9 @@ function createTokens(time: SimulatedTime, isFree: (account: number) => boolean 
       const times = { issuedAtMs: time.nowMs(), expiresAtMs: Number(expiresAtMs) };
       const plan = isFree(Number(account?.split("-").at(-1))) ? "free" : "dev";
       const verified = { account: parseAccountId(account ?? ""), plan, ...times, grant };
-      return Promise.resolve(verified.expiresAtMs > time.nowMs() ? verified : { refused: "The token has expired" });
+      return Promise.resolve(
+        verified.expiresAtMs > time.nowMs() ? verified : { refused: "The token has expired" },
+      );
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps a channel's log small: cursors are written, what everybody has taken is trimmed, what is too old or too much gives way
- * to gaps, and members that were absent for too long lapse.
+ * Keeps a channel's log small: cursors are written, what everybody has taken is trimmed, what is
+ * too old or too much gives way to gaps, and members that were absent for too long lapse.
  */
 import { type AgentId, foundingEpoch, type GapReason } from "../../../proto/mod.ts";
 import type { Entry } from "../../engine/engine.ts";
@@ -19,7 +19,11 @@ const staleSnapshot = 64;
 
 type CareDeps = Pick<CoreDeps, "engine" | "cluster" | "nowMs" | "meter">;
 
-export async function careForQueue(channel: Channel, config: CoreConfig, deps: CareDeps): Promise<void> {
+export async function careForQueue(
+  channel: Channel,
+  config: CoreConfig,
+  deps: CareDeps,
+): Promise<void> {
   await writeCursors(channel, deps);
   await forgetFormer(channel, config, deps);
   await trimLog(channel, deps);
@@ -29,7 +33,9 @@ export async function careForQueue(channel: Channel, config: CoreConfig, deps: C
 
 export async function writeCursors(channel: Channel, { engine }: CareDeps): Promise<void> {
   const moved = channel.takeMoved();
-  const writing = moved.map(([agentId, cursor]) => engine.moveCursor(channel.channelId, agentId, cursor));
+  const writing = moved.map(([agentId, cursor]) =>
+    engine.moveCursor(channel.channelId, agentId, cursor)
+  );
   await Promise.all(writing).catch((error) => {
     channel.putBackMoved(moved);
     throw error;
@@ -37,13 +43,18 @@ export async function writeCursors(channel: Channel, { engine }: CareDeps): Prom
 }
 
 /**
- * A removed member is forgotten once it has read of its removal, or was absent for too long, or takes room that others
- * need.
+ * A removed member is forgotten once it has read of its removal, or was absent for too long, or
+ * takes room that others need.
  */
-async function forgetFormer(channel: Channel, config: CoreConfig, { engine, nowMs }: CareDeps): Promise<void> {
+async function forgetFormer(
+  channel: Channel,
+  config: CoreConfig,
+  { engine, nowMs }: CareDeps,
+): Promise<void> {
   const lapsed = nowMs() - config.limits.lapseAgeMs;
   for (const [agentId, { endSequence, reason, timeMs }] of [...channel.state.former]) {
-    const told = reason === "left" || reason === "lapsed" || (channel.cursor(agentId) ?? endSequence) >= endSequence ||
+    const told = reason === "left" || reason === "lapsed" ||
+      (channel.cursor(agentId) ?? endSequence) >= endSequence ||
       timeMs < lapsed;
     if (!(told || channel.full) || channel.subscriptions.has(agentId)) continue;
     channel.forgetReader(agentId);
@@ -51,7 +62,11 @@ async function forgetFormer(channel: Channel, config: CoreConfig, { engine, nowM
   }
 }
 
-export async function saveSnapshot(channel: Channel, { engine }: CareDeps, behind = staleSnapshot): Promise<void> {
+export async function saveSnapshot(
+  channel: Channel,
+  { engine }: CareDeps,
+  behind = staleSnapshot,
+): Promise<void> {
   const { sequence } = channel.state;
   if (sequence - channel.snapshotSequence < behind) return;
   await engine.saveSnapshot(channel.channelId, { sequence, state: channel.state.encode() });
@@ -65,7 +80,9 @@ export function trimmable(channel: Channel): number {
   for (const [agentId, { leaving }] of members) {
     if (leaving === undefined) through = Math.min(through, channel.progress(agentId));
   }
-  for (const agentId of former.keys()) through = Math.min(through, channel.cursor(agentId) ?? through);
+  for (const agentId of former.keys()) {
+    through = Math.min(through, channel.cursor(agentId) ?? through);
+  }
   return through;
 }
 
@@ -83,7 +100,11 @@ async function trimLog(channel: Channel, deps: CareDeps): Promise<void> {
 }
 
 /** Drops a part of the messages that are too old or too many; returns whether there may be more. */
-async function dropMessages(channel: Channel, config: CoreConfig, deps: CareDeps): Promise<boolean> {
+async function dropMessages(
+  channel: Channel,
+  config: CoreConfig,
+  deps: CareDeps,
+): Promise<boolean> {
   const { engine, nowMs, meter } = deps;
   const { queueBytesPerChannel, queueAgeMs } = config.limits;
   const before = await engine.queueSize(channel.channelId);
@@ -91,7 +112,10 @@ async function dropMessages(channel: Channel, config: CoreConfig, deps: CareDeps
   const tooOld = before.oldestMs !== undefined && before.oldestMs < nowMs() - queueAgeMs;
   if (!tooOld && before.bytes <= queueBytesPerChannel) return false;
   const reason: GapReason = tooOld ? "age" : "size";
-  const items = await engine.read(channel.channelId, { after: channel.dropped, maxBytes: dropBytes });
+  const items = await engine.read(channel.channelId, {
+    after: channel.dropped,
+    maxBytes: dropBytes,
+  });
   let excess = before.bytes - queueBytesPerChannel;
   let through = 0;
   const last = items.at(-1);
@@ -119,14 +143,19 @@ async function dropMessages(channel: Channel, config: CoreConfig, deps: CareDeps
   return after.messages > 0;
 }
 
-/** A member is absent when it has left something unread for too long; one that has read everything holds nothing up. */
+/**
+ * A member is absent when it has left something unread for too long; one that has read everything
+ * holds nothing up.
+ */
 async function lapseAbsent(channel: Channel, config: CoreConfig, deps: CareDeps): Promise<void> {
   const behind = [...channel.state.members].filter(([agentId, { leaving }]) =>
     leaving === undefined && channel.progress(agentId) < channel.head
   ).map(([agentId]) => agentId);
   behind.sort((a, b) => channel.progress(a) - channel.progress(b));
-  // The last one that is in could be let in by nobody. Counted here: the fold hears of a lapse later.
-  let active = [...channel.state.members.keys()].filter((agentId) => channel.state.isActive(agentId)).length;
+  // The last one that is in could be let in by nobody. Counted here: the fold hears of a lapse
+  // later.
+  let active =
+    [...channel.state.members.keys()].filter((agentId) => channel.state.isActive(agentId)).length;
   for (const agentId of behind) {
     const next = await firstEntryAfter(channel, channel.progress(agentId), deps);
     if (next === undefined) return;
@@ -144,7 +173,11 @@ function commitsSince({ state: { epoch, generation } }: Channel, next: Entry): n
 }
 
 /** Gaps have no time of their own. */
-async function firstEntryAfter(channel: Channel, after: number, { engine }: CareDeps): Promise<Entry | undefined> {
+async function firstEntryAfter(
+  channel: Channel,
+  after: number,
+  { engine }: CareDeps,
+): Promise<Entry | undefined> {
   for (let position = after;;) {
     const [item] = await engine.read(channel.channelId, { after: position, maxBytes: 1 });
     if (item?.kind !== "gap") return item;
@@ -153,11 +186,21 @@ async function firstEntryAfter(channel: Channel, after: number, { engine }: Care
 }
 
 /** Once for each membership; its own founding ends a lapse, and another may follow. */
-function lapseKey({ state: { generation } }: Channel, agentId: AgentId, joinedSequence: number): string {
-  return [`lapse:${agentId}:${joinedSequence}`, ...(generation === 0 ? [] : [generation])].join(":");
+function lapseKey(
+  { state: { generation } }: Channel,
+  agentId: AgentId,
+  joinedSequence: number,
+): string {
+  return [`lapse:${agentId}:${joinedSequence}`, ...(generation === 0 ? [] : [generation])].join(
+    ":",
+  );
 }
 
-async function lapse(channel: Channel, agentId: AgentId, { engine, nowMs, meter }: CareDeps): Promise<void> {
+async function lapse(
+  channel: Channel,
+  agentId: AgentId,
+  { engine, nowMs, meter }: CareDeps,
+): Promise<void> {
   const member = channel.state.members.get(agentId);
   if (member === undefined || !channel.state.isActive(agentId)) return;
   const outcome = await engine.append(channel.channelId, {

@@ -1,8 +1,9 @@
 /**
- * Makes room in an account whose storage is used up. Closed channels are forgotten at once, although members may not
- * have read them. Then the largest channel drops the entries that it keeps for removed members. Then its oldest
- * messages give way to a gap. So neither a member that never reads nor one that sends too much can stop an account for
- * long. Messages of another account's agent only take the place of messages of the same channel.
+ * Makes room in an account whose storage is used up. Closed channels are forgotten at once,
+ * although members may not have read them. Then the largest channel drops the entries that it keeps
+ * for removed members. Then its oldest messages give way to a gap. So neither a member that never
+ * reads nor one that sends too much can stop an account for long. Messages of another account's
+ * agent only take the place of messages of the same channel.
  */
 import type { AccountId, ChannelId } from "../../../proto/mod.ts";
 import type { Background } from "../background.ts";
@@ -67,7 +68,8 @@ export class Relief {
   /** Whether the account has room now. */
   async #relieve(account: AccountId, need: Need): Promise<boolean> {
     const wanted = need.accountBytes * (1 - freedShare);
-    const isFull = async (): Promise<boolean> => await this.#parts.deps.engine.accountBytes(account) > wanted;
+    const isFull = async (): Promise<boolean> =>
+      await this.#parts.deps.engine.accountBytes(account) > wanted;
     await this.#makeRoom(account, need, isFull);
     return !await isFull();
   }

@@ -1,6 +1,6 @@
 /**
- * Periodic work: one timer cares for the queues of the channels that changed, another for things that grow old, in
- * memory and in the engine.
+ * Periodic work: one timer cares for the queues of the channels that changed, another for things
+ * that grow old, in memory and in the engine.
  */
 import type { Limits } from "../limits/limits.ts";
 import type { Background } from "../background.ts";
@@ -12,7 +12,10 @@ import { careForQueue, saveSnapshot, writeCursors } from "./queue_care.ts";
 
 const careMs = 1_000;
 const upkeepMs = 60_000;
-/** A closed channel that everybody has read stays for those who ask for the same again: it was closed, it was created. */
+/**
+ * A closed channel that everybody has read stays for those who ask for the same again: it was
+ * closed, it was created.
+ */
 const closedMs = 60 * 60 * 1000;
 /** Idle channels with old messages that one round of upkeep looks at. */
 const agedAtOnce = 100;
@@ -45,7 +48,10 @@ export class Upkeep {
     this.#cancelCare ??= this.#parts.deps.after(careMs, () => this.#care());
   }
 
-  /** Stops the timers, waits for all background work, then writes what is not on disk yet and drops every channel. */
+  /**
+   * Stops the timers, waits for all background work, then writes what is not on disk yet and drops
+   * every channel.
+   */
   async close(): Promise<void> {
     const { background, channels, deps, limits: { allowances } } = this.#parts;
     this.#cancelUpkeep();
@@ -53,7 +59,11 @@ export class Upkeep {
     await background.done();
     background.run("allowances", () => allowances.save(deps.nowMs()));
     await background.done();
-    await background.each("close", [...channels], (channel) => this.#save(channel).finally(() => this.#drop(channel)));
+    await background.each(
+      "close",
+      [...channels],
+      (channel) => this.#save(channel).finally(() => this.#drop(channel)),
+    );
   }
 
   #care(): void {

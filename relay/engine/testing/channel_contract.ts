@@ -25,7 +25,10 @@ export function channelContract(test: ContractTest): void {
     assertEquals(await engine.read(channelId, { after: 0, maxBytes: 100 }), []);
     const query = { agentId: sampleAgent(1), account: sampleAccount(2), limit: 10 };
     assertEquals(await engine.listChannels(query), { channels: [channelId], more: false });
-    assertEquals(await engine.cursors(channelId), new Map([[sampleAgent(1), { consumed: 0, acknowledged: 0 }]]));
+    assertEquals(
+      await engine.cursors(channelId),
+      new Map([[sampleAgent(1), { consumed: 0, acknowledged: 0 }]]),
+    );
   });
 
   test("createChannel() answers the original for the same nonce of the same creator, even when the name differs", async (engine) => {
@@ -33,7 +36,10 @@ export function channelContract(test: ContractTest): void {
     await engine.append(channelId, message("a"));
     const again = sampleChannel(2, { nonce: bytesOf(1) });
     const outcome = await engine.createChannel(again);
-    assertEquals(outcome, { kind: "duplicate", original: (await engine.findChannel(channelId)) ?? fail() });
+    assertEquals(outcome, {
+      kind: "duplicate",
+      original: (await engine.findChannel(channelId)) ?? fail(),
+    });
     assertEquals(await engine.findChannel(again.channelId), undefined);
     await createChannel(engine, 3, { nonce: bytesOf(1), creator: sampleAgent(2) });
   });
@@ -97,15 +103,22 @@ export function channelContract(test: ContractTest): void {
     const first = await engine.listChannels(query);
     assertEquals(first, { channels: expected.slice(0, 4), more: true });
     const after = first.channels.at(-1) ?? fail();
-    assertEquals(await engine.listChannels({ ...query, after }), { channels: expected.slice(4), more: false });
-    assertEquals(await engine.listChannels({ ...query, limit: 6 }), { channels: expected, more: false });
+    assertEquals(await engine.listChannels({ ...query, after }), {
+      channels: expected.slice(4),
+      more: false,
+    });
+    assertEquals(await engine.listChannels({ ...query, limit: 6 }), {
+      channels: expected,
+      more: false,
+    });
   });
 
   test("listChannels() follows additions and removals, removals first, and leaves out closed channels", async (engine) => {
     const channelId = await createChannel(engine, 1);
     const agentId = sampleAgent(2);
     const listed = async (): Promise<boolean> =>
-      (await engine.listChannels({ agentId, account: sampleAccount(9), limit: 5 })).channels.includes(channelId);
+      (await engine.listChannels({ agentId, account: sampleAccount(9), limit: 5 })).channels
+        .includes(channelId);
     assert(!await listed());
     await engine.append(channelId, commit("1", 0, { added: [agentId] }));
     assert(await listed());
@@ -128,19 +141,34 @@ export function channelContract(test: ContractTest): void {
     await engine.moveCursor(sampleChannelId(2), agentId, { consumed: 1, acknowledged: 1 });
     await engine.append(sampleChannelId(3), message("close", { kind: "close", epoch: 1 }));
     const joining = [4, 5].map(sampleChannelId);
-    assertEquals(await engine.listJoining({ agentId, limit: 2 }), { channels: joining, more: false });
-    assertEquals(await engine.listJoining({ agentId, limit: 1 }), { channels: joining.slice(0, 1), more: true });
+    assertEquals(await engine.listJoining({ agentId, limit: 2 }), {
+      channels: joining,
+      more: false,
+    });
+    assertEquals(await engine.listJoining({ agentId, limit: 1 }), {
+      channels: joining.slice(0, 1),
+      more: true,
+    });
     const [after] = joining;
-    assertEquals((await engine.listJoining({ agentId, limit: 1, ...(after && { after }) })).channels, joining.slice(1));
+    assertEquals(
+      (await engine.listJoining({ agentId, limit: 1, ...(after && { after }) })).channels,
+      joining.slice(1),
+    );
     // Removed and added again at once: it starts anew.
-    await engine.append(sampleChannelId(2), commit("3", 1, { added: [agentId], removed: [agentId] }));
+    await engine.append(
+      sampleChannelId(2),
+      commit("3", 1, { added: [agentId], removed: [agentId] }),
+    );
     assertEquals((await engine.listJoining({ agentId, limit: 3 })).channels.length, 3);
     const account = sampleAccount(2);
     const foreign = await createChannel(engine, 6, { account, creator: sampleAgent(2) });
     await engine.append(foreign, commit("1", 0, { added: [agentId] }));
     const waiting = await engine.joining({ agentId, account, except: sampleChannelId(0) });
     assertEquals(waiting, { channelsOfAccount: 1, bytesOfAccount: 0, otherAccounts: 1 });
-    assertEquals((await engine.joining({ agentId, account, except: foreign })).channelsOfAccount, 0);
+    assertEquals(
+      (await engine.joining({ agentId, account, except: foreign })).channelsOfAccount,
+      0,
+    );
   });
 
   test("createChannel() counts the account's open channels, and answers the original at the limit too", async (engine) => {
@@ -157,7 +185,9 @@ export function channelContract(test: ContractTest): void {
   test("a close entry ends the log: it can be read, nothing can be appended, its keys are still answered", async (engine) => {
     const channelId = await createChannel(engine, 1);
     await engine.append(channelId, message("a"));
-    const { sequence } = appended(await engine.append(channelId, message("end", { kind: "close", timeMs: 5000 })));
+    const { sequence } = appended(
+      await engine.append(channelId, message("end", { kind: "close", timeMs: 5000 })),
+    );
     assertEquals((await engine.findChannel(channelId))?.closedAtMs, 5000);
     assertEquals(await engine.append(channelId, message("b")), { kind: "no_channel" });
     assertEquals((await engine.read(channelId, { after: 0, maxBytes: 1000 })).length, 2);
@@ -217,9 +247,14 @@ export function channelContract(test: ContractTest): void {
     for (const [channelId, bytes] of [[first, 10], [second, 20], [foreign, 40]] as const) {
       await engine.append(channelId, commit("c", 0, { added: [agentId], ...welcomes(bytes) }));
     }
-    const waiting = (except = sampleChannelId(9)): Promise<unknown> => engine.joining({ agentId, account, except });
+    const waiting = (except = sampleChannelId(9)): Promise<unknown> =>
+      engine.joining({ agentId, account, except });
     assertEquals(await waiting(), { channelsOfAccount: 2, bytesOfAccount: 30, otherAccounts: 1 });
-    assertEquals(await waiting(first), { channelsOfAccount: 1, bytesOfAccount: 20, otherAccounts: 1 });
+    assertEquals(await waiting(first), {
+      channelsOfAccount: 1,
+      bytesOfAccount: 20,
+      otherAccounts: 1,
+    });
     await engine.append(first, message("w", { kind: "welcome", epoch: 1, ...welcomes(100) }));
     assertEquals(await waiting(), { channelsOfAccount: 2, bytesOfAccount: 120, otherAccounts: 1 });
     // An agent that has joined waits no more, and a late Welcome changes nothing.
@@ -242,7 +277,9 @@ export function channelContract(test: ContractTest): void {
       await engine.append(channelId, commit("c", 0, { added: [sampleAgent(2)] }));
     }
     // More than a purge takes at once: it forgets the members' positions on the way.
-    await Promise.all(Array.from({ length: 250 }, (_, i) => engine.append(read, message(`m${i}`, { epoch: 1 }))));
+    await Promise.all(
+      Array.from({ length: 250 }, (_, i) => engine.append(read, message(`m${i}`, { epoch: 1 }))),
+    );
     for (const [channelId, epoch] of [[alone, 0], [read, 1], [unread, 1]] as const) {
       await engine.append(channelId, message("end", { kind: "close", epoch, timeMs: 3000 }));
     }
@@ -263,10 +300,13 @@ export function channelContract(test: ContractTest): void {
     const send = async (key: string): Promise<string> =>
       (await engine.append(channelId, message(key, { body: new Uint8Array(bytes), room }))).kind;
     for (let i = 0; i < 4; i++) assertEquals(await send(`m${i}`), "appended");
-    assertEquals(await engine.append(channelId, message("m4", { body: new Uint8Array(bytes), room })), {
-      kind: "full",
-      of: "account",
-    });
+    assertEquals(
+      await engine.append(channelId, message("m4", { body: new Uint8Array(bytes), room })),
+      {
+        kind: "full",
+        of: "account",
+      },
+    );
     assertEquals(await engine.createChannel(sampleChannel(3, { accountBytes })), { kind: "full" });
     const elsewhere = { account: sampleAccount(2), accountBytes };
     assertEquals(await engine.createChannel(sampleChannel(4, elsewhere)), { kind: "created" });
@@ -274,7 +314,9 @@ export function channelContract(test: ContractTest): void {
     await engine.forget({ keysMs: 0, commitsMs: 0, readMs: 4000, closedMs: 0 });
     assertEquals(await send("m4"), "appended");
     await engine.dropMessages(channelId, 5, "age");
-    assertEquals(await engine.createChannel(sampleChannel(3, { accountBytes })), { kind: "created" });
+    assertEquals(await engine.createChannel(sampleChannel(3, { accountBytes })), {
+      kind: "created",
+    });
   });
 }
 

@@ -34,10 +34,20 @@ export function leaseContract(test: ContractTest): void {
     const channelId = await createChannel(engine, 1);
     await engine.leases.open(sampleLease());
     const spent = { kind: "lease_spent" } as const;
-    assertEquals(await engine.append(channelId, message("a", { charge: { ...charge, fence: 6 } })), spent);
-    assertEquals(await engine.append(channelId, message("a", { charge: { ...charge, leaseId: "other" } })), spent);
+    assertEquals(
+      await engine.append(channelId, message("a", { charge: { ...charge, fence: 6 } })),
+      spent,
+    );
+    assertEquals(
+      await engine.append(channelId, message("a", { charge: { ...charge, leaseId: "other" } })),
+      spent,
+    );
     await engine.append(channelId, message("a", { charge }));
-    assertEquals(await engine.leases.stop("lease-1"), { ...sampleLease(), consumed: 1, payloadBytes: 100 });
+    assertEquals(await engine.leases.stop("lease-1"), {
+      ...sampleLease(),
+      consumed: 1,
+      payloadBytes: 100,
+    });
     assertEquals(await engine.append(channelId, message("b", { charge })), spent);
     assertEquals((await engine.findChannel(channelId))?.head, 1);
   });
@@ -45,9 +55,15 @@ export function leaseContract(test: ContractTest): void {
   test("leases.stop() answers final numbers, whatever is under way", async (engine) => {
     const channelId = await createChannel(engine, 1);
     await engine.leases.open(sampleLease({ granted: 1000 }));
-    const before = Array.from({ length: 50 }, (_, i) => engine.append(channelId, message(`${i}`, { charge })));
+    const before = Array.from(
+      { length: 50 },
+      (_, i) => engine.append(channelId, message(`${i}`, { charge })),
+    );
     const stopped = engine.leases.stop("lease-1");
-    const after = Array.from({ length: 50 }, (_, i) => engine.append(channelId, message(`late ${i}`, { charge })));
+    const after = Array.from(
+      { length: 50 },
+      (_, i) => engine.append(channelId, message(`late ${i}`, { charge })),
+    );
     assertEquals((await stopped)?.consumed, 50);
     assertEquals((await Promise.all(before)).every(({ kind }) => kind === "appended"), true);
     assertEquals((await Promise.all(after)).every(({ kind }) => kind === "lease_spent"), true);
@@ -60,9 +76,15 @@ export function leaseContract(test: ContractTest): void {
     await engine.append(channelId, message("a", { charge }));
     await engine.leases.open(sampleLease());
     assertEquals((await engine.leases.list())[0]?.consumed, 1);
-    const error = await assertRejects(() => engine.leases.open(sampleLease({ fence: 8 })), EngineError);
+    const error = await assertRejects(
+      () => engine.leases.open(sampleLease({ fence: 8 })),
+      EngineError,
+    );
     assertEquals(error.code, "invalid");
-    await assertRejects(() => engine.leases.open(sampleLease({ leaseId: "x", granted: -1 })), EngineError);
+    await assertRejects(
+      () => engine.leases.open(sampleLease({ leaseId: "x", granted: -1 })),
+      EngineError,
+    );
   });
 
   test("leases.forget() removes a lease; what is unknown is not an error", async (engine) => {

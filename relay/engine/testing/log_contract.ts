@@ -21,14 +21,24 @@ export function logContract(test: ContractTest): void {
   test("append() numbers entries from 1 and read() gives them back as they were", async (engine) => {
     const channelId = await createChannel(engine, 1);
     const entries = entryKinds.map((kind, i): NewEntry => {
-      const head = { sender: sampleAgent(i), timeMs: 2000 + i, bodyVersion: 1 + i, body: bytesOf(i, 1000) };
+      const head = {
+        sender: sampleAgent(i),
+        timeMs: 2000 + i,
+        bodyVersion: 1 + i,
+        body: bytesOf(i, 1000),
+      };
       if (kind === "commit") return commit("k1", 0, head);
       if (kind === "founding") return founding("k2", { epoch: 10, fromEpoch: 0 }, head);
       return message(`k${i}`, { ...head, kind, epoch: i > 1 ? 11 : 0 });
     });
     for (const [i, entry] of entries.entries()) {
       const { epoch, timeMs } = entry;
-      assertEquals(await engine.append(channelId, entry), { kind: "appended", sequence: i + 1, epoch, timeMs });
+      assertEquals(await engine.append(channelId, entry), {
+        kind: "appended",
+        sequence: i + 1,
+        epoch,
+        timeMs,
+      });
     }
     const expected = entries.map(({ kind, epoch, sender, timeMs, bodyVersion, body }, i) => ({
       sequence: i + 1,
@@ -51,8 +61,14 @@ export function logContract(test: ContractTest): void {
     assertEquals(await engine.append(channelId, late), { kind: "conflict", epoch: 2 });
     const first = appended(await engine.append(channelId, founding("first", range)));
     assertEquals((await engine.findChannel(channelId))?.epoch, 11);
-    assertEquals(await engine.append(channelId, founding("second", range)), { kind: "conflict", epoch: 11 });
-    assertEquals(await engine.append(channelId, founding("first", range)), { ...first, kind: "duplicate" });
+    assertEquals(await engine.append(channelId, founding("second", range)), {
+      kind: "conflict",
+      epoch: 11,
+    });
+    assertEquals(await engine.append(channelId, founding("first", range)), {
+      ...first,
+      kind: "duplicate",
+    });
     assertEquals((await engine.findCommit(channelId, 10))?.sequence, first.sequence);
     assertEquals(await engine.findCommit(channelId, 2), undefined);
   });
@@ -61,20 +77,34 @@ export function logContract(test: ContractTest): void {
     const channelId = await createChannel(engine, 1);
     const range = { epoch: 10, fromEpoch: 0 };
     const judgedAt = await appendAll(engine, channelId, [commit("a", 0)]);
-    await appendAll(engine, channelId, [message("b", { epoch: 1 }), message("c", { kind: "welcome", epoch: 1 })]);
+    await appendAll(engine, channelId, [
+      message("b", { epoch: 1 }),
+      message("c", { kind: "welcome", epoch: 1 }),
+    ]);
     for (const kind of ["leave", "commit"] as const) {
       const change = kind === "commit" ? commit(kind, 1) : message(kind, { kind, epoch: 1 });
       const latest = await appendAll(engine, channelId, [change]);
       const late = founding("late", range, { judgedAt: latest - 1 });
       const epoch = kind === "commit" ? 2 : 1;
       assertEquals(await engine.append(channelId, late), { kind: "conflict", epoch });
-      assertEquals(await engine.append(channelId, { ...late, judgedAt }), { kind: "conflict", epoch });
+      assertEquals(await engine.append(channelId, { ...late, judgedAt }), {
+        kind: "conflict",
+        epoch,
+      });
     }
-    const routine = [2, 3, 4].map((epoch) => commit(`routine ${epoch}`, epoch, { isRoutine: true }));
+    const routine = [2, 3, 4].map((epoch) =>
+      commit(`routine ${epoch}`, epoch, { isRoutine: true })
+    );
     const last = await appendAll(engine, channelId, [message("d", { epoch: 2 }), ...routine]);
     const overtaken = founding("late", range, { judgedAt: last - routine.length - 2 });
     assertEquals(await engine.append(channelId, overtaken), { kind: "conflict", epoch: 5 });
-    appended(await engine.append(channelId, { ...overtaken, key: "good", judgedAt: last - routine.length - 1 }));
+    appended(
+      await engine.append(channelId, {
+        ...overtaken,
+        key: "good",
+        judgedAt: last - routine.length - 1,
+      }),
+    );
     assertEquals(await engine.findKey(channelId, "late"), undefined);
   });
 
@@ -85,21 +115,37 @@ export function logContract(test: ContractTest): void {
     const first = appended(await engine.append(channelId, message("a")));
     await engine.append(channelId, commit("c", 0));
     const duplicate: AppendOutcome = { ...first, kind: "duplicate" };
-    assertEquals(await engine.append(channelId, message("a", { epoch: 9, charge, timeMs: 7 })), duplicate);
+    assertEquals(
+      await engine.append(channelId, message("a", { epoch: 9, charge, timeMs: 7 })),
+      duplicate,
+    );
     assertEquals(await engine.append(channelId, message("a", { epoch: 1, charge })), duplicate);
     assertEquals(await engine.append(channelId, message("a", { epoch: 1 })), duplicate);
-    assertEquals(await engine.append(channelId, message("b", { epoch: 0, charge })), { kind: "conflict", epoch: 1 });
-    assertEquals(await engine.append(channelId, message("b", { epoch: 2 })), { kind: "conflict", epoch: 1 });
-    assertEquals(await engine.append(channelId, message("b", { epoch: 1, charge })), { kind: "lease_spent" });
+    assertEquals(await engine.append(channelId, message("b", { epoch: 0, charge })), {
+      kind: "conflict",
+      epoch: 1,
+    });
+    assertEquals(await engine.append(channelId, message("b", { epoch: 2 })), {
+      kind: "conflict",
+      epoch: 1,
+    });
+    assertEquals(await engine.append(channelId, message("b", { epoch: 1, charge })), {
+      kind: "lease_spent",
+    });
     assertEquals((await engine.findChannel(channelId))?.head, 2);
     assertEquals(await engine.findKey(channelId, "b"), undefined);
   });
 
   test("append() of a key that is in the same group answers the original too", async (engine) => {
     const channelId = await createChannel(engine, 1);
-    const outcomes = await Promise.all(Array.from({ length: 20 }, () => engine.append(channelId, message("same"))));
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, () => engine.append(channelId, message("same"))),
+    );
     assertEquals(outcomes.map(({ kind }) => kind), ["appended", ...Array(19).fill("duplicate")]);
-    assertEquals(outcomes.map((outcome) => "sequence" in outcome && outcome.sequence), Array(20).fill(1));
+    assertEquals(
+      outcomes.map((outcome) => "sequence" in outcome && outcome.sequence),
+      Array(20).fill(1),
+    );
     const other = await createChannel(engine, 2);
     appended(await engine.append(other, message("same")));
   });
@@ -108,7 +154,10 @@ export function logContract(test: ContractTest): void {
     const channelId = await createChannel(engine, 1);
     for (let epoch = 0; epoch < 3; epoch++) {
       const outcomes = await Promise.all(
-        Array.from({ length: 200 }, (_, i) => engine.append(channelId, commit(`${epoch}/${i}`, epoch))),
+        Array.from(
+          { length: 200 },
+          (_, i) => engine.append(channelId, commit(`${epoch}/${i}`, epoch)),
+        ),
       );
       assertEquals(outcomes.filter(({ kind }) => kind === "appended").length, 1);
       const losers = outcomes.filter(({ kind }) => kind !== "appended");
@@ -120,12 +169,19 @@ export function logContract(test: ContractTest): void {
 
   test("appends of one caller take effect in the order of its calls", async (engine) => {
     const ids = [await createChannel(engine, 1), await createChannel(engine, 2)];
-    const calls = Array.from({ length: 600 }, (_, i) => ({ channelId: ids[i % 2] ?? ids[0], number: i }));
+    const calls = Array.from(
+      { length: 600 },
+      (_, i) => ({ channelId: ids[i % 2] ?? ids[0], number: i }),
+    );
     await Promise.all(
-      calls.map(({ channelId, number }) => channelId && engine.append(channelId, message(`${number}`))),
+      calls.map(({ channelId, number }) =>
+        channelId && engine.append(channelId, message(`${number}`))
+      ),
     );
     for (const [parity, channelId] of ids.entries()) {
-      const bodies = (await readAll(engine, channelId)).map((item) => item.kind === "gap" ? "" : text(item.body));
+      const bodies = (await readAll(engine, channelId)).map((item) =>
+        item.kind === "gap" ? "" : text(item.body)
+      );
       assertEquals(bodies, Array.from({ length: 300 }, (_, i) => `${2 * i + parity}`));
     }
   });
@@ -139,7 +195,12 @@ export function logContract(test: ContractTest): void {
     const { sequence } = appended(await engine.append(channelId, removal));
     assertEquals(await engine.findKey(channelId, "removal"), { sequence, epoch: 1, timeMs: 4000 });
     const commitHash = new TextEncoder().encode("removal");
-    assertEquals(await engine.findCommit(channelId, 1), { sequence, commitHash, sender: stays, timeMs: 4000 });
+    assertEquals(await engine.findCommit(channelId, 1), {
+      sequence,
+      commitHash,
+      sender: stays,
+      timeMs: 4000,
+    });
     assertEquals(await engine.findCommit(channelId, 2), undefined);
     // Cursors start just before the joining entry, and stay until they are dropped.
     const start = { consumed: 0, acknowledged: 0 };
@@ -169,8 +230,12 @@ export function logContract(test: ContractTest): void {
   test("read() pages through more entries than one answer holds", async (engine) => {
     const channelId = await createChannel(engine, 1);
     const count = 1300;
-    await Promise.all(Array.from({ length: count }, (_, i) => engine.append(channelId, message(`${i}`))));
-    const sequences = (await readAll(engine, channelId, 10_000_000)).map(({ sequence }) => sequence);
+    await Promise.all(
+      Array.from({ length: count }, (_, i) => engine.append(channelId, message(`${i}`))),
+    );
+    const sequences = (await readAll(engine, channelId, 10_000_000)).map(({ sequence }) =>
+      sequence
+    );
     assertEquals(sequences, Array.from({ length: count }, (_, i) => i + 1));
   });
 
@@ -212,17 +277,27 @@ export function logContract(test: ContractTest): void {
     }
     assertEquals(appended(await good).sequence, 1);
     await assertRejects(() => engine.read(channelId, { after: -1, maxBytes: 1 }), EngineError);
-    await assertRejects(() => engine.read(channelId, { after: 0, maxBytes: Infinity }), EngineError);
+    await assertRejects(
+      () => engine.read(channelId, { after: 0, maxBytes: Infinity }),
+      EngineError,
+    );
     await assertRejects(() => engine.findCommit(channelId, -1), EngineError);
     assertEquals((await engine.findChannel(channelId))?.head, 1);
   });
 
   test("close() finishes what was asked for, then refuses", async (engine) => {
     const channelId = await createChannel(engine, 1);
-    const outcomes = Promise.all(Array.from({ length: 400 }, (_, i) => engine.append(channelId, message(`${i}`))));
+    const outcomes = Promise.all(
+      Array.from({ length: 400 }, (_, i) => engine.append(channelId, message(`${i}`))),
+    );
     await engine.close();
     assert((await outcomes).every(({ kind }) => kind === "appended"));
-    for (const call of [() => engine.append(channelId, message("late")), () => engine.findChannel(channelId)]) {
+    for (
+      const call of [
+        () => engine.append(channelId, message("late")),
+        () => engine.findChannel(channelId),
+      ]
+    ) {
       assertEquals((await assertRejects(call, EngineError)).code, "closed");
     }
   });

@@ -24,9 +24,14 @@ export function queueContract(test: ContractTest): void {
     const channelId = await createChannel(engine, 1);
     await appendAll(engine, channelId, ["a", "b", "c"].map((key) => message(key)));
     await Promise.all(
-      [2, 1, 2, 0].map((consumed) => engine.moveCursor(channelId, creator, { consumed, acknowledged: 0 })),
+      [2, 1, 2, 0].map((consumed) =>
+        engine.moveCursor(channelId, creator, { consumed, acknowledged: 0 })
+      ),
     );
-    assertEquals(await engine.cursors(channelId), new Map([[creator, { consumed: 2, acknowledged: 0 }]]));
+    assertEquals(
+      await engine.cursors(channelId),
+      new Map([[creator, { consumed: 2, acknowledged: 0 }]]),
+    );
     const error = await assertRejects(
       () => engine.moveCursor(channelId, creator, { consumed: 4, acknowledged: 0 }),
       EngineError,
@@ -80,7 +85,10 @@ export function queueContract(test: ContractTest): void {
     assertEquals(await engine.queueSize(channelId), { messages: 0, bytes: 0 });
     await engine.append(channelId, commit("c", 0, { timeMs: 1 }));
     for (let i = 0; i < 5; i++) {
-      await engine.append(channelId, message(`${i}`, { epoch: 1, timeMs: 100 + i, body: bytesOf(i, 10 + i) }));
+      await engine.append(
+        channelId,
+        message(`${i}`, { epoch: 1, timeMs: 100 + i, body: bytesOf(i, 10 + i) }),
+      );
     }
     assertEquals(await engine.queueSize(channelId), { messages: 5, bytes: 60, oldestMs: 100 });
     await engine.dropMessages(channelId, 3, "size");
@@ -90,7 +98,10 @@ export function queueContract(test: ContractTest): void {
     assertEquals(await engine.queueSize(channelId), { messages: 1, bytes: 14, oldestMs: 104 });
     await engine.trim(channelId, 6);
     assertEquals(await engine.queueSize(channelId), { messages: 0, bytes: 0 });
-    await engine.append(channelId, message("new", { epoch: 1, timeMs: 500, body: bytesOf(1, 7 + 9) }));
+    await engine.append(
+      channelId,
+      message("new", { epoch: 1, timeMs: 500, body: bytesOf(1, 7 + 9) }),
+    );
     assertEquals(await engine.queueSize(channelId), { messages: 1, bytes: 16, oldestMs: 500 });
   });
 
@@ -111,7 +122,10 @@ export function queueContract(test: ContractTest): void {
     assertEquals((await limited("1", 0, 60)).kind, "duplicate");
     assertEquals((await limited("2", 0, 41)).kind, "conflict");
     assertEquals((await limited("2", 1, 40)).kind, "appended");
-    assertEquals((await engine.append(channelId, commit("3", 2, { body: bytesOf(1, 30) }))).kind, "appended");
+    assertEquals(
+      (await engine.append(channelId, commit("3", 2, { body: bytesOf(1, 30) }))).kind,
+      "appended",
+    );
     assertEquals(await limited("4", 3, 4), { kind: "full", of: "channel" });
     await engine.saveSnapshot(channelId, { sequence: 4, state: bytesOf(1) });
     await engine.trim(channelId, 1);
@@ -121,10 +135,23 @@ export function queueContract(test: ContractTest): void {
 
   test("append() refuses what would make the logs of an account too long, until they are trimmed", async (engine) => {
     const [first, second] = [await createChannel(engine, 1), await createChannel(engine, 2)];
-    const other = await createChannel(engine, 3, { account: sampleAccount(2), creator: sampleAgent(2) });
-    const limited = (channelId: ChannelId, epoch: number, bytes: number): Promise<AppendOutcome> => {
-      const room = { channelBytes: 100 + bytesPerMember, accountBytes: 150 + 2 * (bytesPerChannel + bytesPerMember) };
-      return engine.append(channelId, commit(`${epoch} ${bytes}`, epoch, { body: bytesOf(1, bytes), room }));
+    const other = await createChannel(engine, 3, {
+      account: sampleAccount(2),
+      creator: sampleAgent(2),
+    });
+    const limited = (
+      channelId: ChannelId,
+      epoch: number,
+      bytes: number,
+    ): Promise<AppendOutcome> => {
+      const room = {
+        channelBytes: 100 + bytesPerMember,
+        accountBytes: 150 + 2 * (bytesPerChannel + bytesPerMember),
+      };
+      return engine.append(
+        channelId,
+        commit(`${epoch} ${bytes}`, epoch, { body: bytesOf(1, bytes), room }),
+      );
     };
     await limited(first, 0, 90);
     await limited(other, 0, 90);
@@ -132,7 +159,10 @@ export function queueContract(test: ContractTest): void {
     assertEquals((await limited(second, 0, 60)).kind, "appended");
     assertEquals((await limited(first, 0, 90)).kind, "duplicate");
     // A channel that was closed takes its room until it is forgotten.
-    await engine.append(first, message("end", { kind: "close", epoch: 1, timeMs: 3000, body: bytesOf(1, 5) }));
+    await engine.append(
+      first,
+      message("end", { kind: "close", epoch: 1, timeMs: 3000, body: bytesOf(1, 5) }),
+    );
     assertEquals(await limited(second, 1, 5), { kind: "full", of: "account" });
     await engine.forget({ keysMs: 0, commitsMs: 0, readMs: 0, closedMs: 4000 });
     assertEquals((await limited(second, 1, 40)).kind, "appended");
@@ -148,10 +178,13 @@ export function queueContract(test: ContractTest): void {
       const channelId = await createChannel(engine, i);
       ids.push(channelId);
       await engine.append(channelId, commit("c", 0, { timeMs: 1 }));
-      if (i !== 3) await engine.append(channelId, message("m", { epoch: 1, timeMs: 600 - 100 * i }));
+      if (i !== 3) {
+        await engine.append(channelId, message("m", { epoch: 1, timeMs: 600 - 100 * i }));
+      }
     }
     const [first = fail(), second = fail(), , fourth = fail(), fifth = fail()] = ids;
-    const aged = (beforeMs: number, limit = 10): Promise<readonly string[]> => engine.agedChannels({ beforeMs, limit });
+    const aged = (beforeMs: number, limit = 10): Promise<readonly string[]> =>
+      engine.agedChannels({ beforeMs, limit });
     assertEquals(await aged(401), [fifth, fourth, second]);
     assertEquals(await aged(400), [fifth, fourth]);
     assertEquals(await aged(9000, 2), [fifth, fourth]);
@@ -162,7 +195,11 @@ export function queueContract(test: ContractTest): void {
 
   test("trim() deletes up to the last snapshot and no further; sequences, keys and commits stay", async (engine) => {
     const channelId = await createChannel(engine, 1);
-    const through = await appendAll(engine, channelId, [message("a"), commit("c", 0), message("b", { epoch: 1 })]);
+    const through = await appendAll(engine, channelId, [
+      message("a"),
+      commit("c", 0),
+      message("b", { epoch: 1 }),
+    ]);
     await engine.trim(channelId, through);
     assertEquals(await describeLog(engine, channelId), "message 1, commit 2, message 3");
     await engine.saveSnapshot(channelId, { sequence: 2, state: bytesOf(1) });
@@ -189,9 +226,15 @@ export function queueContract(test: ContractTest): void {
       ...["5", "6", "7"].map((key) => message(key, { epoch: 1 })),
     ]);
     await engine.dropMessages(channelId, 6, "age");
-    assertEquals(await describeLog(engine, channelId), "gap 1-3 age 3, commit 4, gap 5-6 age 2, message 7");
+    assertEquals(
+      await describeLog(engine, channelId),
+      "gap 1-3 age 3, commit 4, gap 5-6 age 2, message 7",
+    );
     await engine.dropMessages(channelId, 6, "size");
-    assertEquals(await describeLog(engine, channelId), "gap 1-3 age 3, commit 4, gap 5-6 age 2, message 7");
+    assertEquals(
+      await describeLog(engine, channelId),
+      "gap 1-3 age 3, commit 4, gap 5-6 age 2, message 7",
+    );
   });
 
   test("neighbouring gaps become one when they have the same reason", async (engine) => {
@@ -209,9 +252,18 @@ export function queueContract(test: ContractTest): void {
     const channelId = await createChannel(engine, 1);
     await appendAll(engine, channelId, ["1", "2", "3", "4", "5"].map((key) => message(key)));
     await engine.dropMessages(channelId, 4, "size");
-    const rest = { kind: "gap", sequence: 3, lastSequence: 4, messages: 2, reason: "size" } as const;
+    const rest = {
+      kind: "gap",
+      sequence: 3,
+      lastSequence: 4,
+      messages: 2,
+      reason: "size",
+    } as const;
     assertEquals((await engine.read(channelId, { after: 2, maxBytes: 100 }))[0], rest);
-    assertEquals((await engine.read(channelId, { after: 4, maxBytes: 100 })).map(({ sequence }) => sequence), [5]);
+    assertEquals(
+      (await engine.read(channelId, { after: 4, maxBytes: 100 })).map(({ sequence }) => sequence),
+      [5],
+    );
     await engine.saveSnapshot(channelId, { sequence: 5, state: bytesOf(1) });
     await engine.trim(channelId, 2);
     assertEquals(await describeLog(engine, channelId), "gap 3-4 size 2, message 5");
@@ -223,17 +275,27 @@ export function queueContract(test: ContractTest): void {
     const [full, busy] = [await createChannel(engine, 1), await createChannel(engine, 2)];
     const count = 3000;
     await Promise.all(
-      Array.from({ length: count }, (_, i) => engine.append(full, message(`${i}`, { body: bytesOf(i, 500) }))),
+      Array.from(
+        { length: count },
+        (_, i) => engine.append(full, message(`${i}`, { body: bytesOf(i, 500) })),
+      ),
     );
     let finished = false;
-    const dropping = engine.dropMessages(full, count - 1, "size").then(() => engine.trim(full, count)).then(() => {
+    const dropping = engine.dropMessages(full, count - 1, "size").then(() =>
+      engine.trim(full, count)
+    ).then(() => {
       finished = true;
     });
     let appendedMeanwhile = 0;
-    for (; !finished; appendedMeanwhile++) await engine.append(busy, message(`${appendedMeanwhile}`));
+    for (; !finished; appendedMeanwhile++) {
+      await engine.append(busy, message(`${appendedMeanwhile}`));
+    }
     await dropping;
     assert(appendedMeanwhile >= 5, `only ${appendedMeanwhile} appends got through`);
-    assertEquals(await describeLog(engine, full), `gap 1-${count - 1} size ${count - 1}, message ${count}`);
+    assertEquals(
+      await describeLog(engine, full),
+      `gap 1-${count - 1} size ${count - 1}, message ${count}`,
+    );
     assertEquals((await readAll(engine, busy)).length, appendedMeanwhile);
   });
 }

@@ -5,7 +5,10 @@ import { EngineError } from "../errors.ts";
 import type { ContractTest } from "./contract.ts";
 import { appended, bytesOf, commit, createChannel, sampleAccount } from "./sample.ts";
 
-const record = (number: number, expiresAtMs = 5000): { value: Uint8Array; expiresAtMs: number } => ({
+const record = (
+  number: number,
+  expiresAtMs = 5000,
+): { value: Uint8Array; expiresAtMs: number } => ({
   value: bytesOf(number),
   expiresAtMs,
 });
@@ -49,7 +52,9 @@ export function recordContract(test: ContractTest): void {
   });
 
   test("records.expire() deletes what has expired, however much, and nothing else", async (engine) => {
-    await Promise.all(Array.from({ length: 500 }, (_, i) => engine.records.put(`k${i}`, record(i, i), 0)));
+    await Promise.all(
+      Array.from({ length: 500 }, (_, i) => engine.records.put(`k${i}`, record(i, i), 0)),
+    );
     await engine.records.expire(450);
     assertEquals(await engine.records.get("k450"), undefined);
     assertExists(await engine.records.get("k451"));
@@ -59,8 +64,12 @@ export function recordContract(test: ContractTest): void {
   test("append() changes records in one with its entry, or not at all", async (engine) => {
     const channelId = await createChannel(engine, 1);
     const of = { channelId, most: 10, room: { channelBytes: 1 << 20, accountBytes: 1 << 20 } };
-    for (const key of ["kept", "ended", "replaced", "changed"]) await engine.records.put(key, { ...record(1), of }, 0);
-    const revisions = new Map((await engine.records.ofChannel(channelId)).map((each) => [each.key, each.revision]));
+    for (const key of ["kept", "ended", "replaced", "changed"]) {
+      await engine.records.put(key, { ...record(1), of }, 0);
+    }
+    const revisions = new Map(
+      (await engine.records.ofChannel(channelId)).map((each) => [each.key, each.revision]),
+    );
     assertEquals([...revisions.keys()].sort(), ["changed", "ended", "kept", "replaced"]);
     const replace = (key: string): RecordEdit => ({
       kind: "replace",
@@ -68,11 +77,20 @@ export function recordContract(test: ContractTest): void {
       revision: revisions.get(key) ?? 0,
       value: bytesOf(2),
     });
-    const records: RecordEdit[] = [{ kind: "delete", key: "ended" }, replace("replaced"), replace("changed")];
+    const records: RecordEdit[] = [
+      { kind: "delete", key: "ended" },
+      replace("replaced"),
+      replace("changed"),
+    ];
     const values = async (): Promise<unknown> =>
-      Object.fromEntries((await engine.records.ofChannel(channelId)).map(({ key, value }) => [key, value[15]]));
+      Object.fromEntries(
+        (await engine.records.ofChannel(channelId)).map(({ key, value }) => [key, value[15]]),
+      );
 
-    assertEquals(await engine.append(channelId, commit("late", 1, { records })), { kind: "conflict", epoch: 0 });
+    assertEquals(await engine.append(channelId, commit("late", 1, { records })), {
+      kind: "conflict",
+      epoch: 0,
+    });
     assertEquals(await values(), { kept: 1, ended: 1, replaced: 1, changed: 1 });
     await engine.records.put("changed", { ...record(3), of }, revisions.get("changed") ?? 0);
     appended(await engine.append(channelId, commit("first", 0, { records })));
@@ -81,7 +99,10 @@ export function recordContract(test: ContractTest): void {
 
     // The same again is not a second change.
     await engine.records.put("ended", { ...record(4), of }, 0);
-    assertEquals((await engine.append(channelId, commit("first", 0, { records }))).kind, "duplicate");
+    assertEquals(
+      (await engine.append(channelId, commit("first", 0, { records }))).kind,
+      "duplicate",
+    );
     assertEquals(await values(), { kept: 1, ended: 4, replaced: 2, changed: 3 });
   });
 
@@ -111,6 +132,8 @@ export function recordContract(test: ContractTest): void {
       () => records.put("k", record(1), -1),
       () => records.expire(NaN),
     ];
-    for (const call of bad) assertEquals((await assertRejects<EngineError>(call, EngineError)).code, "invalid");
+    for (const call of bad) {
+      assertEquals((await assertRejects<EngineError>(call, EngineError)).code, "invalid");
+    }
   });
 }

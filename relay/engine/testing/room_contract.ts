@@ -1,12 +1,21 @@
 /**
- * Sizes of accounts: members and records count too, sums outlive a restart and an undone group, and room can be made.
+ * Sizes of accounts: members and records count too, sums outlive a restart and an undone group, and
+ * room can be made.
  */
 import { assertEquals } from "@std/assert";
 import type { ChannelId } from "../../../proto/mod.ts";
 import type { Engine, NewRecord, PutOutcome } from "../engine.ts";
 import { bytesPerChannel, bytesPerMember, bytesPerRecord } from "../log_bytes.ts";
 import type { ContractTest } from "./contract.ts";
-import { bytesOf, commit, createChannel, message, sampleAccount, sampleAgent, sampleChannelId } from "./sample.ts";
+import {
+  bytesOf,
+  commit,
+  createChannel,
+  message,
+  sampleAccount,
+  sampleAgent,
+  sampleChannelId,
+} from "./sample.ts";
 
 const account = sampleAccount(1);
 const emptyChannel = bytesPerChannel + bytesPerMember;
@@ -20,7 +29,12 @@ function recordOf(
   return { value: bytesOf(1), expiresAtMs, of: { channelId, most: 10, room: anyRoom, ...changes } };
 }
 
-async function put(engine: Engine, key: string, record: NewRecord, revision = 0): Promise<PutOutcome["kind"]> {
+async function put(
+  engine: Engine,
+  key: string,
+  record: NewRecord,
+  revision = 0,
+): Promise<PutOutcome["kind"]> {
   return (await engine.records.put(key, record, revision)).kind;
 }
 
@@ -33,7 +47,10 @@ export function roomContract(test: ContractTest): void {
     await engine.append(channelId, commit("c", 0, { added, body: bytesOf(1, 100) }));
     assertEquals(await engine.accountBytes(account), emptyChannel + 100 + 2 * bytesPerMember);
     // A returning member has its place already, a removed one until it is dropped.
-    await engine.append(channelId, commit("d", 1, { removed: added, added: [sampleAgent(2)], body: bytesOf(1, 10) }));
+    await engine.append(
+      channelId,
+      commit("d", 1, { removed: added, added: [sampleAgent(2)], body: bytesOf(1, 10) }),
+    );
     assertEquals(await engine.accountBytes(account), emptyChannel + 110 + 2 * bytesPerMember);
     await engine.dropCursor(channelId, sampleAgent(2));
     await engine.dropCursor(channelId, sampleAgent(3));
@@ -56,13 +73,19 @@ export function roomContract(test: ContractTest): void {
     assertEquals(await put(engine, "a", recordOf(channelId)), "stored");
     assertEquals(await put(engine, "b", recordOf(channelId, {}, 2000)), "stored");
     assertEquals(await engine.accountBytes(account), emptyChannel + 2 * bytes);
-    assertEquals(await engine.records.put("c", recordOf(channelId, { most: 2 }), 0), { kind: "full", of: "records" });
+    assertEquals(await engine.records.put("c", recordOf(channelId, { most: 2 }), 0), {
+      kind: "full",
+      of: "records",
+    });
     const noRoom = { channelBytes: 1_000_000, accountBytes: emptyChannel + 3 * bytes - 1 };
     const full = recordOf(channelId, { room: noRoom });
     assertEquals(await engine.records.put("c", full, 0), { kind: "full", of: "account" });
     // One that takes another's place takes no more room.
     const { revision } = await engine.records.get("a") ?? { revision: 0 };
-    assertEquals(await put(engine, "a", recordOf(channelId, { most: 0, room: noRoom }), revision), "stored");
+    assertEquals(
+      await put(engine, "a", recordOf(channelId, { most: 0, room: noRoom }), revision),
+      "stored",
+    );
     await engine.records.expire(2000);
     assertEquals(await engine.accountBytes(account), emptyChannel + bytes);
     await put(engine, "d", recordOf(channelId));
@@ -97,7 +120,10 @@ export function roomContract(test: ContractTest): void {
       await engine.append(sampleChannelId(i), message("end", { kind: "close", timeMs }));
     }
     assertEquals(await engine.largestChannel(account), sampleChannelId(2));
-    assertEquals(await engine.closedChannels({ account, limit: 10 }), [sampleChannelId(3), sampleChannelId(4)]);
+    assertEquals(await engine.closedChannels({ account, limit: 10 }), [
+      sampleChannelId(3),
+      sampleChannelId(4),
+    ]);
     assertEquals(await engine.closedChannels({ account, limit: 1 }), [sampleChannelId(3)]);
     // An open channel is not purged.
     await engine.purge(sampleChannelId(2));

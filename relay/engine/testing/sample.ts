@@ -9,7 +9,15 @@ import {
   parseChannelName,
 } from "../../../proto/mod.ts";
 import { assertEquals } from "@std/assert";
-import type { AppendOutcome, Engine, HeldLease, LogItem, NewChannel, NewEntry, PooledKeyPackage } from "../engine.ts";
+import type {
+  AppendOutcome,
+  Engine,
+  HeldLease,
+  LogItem,
+  NewChannel,
+  NewEntry,
+  PooledKeyPackage,
+} from "../engine.ts";
 
 /** The number's bytes, big-endian, so that ids ascend with their numbers. */
 export function bytesOf(number: number, length = 16): Uint8Array<ArrayBuffer> {
@@ -43,7 +51,11 @@ export function sampleChannel(number: number, changes: Partial<NewChannel> = {})
 }
 
 /** A channel that was made a moment ago. */
-export async function createChannel(engine: Engine, number: number, changes?: Partial<NewChannel>): Promise<ChannelId> {
+export async function createChannel(
+  engine: Engine,
+  number: number,
+  changes?: Partial<NewChannel>,
+): Promise<ChannelId> {
   const channel = sampleChannel(number, changes);
   assertEquals(await engine.createChannel(channel), { kind: "created" });
   return channel.channelId;
@@ -65,7 +77,12 @@ export function message(key: string, changes: Partial<NewEntry> = {}): NewEntry 
 }
 
 export function commit(key: string, epoch: number, changes: Partial<NewEntry> = {}): NewEntry {
-  return message(key, { kind: "commit", epoch, commitHash: new TextEncoder().encode(key), ...changes });
+  return message(key, {
+    kind: "commit",
+    epoch,
+    commitHash: new TextEncoder().encode(key),
+    ...changes,
+  });
 }
 
 export function founding(
@@ -77,7 +94,11 @@ export function founding(
 }
 
 /** Appends one after the other and returns the last sequence. */
-export async function appendAll(engine: Engine, channelId: ChannelId, entries: readonly NewEntry[]): Promise<number> {
+export async function appendAll(
+  engine: Engine,
+  channelId: ChannelId,
+  entries: readonly NewEntry[],
+): Promise<number> {
   let sequence = 0;
   for (const entry of entries) sequence = appended(await engine.append(channelId, entry)).sequence;
   return sequence;
@@ -85,12 +106,18 @@ export async function appendAll(engine: Engine, channelId: ChannelId, entries: r
 
 /** The outcome, which must be `appended`. */
 export function appended(outcome: AppendOutcome): Extract<AppendOutcome, { kind: "appended" }> {
-  if (outcome.kind !== "appended") throw new Error(`The entry was not appended: ${JSON.stringify(outcome)}`);
+  if (outcome.kind !== "appended") {
+    throw new Error(`The entry was not appended: ${JSON.stringify(outcome)}`);
+  }
   return outcome;
 }
 
 /** All that is in a log, read page by page. */
-export async function readAll(engine: Engine, channelId: ChannelId, maxBytes = 100_000): Promise<LogItem[]> {
+export async function readAll(
+  engine: Engine,
+  channelId: ChannelId,
+  maxBytes = 100_000,
+): Promise<LogItem[]> {
   const items: LogItem[] = [];
   for (let after = 0;;) {
     const page = await engine.read(channelId, { after, maxBytes });
@@ -112,7 +139,14 @@ export async function describeLog(engine: Engine, channelId: ChannelId): Promise
 }
 
 export function sampleLease(changes: Partial<HeldLease> = {}): HeldLease {
-  return { leaseId: "lease-1", fence: 7, account: sampleAccount(1), granted: 3, expiresAtMs: 99_000, ...changes };
+  return {
+    leaseId: "lease-1",
+    fence: 7,
+    account: sampleAccount(1),
+    granted: 3,
+    expiresAtMs: 99_000,
+    ...changes,
+  };
 }
 
 export function samplePackage(number: number, notAfterMs = 10_000): PooledKeyPackage {

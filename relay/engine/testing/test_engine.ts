@@ -1,4 +1,6 @@
-/** The contract of engines: one suite that every implementation must pass, whatever it is made of. */
+/**
+ * The contract of engines: one suite that every implementation must pass, whatever it is made of.
+ */
 import type { Engine } from "../engine.ts";
 import { channelContract } from "./channel_contract.ts";
 import type { ContractTest } from "./contract.ts";
@@ -11,7 +13,9 @@ import { roomContract } from "./room_contract.ts";
 import { watchContract } from "./watch_contract.ts";
 
 /** An engine without content, and how to be rid of it; called once per test. */
-export type OpenEngine = () => Promise<{ readonly engine: Engine; readonly dispose: () => Promise<void> }>;
+export type OpenEngine = () => Promise<
+  { readonly engine: Engine; readonly dispose: () => Promise<void> }
+>;
 
 export function testEngine(name: string, open: OpenEngine): void {
   const test: ContractTest = (guarantee, run) => {

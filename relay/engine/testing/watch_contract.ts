@@ -1,4 +1,7 @@
-/** Watchers hear of every entry once, in order, when it is durable and before its sender is answered. */
+/**
+ * Watchers hear of every entry once, in order, when it is durable and before its sender is
+ * answered.
+ */
 import { assert, assertEquals } from "@std/assert";
 import type { Entry } from "../engine.ts";
 import type { ContractTest } from "./contract.ts";
@@ -27,7 +30,11 @@ export function watchContract(test: ContractTest): void {
     let heard = 0;
     engine.watch(channelId, ({ sequence }) => {
       heard = sequence;
-      reads.push(engine.read(channelId, { after: sequence - 1, maxBytes: 1 }).then((items) => items[0]?.sequence ?? 0));
+      reads.push(
+        engine.read(channelId, { after: sequence - 1, maxBytes: 1 }).then((items) =>
+          items[0]?.sequence ?? 0
+        ),
+      );
     });
     for (let i = 1; i <= 20; i++) {
       await engine.append(channelId, message(`${i}`));

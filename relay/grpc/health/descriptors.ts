@@ -1,24 +1,42 @@
-/** The messages and calls of gRPC's health checking protocol (grpc/grpc-proto, grpc/health/v1/health.proto), as far as it is served. */
+/**
+ * The messages and calls of gRPC's health checking protocol (grpc/grpc-proto,
+ * grpc/health/v1/health.proto), as far as it is served.
+ */
 import { create, createFileRegistry, type Message } from "@bufbuild/protobuf";
 import type { GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { FieldDescriptorProto_Type as Type, FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import {
+  FieldDescriptorProto_Type as Type,
+  FileDescriptorProtoSchema,
+} from "@bufbuild/protobuf/wkt";
 
 export const Status = { UNKNOWN: 0, SERVING: 1, NOT_SERVING: 2, SERVICE_UNKNOWN: 3 } as const;
 export type Status = (typeof Status)[keyof typeof Status];
 
 const packageName = "grpc.health.v1";
-const [request, response] = [`.${packageName}.HealthCheckRequest`, `.${packageName}.HealthCheckResponse`];
+const [request, response] = [
+  `.${packageName}.HealthCheckRequest`,
+  `.${packageName}.HealthCheckResponse`,
+];
 const registry = createFileRegistry(
   create(FileDescriptorProtoSchema, {
     name: "grpc/health/v1/health.proto",
     package: packageName,
     syntax: "proto3",
     messageType: [
-      { name: "HealthCheckRequest", field: [{ name: "service", jsonName: "service", number: 1, type: Type.STRING }] },
+      {
+        name: "HealthCheckRequest",
+        field: [{ name: "service", jsonName: "service", number: 1, type: Type.STRING }],
+      },
       {
         name: "HealthCheckResponse",
         field: [
-          { name: "status", jsonName: "status", number: 1, type: Type.ENUM, typeName: `${response}.ServingStatus` },
+          {
+            name: "status",
+            jsonName: "status",
+            number: 1,
+            type: Type.ENUM,
+            typeName: `${response}.ServingStatus`,
+          },
         ],
         enumType: [{
           name: "ServingStatus",
@@ -45,4 +63,6 @@ interface Method<Kind extends string> {
 type Methods = { check: Method<"unary">; watch: Method<"server_streaming"> };
 
 // cast: put into the registry above
-export const Health = registry.getService(`${packageName}.Health`) as unknown as GenService<Methods>;
+export const Health = registry.getService(`${packageName}.Health`) as unknown as GenService<
+  Methods
+>;

@@ -1,4 +1,7 @@
-/** The health checking protocol of gRPC, for load balancers that speak nothing else. It says what `GET /ready` says. */
+/**
+ * The health checking protocol of gRPC, for load balancers that speak nothing else. It says what
+ * `GET /ready` says.
+ */
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { Relay } from "../../../proto/wire/grpc.ts";
 import { Health, Status } from "./descriptors.ts";
@@ -20,17 +23,23 @@ export function addHealth(router: ConnectRouter, { isServing, after }: HealthOpt
   router.rpc(Health.method.check, ({ service }) => {
     const status = statusOf(service);
     if (status !== Status.SERVICE_UNKNOWN) return { status };
-    throw new ConnectError(`There is no service "${service}"; ask for "${Relay.typeName}"`, Code.NotFound);
+    throw new ConnectError(
+      `There is no service "${service}"; ask for "${Relay.typeName}"`,
+      Code.NotFound,
+    );
   });
-  router.rpc(Health.method.watch, async function* ({ service }, { signal }): AsyncGenerator<{ status: Status }> {
-    let told: Status | undefined;
-    while (!signal.aborted) {
-      const status = statusOf(service);
-      if (status !== told) yield { status };
-      told = status;
-      await pause(after, signal);
-    }
-  });
+  router.rpc(
+    Health.method.watch,
+    async function* ({ service }, { signal }): AsyncGenerator<{ status: Status }> {
+      let told: Status | undefined;
+      while (!signal.aborted) {
+        const status = statusOf(service);
+        if (status !== told) yield { status };
+        told = status;
+        await pause(after, signal);
+      }
+    },
+  );
 }
 
 /** Resolves after a while, and at once when nobody watches any more. */

@@ -1,4 +1,5 @@
-// gRPC's own health service, as load balancers ask it; `/ready` says the same to those who speak HTTP.
+// gRPC's own health service, as load balancers ask it; `/ready` says the same to those who speak
+// HTTP.
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { assertEquals, assertRejects } from "@std/assert";
 import { openTestRelay } from "../../testing/open_relay.ts";

@@ -1,4 +1,7 @@
-/** Reads the pieces of HTTP/3 from a stream: variable-length integers (RFC 9000 §16) and byte strings of a known length. */
+/**
+ * Reads the pieces of HTTP/3 from a stream: variable-length integers (RFC 9000 §16) and byte
+ * strings of a known length.
+ */
 
 /** Bytes that the format does not allow, or more of them than anybody honest sends. */
 export class Http3Error extends Error {
@@ -108,7 +111,13 @@ export class ByteSource {
 export function encodeVarint(value: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(value));
-  const [size, mark] = value < 2 ** 6 ? [1, 0] : value < 2 ** 14 ? [2, 0x40] : value < 2 ** 30 ? [4, 0x80] : [8, 0xc0];
+  const [size, mark] = value < 2 ** 6
+    ? [1, 0]
+    : value < 2 ** 14
+    ? [2, 0x40]
+    : value < 2 ** 30
+    ? [4, 0x80]
+    : [8, 0xc0];
   const encoded = bytes.slice(8 - size);
   encoded[0] = (encoded[0] ?? 0) | mark;
   return encoded;

@@ -1,10 +1,23 @@
-/** Frames, stream types and settings of HTTP/3 (RFC 9114) and WebTransport over it, as far as one session needs them. */
+/**
+ * Frames, stream types and settings of HTTP/3 (RFC 9114) and WebTransport over it, as far as one
+ * session needs them.
+ */
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeVarint } from "./byte_source.ts";
 import { encodeStatus, type Status } from "./qpack.ts";
 
-export const frameType = { data: 0x00, headers: 0x01, settings: 0x04, webTransportStream: 0x41 } as const;
-export const streamType = { control: 0x00, push: 0x01, qpackEncoder: 0x02, qpackDecoder: 0x03 } as const;
+export const frameType = {
+  data: 0x00,
+  headers: 0x01,
+  settings: 0x04,
+  webTransportStream: 0x41,
+} as const;
+export const streamType = {
+  control: 0x00,
+  push: 0x01,
+  qpackEncoder: 0x02,
+  qpackDecoder: 0x03,
+} as const;
 
 /** Application error codes with which an HTTP/3 connection or stream ends. */
 export const http3Code = { noError: 0x100, protocolError: 0x101 } as const;

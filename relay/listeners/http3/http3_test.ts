@@ -15,13 +15,16 @@ Deno.test("integers have the encodings of RFC 9000, appendix A.1", async () => {
     [15_293, "7bbd"],
     [37, "25"],
   ];
-  for (const [value, hex] of examples) assertEquals(await source([hexToBytes(hex)]).varint(), value);
+  for (const [value, hex] of examples) {
+    assertEquals(await source([hexToBytes(hex)]).varint(), value);
+  }
   for (const value of [0, 63, 64, 16_383, 16_384, 2 ** 30 - 1, 2 ** 30, Number.MAX_SAFE_INTEGER]) {
     const bytes = encodeVarint(value);
     assertEquals(await source([...bytes].map((byte) => Uint8Array.of(byte))).varint(), value);
   }
   assertEquals(await source([]).varint(), undefined);
-  // The appendix's longest example is beyond what a number can hold exactly, and beyond anything we could be sent.
+  // The appendix's longest example is beyond what a number can hold exactly, and beyond anything we
+  // could be sent.
   await assertRejects(() => source([hexToBytes("c2197c5eff14e88c")]).varint(), Http3Error);
   await assertRejects(() => source([Uint8Array.of(0xc0, 1)]).varint(), Http3Error);
 });
@@ -50,7 +53,10 @@ Deno.test("bytes, skipped bytes and the rest come out as they went in, however t
 Deno.test("a stream has a budget, and what is cut off is an error", async () => {
   await assertRejects(() => source([new Uint8Array(100)], 50).bytes(51), Http3Error);
   await assertRejects(() => source([new Uint8Array(100)], 50).skip(51), Http3Error);
-  await assertRejects(() => source([new Uint8Array(30), new Uint8Array(30)], 50).drain(), Http3Error);
+  await assertRejects(
+    () => source([new Uint8Array(30), new Uint8Array(30)], 50).drain(),
+    Http3Error,
+  );
   await source([new Uint8Array(30), new Uint8Array(20)], 50).drain();
   await assertRejects(() => source([new Uint8Array(10)]).bytes(11), Http3Error);
   await assertRejects(() => source([new Uint8Array(10)]).skip(11), Http3Error);
@@ -120,5 +126,8 @@ Deno.test("what we send has frozen bytes", () => {
   ]);
   assertEquals(encodeResponse(200), Uint8Array.of(1, 3, 0, 0, 0xd9));
   assertEquals(encodeCloseSession(0x134, "no"), hexToBytes("000968430600000134" + "6e6f"));
-  assertEquals(encodeControlStream(), hexToBytes("0004170801330180ffd27701" + "ab60374201" + "c0000000c671706a01"));
+  assertEquals(
+    encodeControlStream(),
+    hexToBytes("0004170801330180ffd27701" + "ab60374201" + "c0000000c671706a01"),
+  );
 });

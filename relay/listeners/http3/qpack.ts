@@ -1,6 +1,7 @@
 /**
- * QPACK (RFC 9204) without a dynamic table: our settings forbid one, so a field is an index into the static table or a
- * literal. Only the entries that a WebTransport request can need are named; others are read and dropped.
+ * QPACK (RFC 9204) without a dynamic table: our settings forbid one, so a field is an index into
+ * the static table or a literal. Only the entries that a WebTransport request can need are named;
+ * others are read and dropped.
  */
 import { huffmanDecode } from "../../../proto/http2/mod.ts";
 import { Http3Error } from "./byte_source.ts";
@@ -26,7 +27,10 @@ const staticEntries = 99;
 const statusIndex = { 200: 25, 404: 27, 400: 67, 403: 68 } as const;
 export type Status = keyof typeof statusIndex;
 
-/** A header block with nothing but the status. Without a dynamic table, required insert count and base are 0. */
+/**
+ * A header block with nothing but the status. Without a dynamic table, required insert count and
+ * base are 0.
+ */
 export function encodeStatus(status: Status): Uint8Array<ArrayBuffer> {
   const index = statusIndex[status];
   return index < 63 ? Uint8Array.of(0, 0, 0xc0 | index) : Uint8Array.of(0, 0, 0xff, index - 63);
@@ -51,7 +55,9 @@ class Decoder {
     this.#bytes = block;
     const requiredInserts = this.#integer(8);
     this.#integer(7);
-    if (requiredInserts !== 0) throw new Http3Error("A header block uses a dynamic table, which our settings forbid");
+    if (requiredInserts !== 0) {
+      throw new Http3Error("A header block uses a dynamic table, which our settings forbid");
+    }
   }
 
   next(): readonly [name: string, value: string] | undefined {
@@ -91,7 +97,9 @@ class Decoder {
     const huffman = ((this.#bytes[this.#at] ?? 0) & (1 << prefixBits)) !== 0;
     const length = this.#integer(prefixBits);
     const [start, end] = [this.#at, this.#at + length];
-    if (end > this.#bytes.length) throw new Http3Error("A header block ends in the middle of a field");
+    if (end > this.#bytes.length) {
+      throw new Http3Error("A header block ends in the middle of a field");
+    }
     this.#at = end;
     if (!huffman) return String.fromCharCode(...this.#bytes.subarray(start, end));
     // No code is shorter than five bits.

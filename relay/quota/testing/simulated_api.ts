@@ -1,4 +1,7 @@
-/** The API's side of leases in memory, after `proto/api/lease.ts`: for tests that need its failures and its clock in hand. */
+/**
+ * The API's side of leases in memory, after `proto/api/lease.ts`: for tests that need its failures
+ * and its clock in hand.
+ */
 import type { Lease, LeaseReportBatch, LeaseRequest } from "../../../proto/api/lease.ts";
 import type { LeaseApi, LeaseReport, ReportOutcome, TakeAnswer } from "../lease_api.ts";
 
@@ -29,7 +32,8 @@ export class SimulatedApi implements LeaseApi {
   }
 
   get bytes(): LeaseReport["bytes"] {
-    const sum = (name: keyof LeaseReport["bytes"]): number => this.rows.reduce((all, row) => all + row.bytes[name], 0);
+    const sum = (name: keyof LeaseReport["bytes"]): number =>
+      this.rows.reduce((all, row) => all + row.bytes[name], 0);
     return { payload: sum("payload"), padding: sum("padding"), cover: sum("cover") };
   }
 
@@ -39,7 +43,9 @@ export class SimulatedApi implements LeaseApi {
       const known = this.rows.find(({ nonce }) => nonce === request.nonce);
       if (known !== undefined) return { outcome: "granted", lease: { ...known } };
       const granted = Math.min(request.messages, this.maxLease, this.limit - this.#claimed);
-      if (granted === 0 && request.messages > 0) return { outcome: "exhausted", retryAfterMs: 3_600_000 };
+      if (granted === 0 && request.messages > 0) {
+        return { outcome: "exhausted", retryAfterMs: 3_600_000 };
+      }
       this.#claimed += granted;
       const row: LeaseRow = {
         id: crypto.randomUUID(),

@@ -1,6 +1,7 @@
 /**
- * Adding agents: verifies their KeyPackages, and decides whom they may come in place of, and who comes as a guest. An identity that
- * is in the channel comes in under another key only when an owner has named the agent that it replaces.
+ * Adding agents: verifies their KeyPackages, and decides whom they may come in place of, and who
+ * comes as a guest. An identity that is in the channel comes in under another key only when an
+ * owner has named the agent that it replaces.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
@@ -28,11 +29,17 @@ import type { Applicant } from "./plan.ts";
 
 /** Whom an agent that is added replaces. */
 export interface AddOptions {
-  /** The agent id of a member that is removed with the addition, whatever the new one calls itself. For owners. */
+  /**
+   * The agent id of a member that is removed with the addition, whatever the new one calls itself.
+   * For owners.
+   */
   readonly replaces?: string | undefined;
 }
 
-/** Throws `StaticError` with `key_package_invalid` for bytes that are no KeyPackage, or one that does not verify. */
+/**
+ * Throws `StaticError` with `key_package_invalid` for bytes that are no KeyPackage, or one that
+ * does not verify.
+ */
 export function readApplicant(
   message: Uint8Array,
   deps: Pick<ChannelDeps, "relayNowMs" | "runtime" | "signatures">,
@@ -48,7 +55,9 @@ export function readApplicant(
     return { agentId, identity, keyPackage };
   } catch (fault) {
     const { message: why } = toStaticError(fault, "The KeyPackage was refused");
-    throw createError("key_package_invalid", `${why}; ask its agent for a new one`, { cause: fault });
+    throw createError("key_package_invalid", `${why}; ask its agent for a new one`, {
+      cause: fault,
+    });
   }
 }
 
@@ -60,9 +69,13 @@ export function judgeApplicant(
   const { group, absent } = membership;
   const { mayAdd, owner } = group.self;
   if (!mayAdd) return ownersAdmit(membership);
-  if (agentId === group.self.agentId) return createError("already_member", "An agent cannot let itself in");
+  if (agentId === group.self.agentId) {
+    return createError("already_member", "An agent cannot let itself in");
+  }
   // One that has gone meanwhile is replaced by nobody.
-  const named = replaces !== undefined && replaces !== agentId && membership.isMember(replaces) ? [replaces] : [];
+  const named = replaces !== undefined && replaces !== agentId && membership.isMember(replaces)
+    ? [replaces]
+    : [];
   if (named.length > 0 && !owner) return ownersReplace();
   const holder = holderOf(identity, membership);
   if (holder === undefined || named.includes(holder)) return { remove: named };
@@ -70,12 +83,16 @@ export function judgeApplicant(
   if (holder !== agentId) {
     return owner && isLeaving ? { remove: [...named, holder] } : identityPresent(identity, holder);
   }
-  // An absent member that is added is absent no more, and need not be removed for that. Without its own word only owners bring it in.
+  // An absent member that is added is absent no more, and need not be removed for that. Without its
+  // own word only owners bring it in.
   if (absent.includes(holder)) return owner ? { remove: named } : ownersBringBack(holder);
   // It has left, comes back as it was, and goes and comes by one commit.
   if (isLeaving) return { remove: [] };
-  // Only if its owner or the agent itself says so: a KeyPackage and an invite do not show that their agent has asked for it.
-  if (owner && (replaces === agentId || membership.hasSaidGoodbye(agentId))) return { remove: [holder] };
+  // Only if its owner or the agent itself says so: a KeyPackage and an invite do not show that
+  // their agent has asked for it.
+  if (owner && (replaces === agentId || membership.hasSaidGoodbye(agentId))) {
+    return { remove: [holder] };
+  }
   return createError(
     "already_member",
     "The agent is in the channel already; an owner can add it anew with addMember(), or remove it and invite it again",
@@ -85,20 +102,27 @@ export function judgeApplicant(
 /** The member with this identity, with a leaf or without. There is one at most. */
 function holderOf(identity: Uint8Array, { group }: Membership): AgentId | undefined {
   const wanted = identityHashOf(identity);
-  return identifiedMembersOf(group.current).find(({ identityHash }) => equalBytes(identityHash, wanted))?.agentId;
+  return identifiedMembersOf(group.current).find(({ identityHash }) =>
+    equalBytes(identityHash, wanted)
+  )?.agentId;
 }
 
 /** The same words for the agent that wants in and for the one that was to let it in. */
 function identityPresent(identity: Uint8Array, holder: AgentId): StaticError {
   const text =
-    `Agent ${holder} has the identity ${quoted(identityText(identity))} in this channel, under another key. It ` +
+    `Agent ${holder} has the identity ${
+      quoted(identityText(identity))
+    } in this channel, under another key. It ` +
     "stays, and nobody was let in. Join under another identity. If the keys of that agent are lost, an owner can put " +
     "another one in its place by an invite that names it (`replaces`)";
   return createError("identity_present", text, { members: [holder] });
 }
 
 function ownersReplace(): StaticError {
-  return createError("not_allowed", "Only owners let an agent in the place of a member; ask one of them");
+  return createError(
+    "not_allowed",
+    "Only owners let an agent in the place of a member; ask one of them",
+  );
 }
 
 function ownersBringBack(agentId: AgentId): StaticError {
@@ -108,19 +132,33 @@ function ownersBringBack(agentId: AgentId): StaticError {
   return createError("not_allowed", text);
 }
 
-/** Returns the id of a member that this agent may let another one replace. Throws `StaticError` or `WireError`. */
-export function checkReplaced(text: string, membership: Pick<Membership, "group" | "isMember">): AgentId {
+/**
+ * Returns the id of a member that this agent may let another one replace. Throws `StaticError` or
+ * `WireError`.
+ */
+export function checkReplaced(
+  text: string,
+  membership: Pick<Membership, "group" | "isMember">,
+): AgentId {
   const agentId = parseAgentId(text);
   const { self } = membership.group;
   if (!self.owner) throw ownersReplace();
   if (agentId === self.agentId) {
-    throw createError("invalid_request", "An agent cannot name itself as the one to be replaced; name another member");
+    throw createError(
+      "invalid_request",
+      "An agent cannot name itself as the one to be replaced; name another member",
+    );
   }
   if (membership.isMember(agentId)) return agentId;
-  throw createError("not_found", `Agent ${agentId} is no member that could be replaced; invite without \`replaces\``);
+  throw createError(
+    "not_found",
+    `Agent ${agentId} is no member that could be replaced; invite without \`replaces\``,
+  );
 }
 
-/** Guests let nobody in, and where the policy says so owners alone let agents in, and invite them. */
+/**
+ * Guests let nobody in, and where the policy says so owners alone let agents in, and invite them.
+ */
 export function ownersAdmit({ group }: Pick<Membership, "group">): StaticError {
   if (group.self.guest) {
     const text =
@@ -130,7 +168,10 @@ export function ownersAdmit({ group }: Pick<Membership, "group">): StaticError {
   }
   const owners = group.members().filter(({ owner }) => owner)
     .map(({ agentId, identity }) => `${agentId} (calls itself ${quoted(identityText(identity))})`);
-  return createError("not_allowed", `Only owners let agents into this channel; ask one of them: ${owners.join(", ")}`);
+  return createError(
+    "not_allowed",
+    `Only owners let agents into this channel; ask one of them: ${owners.join(", ")}`,
+  );
 }
 
 /** Throws `StaticError` when one of them cannot be added, or two of them have one identity. */
@@ -147,7 +188,8 @@ export function changeFor(membership: Membership, applicants: readonly Applicant
     if (twin !== undefined) throw identityPresent(identity, twin);
     names.set(name, agentId);
     for (const each of verdict.remove) remove.add(each);
-    // In a guest's place comes a guest, be it the same agent; by the record of the invite when the guest has gone.
+    // In a guest's place comes a guest, be it the same agent; by the record of the invite when the
+    // guest has gone.
     const isGuest = replaces !== undefined && membership.isMember(replaces)
       ? rightsOf(replaces, membership.group.binding).guest
       : applicant.guest === true;

@@ -23,9 +23,15 @@ export function failureOf(why: Failure, { name, epoch, stopped, isClosed }: Scen
     case "offline":
       return isClosed ? closed() : unreachable();
     case "faster":
-      return createError("epoch_conflict", "Cannot change the channel: others were faster 40 times; try again");
+      return createError(
+        "epoch_conflict",
+        "Cannot change the channel: others were faster 40 times; try again",
+      );
     case "forked":
-      return createError("mls_error", `${tookTwo}; this agent joins the channel anew, try again then`);
+      return createError(
+        "mls_error",
+        `${tookTwo}; this agent joins the channel anew, try again then`,
+      );
     case "behind":
       return logBehind(why.logEpoch, epoch);
     case "not_arrived":
@@ -36,7 +42,8 @@ export function failureOf(why: Failure, { name, epoch, stopped, isClosed }: Scen
 }
 
 /** A report, too. */
-export const tookTwo = "The relay accepted a commit of ours, but delivered another one of that epoch";
+export const tookTwo =
+  "The relay accepted a commit of ours, but delivered another one of that epoch";
 
 /** A key that is not trusted. */
 export function mayNotAdd(why: string): StaticError {
@@ -52,7 +59,10 @@ function closed(): StaticError {
 }
 
 function outOfStep(): StaticError {
-  return createError("mls_error", "This agent is not in step with the channel; see health(), then try again");
+  return createError(
+    "mls_error",
+    "This agent is not in step with the channel; see health(), then try again",
+  );
 }
 
 function logBehind(logEpoch: number, epoch: number): StaticError {
@@ -71,11 +81,14 @@ function notArrived(name: ChannelName, logEpoch: number, epoch: number): StaticE
 
 /** Members that cannot follow one more, or would have to later. */
 function paced(made: number, afterMs: number | undefined): StaticError {
-  const what = `Cannot change the channel: none of ${made} commits of this agent in this epoch was taken`;
+  const what =
+    `Cannot change the channel: none of ${made} commits of this agent in this epoch was taken`;
   if (afterMs === undefined) {
     const text = `${what}, and members could not follow one more; ask another member to change it`;
     return createError("overloaded", text);
   }
   const minutes = Math.ceil(afterMs / 60_000);
-  return createError("overloaded", `${what}; try again in ${minutes} min`, { retryAfterMs: afterMs });
+  return createError("overloaded", `${what}; try again in ${minutes} min`, {
+    retryAfterMs: afterMs,
+  });
 }

@@ -19,6 +19,8 @@ Deno.test("members can follow the last commit of an epoch that is allowed, and a
     last = own.next(0, "handshake").generation;
   }
   assert(typeof createTree().find(0, "handshake", last) !== "string");
-  const hundreds = [10, 20, 40, 80, 160].map((minutes): [number, number] => [minutes * minute, 100]);
+  const hundreds = [10, 20, 40, 80, 160].map((
+    minutes,
+  ): [number, number] => [minutes * minute, 100]);
   assertEquals([...rests], [...hundreds, [320 * minute, 1]]);
 });

@@ -1,11 +1,19 @@
 /** The request by which a commit goes to the relay. */
-import { commitStatement, generationOf, type JoinRequestId, type RequestBody } from "../../../proto/mod.ts";
+import {
+  commitStatement,
+  generationOf,
+  type JoinRequestId,
+  type RequestBody,
+} from "../../../proto/mod.ts";
 import { stateOf } from "../../mls/epoch.ts";
 import type { PreparedCommit } from "../../mls/group.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { Membership } from "../group/membership.ts";
 
-/** Signed, so that every member can hold us to what we declare, and nobody else. Call it in the epoch that the commit ends. */
+/**
+ * Signed, so that every member can hold us to what we declare, and nobody else. Call it in the
+ * epoch that the commit ends.
+ */
 export function requestOf(
   prepared: PreparedCommit,
   answers: readonly JoinRequestId[],

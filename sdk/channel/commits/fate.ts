@@ -1,6 +1,7 @@
 /**
- * The end of a commit of ours: it is entered, it lost, or it is given up. The log decides, once it can be asked; until then
- * nothing is entered, and nothing is forgotten that the relay may take yet.
+ * The end of a commit of ours: it is entered, it lost, or it is given up. The log decides, once it
+ * can be asked; until then nothing is entered, and nothing is forgotten that the relay may take
+ * yet.
  */
 import { equalBytes } from "../../../proto/mod.ts";
 import type { Found } from "../connection/link_state.ts";
@@ -33,9 +34,14 @@ type Sent = Extract<OwnCommit, { at: "sent" | "asking" }>;
 const maxGiven = 8;
 /** Before an open commit is sent again. */
 export const openMs = 5000;
-/** In one call, of a log that is behind us: as after a restored backup, until the next connection mends it. */
+/**
+ * In one call, of a log that is behind us: as after a restored backup, until the next connection
+ * mends it.
+ */
 const maxBehind = 3;
-/** With ten members that commit at once the last one wins in its tenth try, usually much earlier. */
+/**
+ * With ten members that commit at once the last one wins in its tenth try, usually much earlier.
+ */
 const maxAttempts = 40;
 /** For the winner's commit to arrive. */
 const catchUpMs = 30_000;
@@ -55,7 +61,10 @@ export function enter<P>(run: Run<P>, candidate: Candidate, sequence: number): v
   state.commit = { at: "entering" };
   state.given = noneGiven;
   state.question = undefined;
-  run.effects.push({ type: "finding", finding: { is: "entered", candidate, sequence, isOfBefore: !isPlans } });
+  run.effects.push({
+    type: "finding",
+    finding: { is: "entered", candidate, sequence, isOfBefore: !isPlans },
+  });
   if (isPlans) settleFirst(run, { is: "made", candidate, sequence });
   explain(run, "settled");
   tellFate(run);
@@ -72,7 +81,9 @@ export function found<P>(run: Run<P>, { epoch, commit }: Found): void {
   state.question = undefined;
   const ours = commit && heldOf(oursOf(state), commit);
   if (ours !== undefined && commit !== undefined) return enter(run, ours, commit.sequence);
-  if (commit !== undefined || epoch > facts.epoch) return lose(run, Math.max(epoch, facts.epoch + 1));
+  if (commit !== undefined || epoch > facts.epoch) {
+    return lose(run, Math.max(epoch, facts.epoch + 1));
+  }
   // The answer may be from before the entry: the log is asked once more.
   if (state.entry?.isNewer === true) return;
   explain(run, "not_ours");
@@ -98,13 +109,19 @@ function notHeld<P>(run: Run<P>, asking: Extract<OwnCommit, { at: "asking" }>): 
   }
   if (next === "give_up") return giveUp(run, asking);
   const { conflict } = next;
-  if (candidate.isLast && conflict <= facts.epoch) return leaveOpen(run, candidate, undefined, conflict);
+  if (candidate.isLast && conflict <= facts.epoch) {
+    return leaveOpen(run, candidate, undefined, conflict);
+  }
   giveUp(run, asking);
   loseConflict(run, asking, conflict);
 }
 
 /** The relay says that another commit was first, or that its log is behind us. */
-function loseConflict<P>(run: Run<P>, asking: Extract<OwnCommit, { at: "asking" }>, conflict: number): void {
+function loseConflict<P>(
+  run: Run<P>,
+  asking: Extract<OwnCommit, { at: "asking" }>,
+  conflict: number,
+): void {
   const { state, facts } = run;
   const isBehind = conflict <= facts.epoch;
   const [plan] = state.plans;
@@ -131,7 +148,11 @@ function lose<P>(run: Run<P>, logEpoch: number): void {
 }
 
 /** The relay may take it yet, unless it has refused the only copy. */
-export function giveUp<P>(run: Run<P>, { candidate, sends, isAgain }: Sent, isUnknown = false): void {
+export function giveUp<P>(
+  run: Run<P>,
+  { candidate, sends, isAgain }: Sent,
+  isUnknown = false,
+): void {
   const { state } = run;
   state.commit = { at: "none" };
   if (sends === 1 && !isAgain && !isUnknown) {
@@ -143,12 +164,23 @@ export function giveUp<P>(run: Run<P>, { candidate, sends, isAgain }: Sent, isUn
   state.given = Object.freeze([...state.given.filter((each) => each !== dropped), candidate]);
 }
 
-/** Nobody knows whether the relay has taken it. The first plan, its own or one that waits behind it, is told why. */
-export function leaveOpen<P>(run: Run<P>, candidate: Candidate, why: Refused | undefined, logEpoch = 0): void {
+/**
+ * Nobody knows whether the relay has taken it. The first plan, its own or one that waits behind it,
+ * is told why.
+ */
+export function leaveOpen<P>(
+  run: Run<P>,
+  candidate: Candidate,
+  why: Refused | undefined,
+  logEpoch = 0,
+): void {
   const { state, facts } = run;
   state.commit = { at: "open", candidate };
   state.again ??= wake(run, facts.jitter(openMs));
-  settleFirst(run, why === undefined ? { is: "failed", why: { by: "behind", logEpoch } } : { is: "refused", why });
+  settleFirst(
+    run,
+    why === undefined ? { is: "failed", why: { by: "behind", logEpoch } } : { is: "refused", why },
+  );
 }
 
 /** The first plan waits until our group is where the log is. */
@@ -162,12 +194,19 @@ export function pause<P>(run: Run<P>): void {
   const [plan] = state.plans;
   state.commit = { at: "none" };
   if (plan === undefined) return;
-  if (++plan.attempts >= maxAttempts) return settleFirst(run, { is: "failed", why: { by: "faster" } });
-  const ms = facts.jitter(Math.min(firstPauseMs * 2 ** Math.floor((plan.attempts - 1) / 2), maxPauseMs));
+  if (++plan.attempts >= maxAttempts) {
+    return settleFirst(run, { is: "failed", why: { by: "faster" } });
+  }
+  const ms = facts.jitter(
+    Math.min(firstPauseMs * 2 ** Math.floor((plan.attempts - 1) / 2), maxPauseMs),
+  );
   state.commit = { at: "resting", timer: wake(run, ms), until: "pause" };
 }
 
-/** The first plan's turn. It is asked before there is a permit: nothing to do, or a refusal, waits for none. */
+/**
+ * The first plan's turn. It is asked before there is a permit: nothing to do, or a refusal, waits
+ * for none.
+ */
 export function begin<P>(run: Run<P>): void {
   const { state, facts, effects } = run;
   state.commit = { at: "none" };
@@ -185,7 +224,9 @@ export function begin<P>(run: Run<P>): void {
   effects.push({ type: "prepare", job, plan: plan.plan, isWithoutLeavers });
 }
 
-function paceOf<P>({ state: { rest }, facts: { made, epoch, isAlone } }: Run<P>): Failure | undefined {
+function paceOf<P>(
+  { state: { rest }, facts: { made, epoch, isAlone } }: Run<P>,
+): Failure | undefined {
   if (isAlone) return undefined;
   if (made > maxSkippedGenerations) return { by: "pace", made, afterMs: undefined };
   return rest?.epoch === epoch ? { by: "pace", made, afterMs: restMs(made) } : undefined;

@@ -1,11 +1,22 @@
 /**
- * Our own commits, from a plan to an epoch: a machine without waits. One is under way at a time: prepared and on disk, sent, and
- * then entered, lost or given up, as the log says. Plans wait in their order. The table is in docs/channel_machine.md: what is not
- * in it changes nothing.
+ * Our own commits, from a plan to an epoch: a machine without waits. One is under way at a time:
+ * prepared and on disk, sent, and then entered, lost or given up, as the log says. Plans wait in
+ * their order. The table is in docs/channel_machine.md: what is not in it changes nothing.
  */
 import type { Found } from "../connection/link_state.ts";
 import { restMs } from "./commit_pace.ts";
-import { begin, enter, found, giveUp, heldOf, leaveOpen, notHeard, openMs, pause, send } from "./fate.ts";
+import {
+  begin,
+  enter,
+  found,
+  giveUp,
+  heldOf,
+  leaveOpen,
+  notHeard,
+  openMs,
+  pause,
+  send,
+} from "./fate.ts";
 import {
   explain,
   isHeldBack,
@@ -36,9 +47,15 @@ const permitMs = 30_000;
 /** Of one commit whose answer is lost again and again, while a plan waits for it. */
 const maxSends = 5;
 
-export function stepCommits<P>(state: CommitsState<P>, event: CommitEvent<P>, known: CommitFacts<P>): CommitStep<P> {
-  // A goodbye is about our leaf, which a commit would change. Another generation or membership has no stop.
-  const isBegun = event.type === "moved" && (event.by === "generation" || event.by === "membership");
+export function stepCommits<P>(
+  state: CommitsState<P>,
+  event: CommitEvent<P>,
+  known: CommitFacts<P>,
+): CommitStep<P> {
+  // A goodbye is about our leaf, which a commit would change. Another generation or membership has
+  // no stop.
+  const isBegun = event.type === "moved" &&
+    (event.by === "generation" || event.by === "membership");
   const heard = known.departure === "goodbye" ? { ...known, work: undefined } : known;
   const facts = isBegun ? { ...heard, isStopped: false } : heard;
   const run: Run<P> = { state, facts, effects: [], write: undefined };
@@ -92,7 +109,10 @@ function change<P>(run: Run<P>, event: Extract<CommitEvent<P>, { type: "change" 
   state.plans.push(queued);
 }
 
-/** Without permission to work no plan goes on, and each one has its time. One whose commit is on its way ends with that. */
+/**
+ * Without permission to work no plan goes on, and each one has its time. One whose commit is on its
+ * way ends with that.
+ */
 function holdPlans<P>(run: Run<P>): void {
   const { state, facts: { work, isStopped, departure } } = run;
   const { commit } = state;
@@ -100,7 +120,9 @@ function holdPlans<P>(run: Run<P>): void {
   const isHeld = work === undefined;
   // A stop may be what it lost against, and be over with the next generation.
   const isResting = at === "resting" && !(isStopped && commit.until === "epoch");
-  if (isHeld && (at === "preparing" || at === "checking" || isResting)) state.commit = { at: "none" };
+  if (isHeld && (at === "preparing" || at === "checking" || isResting)) {
+    state.commit = { at: "none" };
+  }
   const [first] = state.plans;
   const underWay = isOfPlan(state.commit) && !isHeldBack(run) ? first : undefined;
   if (isStopped) rejectAll(run, "stopped", underWay);
@@ -130,8 +152,14 @@ function rejectAll<P>(run: Run<P>, by: "stopped" | "leaving", but?: Plan<P>): vo
 
 function goOn<P>(run: Run<P>): void {
   const { state, facts } = run;
-  if (state.commit.at === "open") return facts.work === undefined ? undefined : sendAgain(run, state.commit.candidate);
-  for (let [plan] = state.plans; plan !== undefined && state.commit.at === "none"; [plan] = state.plans) {
+  if (state.commit.at === "open") {
+    return facts.work === undefined ? undefined : sendAgain(run, state.commit.candidate);
+  }
+  for (
+    let [plan] = state.plans;
+    plan !== undefined && state.commit.at === "none";
+    [plan] = state.plans
+  ) {
     if (state.given.length === 0) begin(run);
     else if (facts.work !== undefined) state.commit = { at: "checking" };
     // It waits for a permit.
@@ -170,7 +198,9 @@ function askLog<P>(run: Run<P>): void {
 
 function prepared<P>(run: Run<P>, job: number, made: Candidate | Refused): void {
   const { state, facts } = run;
-  if (state.commit.at !== "preparing" || state.commit.job !== job || facts.work === undefined) return;
+  if (state.commit.at !== "preparing" || state.commit.job !== job || facts.work === undefined) {
+    return;
+  }
   state.commit = { at: "none" };
   if ("code" in made) return settleFirst(run, { is: "refused", why: made });
   run.write = { type: "prepared", candidate: made };
@@ -236,7 +266,8 @@ function refusedSent<P>(run: Run<P>, sent: Extract<OwnCommit, { at: "sent" }>, w
   }
   if (why.isBusy === true && candidate.isLast) return leaveOpen(run, candidate, why);
   giveUp(run, { ...asked, next: "give_up" }, why.isBusy);
-  const mayLeaveOut = candidate.removesLeavers && !facts.isOwner && state.withoutLeaversIn !== facts.epoch;
+  const mayLeaveOut = candidate.removesLeavers && !facts.isOwner &&
+    state.withoutLeaversIn !== facts.epoch;
   if (why.code === "not_allowed" && mayLeaveOut && !isAgain) {
     state.withoutLeaversIn = facts.epoch;
     return;

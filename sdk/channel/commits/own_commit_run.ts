@@ -39,7 +39,10 @@ export function isOfPlan(commit: OwnCommit): boolean {
   }
 }
 
-/** Its copy was lost with the connection: it is asked for and sent again with a permit, and not before. */
+/**
+ * Its copy was lost with the connection: it is asked for and sent again with a permit, and not
+ * before.
+ */
 export function isHeldBack<P>({ state: { commit }, facts: { work } }: Run<P>): boolean {
   return commit.at === "asking" && commit.next === "send" && work === undefined;
 }
@@ -60,7 +63,10 @@ export function settle<P>({ effects }: Run<P>, { operation }: Plan<P>, result: S
 }
 
 /** An entry that waits is looked at again, or is none of ours. */
-export function explain<P>({ state, effects }: Run<P>, as: "settled" | "not_ours" | "unknown"): void {
+export function explain<P>(
+  { state, effects }: Run<P>,
+  as: "settled" | "not_ours" | "unknown",
+): void {
   if (state.entry === undefined) return;
   effects.push({ type: "explained", reading: state.entry.reading, as });
   state.entry = undefined;

@@ -1,7 +1,8 @@
 /**
- * The state of our own commits: the one under way, those that were given up and that the relay may take yet, and the plans that wait.
- * It is plain data, and `stepCommits` alone changes it. The tables are in docs/channel_machine.md. A commit is known here by its
- * hash: its bytes and the epoch to which it leads lie on disk, and in the group.
+ * The state of our own commits: the one under way, those that were given up and that the relay may
+ * take yet, and the plans that wait. It is plain data, and `stepCommits` alone changes it. The
+ * tables are in docs/channel_machine.md. A commit is known here by its hash: its bytes and the
+ * epoch to which it leads lie on disk, and in the group.
  */
 import type { StaticError } from "../../base/errors.ts";
 import type { Found } from "../connection/link_state.ts";
@@ -39,7 +40,10 @@ export type OwnCommit =
   | { readonly at: "open"; readonly candidate: Candidate }
   /** The group is moving to where it leads. */
   | { readonly at: "entering" }
-  /** Another commit was followed before it was known what became of these, of the same epoch. The relay may have taken both. */
+  /**
+   * Another commit was followed before it was known what became of these, of the same epoch. The
+   * relay may have taken both.
+   */
   | {
     readonly at: "overtaken";
     readonly call: number;
@@ -47,7 +51,12 @@ export type OwnCommit =
     readonly isAgain: boolean;
   }
   /** Until our group is where the log is. */
-  | { readonly at: "resting"; readonly timer: number; readonly until: "epoch"; readonly logEpoch: number }
+  | {
+    readonly at: "resting";
+    readonly timer: number;
+    readonly until: "epoch";
+    readonly logEpoch: number;
+  }
   | { readonly at: "resting"; readonly timer: number; readonly until: "pause" };
 
 /** When the log does not hold it. `conflict`: the relay refused it, its log being in this epoch. */
@@ -132,7 +141,12 @@ export interface CommitFacts<P> {
 
 export type CommitEvent<P> =
   /** `isOfDeparture`: leaving itself asks for it. */
-  | { readonly type: "change"; readonly operation: number; readonly plan: P; readonly isOfDeparture?: boolean }
+  | {
+    readonly type: "change";
+    readonly operation: number;
+    readonly plan: P;
+    readonly isOfDeparture?: boolean;
+  }
   | { readonly type: "prepared"; readonly job: number; readonly made: Candidate | Refused }
   | { readonly type: "taken"; readonly call: number; readonly sequence: number }
   | { readonly type: "found"; readonly call: number; readonly found: Found }
@@ -175,24 +189,50 @@ export type CommitWrite =
   /** Its hash is kept. */
   | { readonly type: "refused"; readonly candidate: Candidate }
   /** Of the oldest one that has no room any more the hash is kept. */
-  | { readonly type: "given"; readonly candidate: Candidate; readonly dropped: Candidate | undefined };
+  | {
+    readonly type: "given";
+    readonly candidate: Candidate;
+    readonly dropped: Candidate | undefined;
+  };
 
 export type CommitEffect<P> =
-  | { readonly type: "prepare"; readonly job: number; readonly plan: P; readonly isWithoutLeavers: boolean }
-  | { readonly type: "send"; readonly call: number; readonly candidate: Candidate; readonly plan: P | undefined }
+  | {
+    readonly type: "prepare";
+    readonly job: number;
+    readonly plan: P;
+    readonly isWithoutLeavers: boolean;
+  }
+  | {
+    readonly type: "send";
+    readonly call: number;
+    readonly candidate: Candidate;
+    readonly plan: P | undefined;
+  }
   | { readonly type: "find"; readonly call: number; readonly epoch: number }
   | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
   | { readonly type: "settle"; readonly operation: number; readonly result: Settled }
   /** `settled`: look at it again. `unknown`: the relay did not say. */
-  | { readonly type: "explained"; readonly reading: number; readonly as: "settled" | "not_ours" | "unknown" }
+  | {
+    readonly type: "explained";
+    readonly reading: number;
+    readonly as: "settled" | "not_ours" | "unknown";
+  }
   /** With a refusal, the relay did not say. */
   | { readonly type: "fate_told"; readonly call: number; readonly why: Refused | undefined }
   | { readonly type: "report"; readonly what: "conflict_with_itself" | "took_two" }
   | { readonly type: "finding"; readonly finding: Finding };
 
-/** For the rooms around: `entered` moves the group, and `moved` follows. `isOfBefore`: it lay on disk, or had been given up. */
+/**
+ * For the rooms around: `entered` moves the group, and `moved` follows. `isOfBefore`: it lay on
+ * disk, or had been given up.
+ */
 export type Finding =
-  | { readonly is: "entered"; readonly candidate: Candidate; readonly sequence: number; readonly isOfBefore: boolean }
+  | {
+    readonly is: "entered";
+    readonly candidate: Candidate;
+    readonly sequence: number;
+    readonly isOfBefore: boolean;
+  }
   | { readonly is: "outside"; readonly why: "other_keys" | "took_two" };
 
 export interface CommitStep<P> {
@@ -216,7 +256,10 @@ export function restoreCommits<P>({ candidate, given }: CommitRecords): CommitsS
   };
 }
 
-/** Without everything that is in memory alone: `restoreCommits` must make the same of what is on disk. */
+/**
+ * Without everything that is in memory alone: `restoreCommits` must make the same of what is on
+ * disk.
+ */
 export function forgetCommits<P>({ commit, given }: CommitsState<P>): CommitsState<P> {
   return restoreCommits({ candidate: candidateOf(commit), given });
 }
@@ -227,12 +270,21 @@ export function candidateOf(commit: OwnCommit): Candidate | undefined {
 }
 
 /** All that the log may hold of ours in this epoch, and that we have not entered. */
-export function oursOf({ commit, given }: Pick<CommitsState<unknown>, "commit" | "given">): readonly Candidate[] {
+export function oursOf(
+  { commit, given }: Pick<CommitsState<unknown>, "commit" | "given">,
+): readonly Candidate[] {
   const candidate = candidateOf(commit);
   return candidate === undefined ? given : [candidate, ...given];
 }
 
 /** Those that the state waits for. */
-export function timersOf({ commit, again, rest, plans }: CommitsState<unknown>): readonly (number | undefined)[] {
-  return [again, rest?.timer, "timer" in commit ? commit.timer : undefined, ...plans.map(({ timer }) => timer)];
+export function timersOf(
+  { commit, again, rest, plans }: CommitsState<unknown>,
+): readonly (number | undefined)[] {
+  return [
+    again,
+    rest?.timer,
+    "timer" in commit ? commit.timer : undefined,
+    ...plans.map(({ timer }) => timer),
+  ];
 }

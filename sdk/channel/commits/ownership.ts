@@ -1,6 +1,6 @@
 /**
- * Changes by owners: the set of owners and the channel's policy. Each call states its goal and is worked out anew for
- * every attempt, so that a race with another owner loses neither change.
+ * Changes by owners: the set of owners and the channel's policy. Each call states its goal and is
+ * worked out anew for every attempt, so that a race with another owner loses neither change.
  */
 import {
   type AgentId,
@@ -17,11 +17,16 @@ import { lacking, policyOf } from "../../mls/policy_rules.ts";
 import type { Membership } from "../group/membership.ts";
 import type { Plan, Planned, Promotion } from "./plan.ts";
 
-/** To make a member an owner, or a guest a member. One that is that already, or more, stays as it is. */
+/**
+ * To make a member an owner, or a guest a member. One that is that already, or more, stays as it
+ * is.
+ */
 export function promote(agentId: string, to: Promotion): Plan {
   const wanted = parseAgentId(agentId);
   if (to !== "owner" && to !== "member") {
-    throw invalidArgument(`A member is promoted to "owner", a guest to "member", and not to ${JSON.stringify(to)}`);
+    throw invalidArgument(
+      `A member is promoted to "owner", a guest to "member", and not to ${JSON.stringify(to)}`,
+    );
   }
   return { is: "promote", agentId: wanted, to };
 }
@@ -35,7 +40,10 @@ export function promotion(
   const owners = stayingOwners(membership);
   if (owners.includes(wanted)) return undefined;
   if (membership.memberOf(wanted) === undefined || isLeaving(membership, wanted)) {
-    throw createError("not_found", `Cannot promote ${wanted}: it is not a member of the channel, or is leaving it`);
+    throw createError(
+      "not_found",
+      `Cannot promote ${wanted}: it is not a member of the channel, or is leaving it`,
+    );
   }
   if (owners.length >= limits.ownersPerChannel) {
     throw createError(
@@ -65,7 +73,11 @@ export function demotion(membership: Membership, wanted: AgentId): Planned | und
   checkOwner(membership, "demote an owner");
   const owners = stayingOwners(membership).filter((owner) => owner !== wanted);
   if (owners.length === 0) {
-    throw successorNeeded(membership, "Cannot demote the last owner", "promote another member first");
+    throw successorNeeded(
+      membership,
+      "Cannot demote the last owner",
+      "promote another member first",
+    );
   }
   return { change: { owners } };
 }
@@ -76,7 +88,10 @@ export function setPolicy(wanted: Partial<ChannelPolicy>): Plan {
   return { is: "policy", wanted: { ...wanted } };
 }
 
-export function policyChange(membership: Membership, wanted: Partial<ChannelPolicy>): Planned | undefined {
+export function policyChange(
+  membership: Membership,
+  wanted: Partial<ChannelPolicy>,
+): Planned | undefined {
   checkOwner(membership, "change the policy");
   const before = policyOf(membership.group.binding);
   // Programs without types give a part as undefined that they do not mean to change.
@@ -84,7 +99,11 @@ export function policyChange(membership: Membership, wanted: Partial<ChannelPoli
   const policy = { admission, posting };
   if (samePolicy(before, policy)) return undefined;
   const { current } = membership.group;
-  const members = lacking(policyExtension, current, membership.leavers.map((leaver) => leaver.agentId));
+  const members = lacking(
+    policyExtension,
+    current,
+    membership.leavers.map((leaver) => leaver.agentId),
+  );
   if (members.length > 0) throw mustUpdate(members, "change the policy", "policies");
   return { change: { policy } };
 }
@@ -95,7 +114,9 @@ export function successorNeeded(membership: Membership, what: string, action: st
   const members = membership.group.members().flatMap(({ agentId }) =>
     agentId === self.agentId || isLeaving(membership, agentId) ? [] : [agentId]
   );
-  const text = `${what}: a channel needs an owner that is there; ${action}. Members: ${members.join(", ")}`;
+  const text = `${what}: a channel needs an owner that is there; ${action}. Members: ${
+    members.join(", ")
+  }`;
   return createError("successor_needed", text, { members });
 }
 
@@ -108,7 +129,10 @@ function stayingOwners(membership: Membership): AgentId[] {
   return membership.group.binding.owners.filter((owner) => !isLeaving(membership, owner));
 }
 
-/** Throws `StaticError`, which names the agent that demoted this one, if it was an owner and that is known. */
+/**
+ * Throws `StaticError`, which names the agent that demoted this one, if it was an owner and that is
+ * known.
+ */
 export function checkOwner({ group }: Membership, what: string): void {
   const { self, changes } = group;
   if (self.owner) return;
@@ -124,7 +148,9 @@ export function checkOwner({ group }: Membership, what: string): void {
 export function mustUpdate(members: readonly AgentId[], what: string, lacked: string): StaticError {
   const text =
     `Cannot ${what}: these members run a version without ${lacked}, or have not renewed their keys since they ` +
-    `were updated: ${members.join(", ")}. Update them, have them connect or call rotate(), and try again`;
+    `were updated: ${
+      members.join(", ")
+    }. Update them, have them connect or call rotate(), and try again`;
   return createError("members_must_update", text, { members });
 }
 

@@ -1,8 +1,15 @@
 /**
- * Changes of the channel as data. A plan holds what a call wants; `planOf` says what that is in the present epoch, whenever the
- * plan's turn comes, because others may have done it, or made it impossible, since it was asked for.
+ * Changes of the channel as data. A plan holds what a call wants; `planOf` says what that is in the
+ * present epoch, whenever the plan's turn comes, because others may have done it, or made it
+ * impossible, since it was asked for.
  */
-import { type AgentId, type ChannelPolicy, type JoinRequestId, limits, type NoticeBody } from "../../../proto/mod.ts";
+import {
+  type AgentId,
+  type ChannelPolicy,
+  type JoinRequestId,
+  limits,
+  type NoticeBody,
+} from "../../../proto/mod.ts";
 import type { StaticError } from "../../base/errors.ts";
 import type { Change } from "../../mls/group.ts";
 import type { KeyPackage } from "../../mls/key_package.ts";
@@ -35,9 +42,15 @@ export interface Applicant {
   readonly agentId: AgentId;
   readonly identity: Uint8Array;
   readonly keyPackage: KeyPackage;
-  /** The member whose place it takes, named by an owner; itself, to be added anew. It has no say in this. */
+  /**
+   * The member whose place it takes, named by an owner; itself, to be added anew. It has no say in
+   * this.
+   */
   readonly replaces?: AgentId | undefined;
-  /** It came by a guest link, or an invite in the place of a guest, as our own record of the invite says. */
+  /**
+   * It came by a guest link, or an invite in the place of a guest, as our own record of the invite
+   * says.
+   */
   readonly guest?: boolean;
 }
 
@@ -51,7 +64,10 @@ export interface Admitted {
 
 export interface Invites {
   /** Undefined for one by which its applicant may come in. */
-  readonly whyEnded: (request: Admitted["request"], membership: Membership) => StaticError | undefined;
+  readonly whyEnded: (
+    request: Admitted["request"],
+    membership: Membership,
+  ) => StaticError | undefined;
 }
 
 /** A member that asks to come back. */
@@ -85,7 +101,9 @@ export function withLeavers(change: Change, leavers: readonly LeaveProof[]): Cha
   const [adding, returning] = [change.add ?? [], change.rejoins ?? []];
   const arriving = new Set(adding.map(({ leafNode }) => agentOf(leafNode)));
   // Those first that cannot be added before they are removed.
-  const leaves = leavers.filter(({ agentId }) => !returning.some((proof) => proof.agentId === agentId))
+  const leaves = leavers.filter(({ agentId }) =>
+    !returning.some((proof) => proof.agentId === agentId)
+  )
     .sort((a, b) => Number(arriving.has(b.agentId)) - Number(arriving.has(a.agentId)))
     .slice(0, limits.proofsPerCommit);
   const remove = new Set([...change.remove ?? [], ...leaves.map(({ agentId }) => agentId)]);

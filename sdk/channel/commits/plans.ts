@@ -1,4 +1,6 @@
-/** The rules of plans: a plan in the present epoch. Each rule that is longer stands beside its call. */
+/**
+ * The rules of plans: a plan in the present epoch. Each rule that is longer stands beside its call.
+ */
 import { type AgentId, equalBytes, leafExtensions } from "../../../proto/mod.ts";
 import { listsExtension } from "../../mls/leaf.ts";
 import { changeFor } from "./adding.ts";
@@ -32,7 +34,9 @@ export function planOf(plan: Plan, facts: PlanFacts): Planned | undefined {
     case "policy":
       return policyChange(membership, plan.wanted);
     case "add":
-      return isIn(membership, plan.applicant) ? undefined : { change: changeFor(membership, [plan.applicant]) };
+      return isIn(membership, plan.applicant)
+        ? undefined
+        : { change: changeFor(membership, [plan.applicant]) };
     case "admit":
       return admission(membership, plan);
     case "duties":
@@ -42,7 +46,10 @@ export function planOf(plan: Plan, facts: PlanFacts): Planned | undefined {
   }
 }
 
-/** It came in by this KeyPackage: our own commit was taken before our membership was another one. Once more would put it out. */
+/**
+ * It came in by this KeyPackage: our own commit was taken before our membership was another one.
+ * Once more would put it out.
+ */
 function isIn(membership: Membership, { agentId, keyPackage: { leafNode } }: Applicant): boolean {
   const leaf = membership.leafOf(agentId)?.leaf;
   return leaf !== undefined && equalBytes(leaf.node.signature, leafNode.signature);
@@ -55,15 +62,16 @@ export function isRenewalWanted({ group: { current } }: Pick<Membership, "group"
 }
 
 /**
- * An applicant that was added while we tried has its Welcome: adding it again would remove the present member, or bring back one
- * that was removed.
+ * An applicant that was added while we tried has its Welcome: adding it again would remove the
+ * present member, or bring back one that was removed.
  */
 function admission(
   membership: Membership,
   { admitted, invites }: Extract<Plan, { is: "admit" }>,
 ): Planned | undefined {
   const open = admitted.filter(({ request, applicant, epoch }) =>
-    !membership.mayHaveComeSince(applicant.agentId, epoch) && invites.whyEnded(request, membership) === undefined
+    !membership.mayHaveComeSince(applicant.agentId, epoch) &&
+    invites.whyEnded(request, membership) === undefined
   );
   const applicants = new Map(open.map(({ applicant }) => [applicant.agentId, applicant]));
   return open.length === 0 ? undefined : {
@@ -76,7 +84,9 @@ function duties(
   of: Extract<Plan, { is: "duties" }>["of"],
   { membership, leavers, returning }: PlanFacts,
 ): Planned | undefined {
-  const rejoins = of === "none" ? [] : returning.filter(({ requestId }) => of === "all" || requestId === of);
+  const rejoins = of === "none"
+    ? []
+    : returning.filter(({ requestId }) => of === "all" || requestId === of);
   const gone = goneAbsent(membership);
   const isForOwnLeaf = membership.wantsOwnLeaf && (of === "all" || of === "none");
   if (rejoins.length + leavers.length + gone.length === 0 && !isForOwnLeaf) return undefined;
@@ -84,7 +94,9 @@ function duties(
     change: {
       add: rejoins.map(({ keyPackage }) => keyPackage),
       remove: [
-        ...rejoins.map(({ agentId }) => agentId).filter((agentId) => membership.leafOf(agentId) !== undefined),
+        ...rejoins.map(({ agentId }) => agentId).filter((agentId) =>
+          membership.leafOf(agentId) !== undefined
+        ),
         ...gone,
       ],
       rejoins: rejoins.map(({ agentId, signature }) => ({ agentId, signature })),
@@ -94,6 +106,8 @@ function duties(
 }
 
 /** Absent members that have left will not come back by themselves. Only an owner removes them. */
-export function goneAbsent({ group, absentLeavers }: Pick<Membership, "group" | "absentLeavers">): AgentId[] {
+export function goneAbsent(
+  { group, absentLeavers }: Pick<Membership, "group" | "absentLeavers">,
+): AgentId[] {
   return group.self.owner ? absentLeavers : [];
 }

@@ -1,8 +1,9 @@
 /**
- * Judges what a connection has shown: that our store is as new as what we did, and that the relay's log is the one that we have
- * followed. It is the only maker of a `Permit`. Our keys may be used already when the store is older, restored from a backup or
- * copied; and a relay that lied about a commit leaves us alone in our group, which nothing later would show. The relay's word is
- * not a proof; records that are durable before anything is sent are never behind it.
+ * Judges what a connection has shown: that our store is as new as what we did, and that the relay's
+ * log is the one that we have followed. It is the only maker of a `Permit`. Our keys may be used
+ * already when the store is older, restored from a backup or copied; and a relay that lied about a
+ * commit leaves us alone in our group, which nothing later would show. The relay's word is not a
+ * proof; records that are durable before anything is sent are never behind it.
  */
 import { equalBytes, generationOf } from "../../../proto/mod.ts";
 import { type Anchor, isDiscarded } from "./anchor.ts";
@@ -41,14 +42,20 @@ export interface Remembered {
 export function judgeConnection(answers: Answers, remembered: Remembered, facts: Facts): Judgement {
   const { subscribe } = answers;
   if (subscribe === undefined) return { ask: "subscribe" };
-  if (facts.epoch !== remembered.epoch || facts.place.at !== remembered.place) return { again: "from_the_start" };
+  if (facts.epoch !== remembered.epoch || facts.place.at !== remembered.place) {
+    return { again: "from_the_start" };
+  }
   if (isBefore(subscribe.epoch, facts.epoch) && answers.put_back === undefined) {
     return { ask: "put_back", epoch: subscribe.epoch };
   }
-  // A place of an earlier membership says nothing about commits: this agent, or a copy of it, has come in anew since then.
-  const renewed = isOfBefore(remembered.lostAt, subscribe) ? judgeStore(subscribe, facts, answers) : undefined;
-  // A log that is another one than ours knows less of what we sent, and says nothing about our store. But a commit that ended our epoch
-  // may be one of a copy of our directory: nobody delivers that to us.
+  // A place of an earlier membership says nothing about commits: this agent, or a copy of it, has
+  // come in anew since then.
+  const renewed = isOfBefore(remembered.lostAt, subscribe)
+    ? judgeStore(subscribe, facts, answers)
+    : undefined;
+  // A log that is another one than ours knows less of what we sent, and says nothing about our
+  // store. But a commit that ended our epoch may be one of a copy of our directory: nobody delivers
+  // that to us.
   return renewed ?? judgeLog(answers, subscribe, { remembered, facts }) ??
     judgeStore(subscribe, facts, answers) ??
     judgeEnded(answers, subscribe, facts) ?? permit(subscribe, remembered.number, facts);
@@ -67,10 +74,17 @@ export function isOfBefore(
   return lostAt !== undefined && lostAt < joinedSequence;
 }
 
-function permit({ joinedSequence }: Subscribed, number: number, { store: { anchor } }: Facts): Judgement {
+function permit(
+  { joinedSequence }: Subscribed,
+  number: number,
+  { store: { anchor } }: Facts,
+): Judgement {
   const isNews = anchor.joinedSequence === undefined;
   // cast: the one place that makes a permit
-  return { permit: { number } as Permit, anchor: isNews ? { ...anchor, joinedSequence } : undefined };
+  return {
+    permit: { number } as Permit,
+    anchor: isNews ? { ...anchor, joinedSequence } : undefined,
+  };
 }
 
 /** Of the same generation, so that commits can be put back. */
@@ -109,22 +123,37 @@ function judgeOwn({ own_commit: found }: Answers, known: Known): Judgement | und
   const { commit } = found;
   if (commit === undefined) return undefined;
   if (!equalBytes(commit.commitHash, own.hash)) {
-    return lied(`the relay took a commit of ours in epoch ${own.epoch}, and its log holds another one`);
+    return lied(
+      `the relay took a commit of ours in epoch ${own.epoch}, and its log holds another one`,
+    );
   }
-  // As after a copy of the relay's disk was put back that the relay did not make itself: it does not know of it.
-  return own.sequence > 0 && own.sequence !== commit.sequence ? { again: "without_place" } : undefined;
+  // As after a copy of the relay's disk was put back that the relay did not make itself: it does
+  // not know of it.
+  return own.sequence > 0 && own.sequence !== commit.sequence
+    ? { again: "without_place" }
+    : undefined;
 }
 
-function judgeBegan({ epoch_began: found }: Answers, logEpoch: number, known: Known): Judgement | undefined {
+function judgeBegan(
+  { epoch_began: found }: Answers,
+  logEpoch: number,
+  known: Known,
+): Judgement | undefined {
   const { epoch, began: hash } = known.facts;
   const began = ownToAsk(known)?.epoch === epoch - 1 ? undefined : hash;
   if (began === undefined && logEpoch >= epoch) return undefined;
   if (found === undefined) return { ask: "epoch_began", epoch: epoch - 1 };
-  if (began !== undefined && found.commit !== undefined && !equalBytes(found.commit.commitHash, began)) {
-    return lied(`the relay delivered another commit of epoch ${epoch - 1} to us than its log holds`);
+  if (
+    began !== undefined && found.commit !== undefined && !equalBytes(found.commit.commitHash, began)
+  ) {
+    return lied(
+      `the relay delivered another commit of epoch ${epoch - 1} to us than its log holds`,
+    );
   }
   if (logEpoch >= epoch || found.commit !== undefined || found.epoch >= epoch) return undefined;
-  return lied(`the relay took the commit that began epoch ${epoch}, and its log is in epoch ${found.epoch}`);
+  return lied(
+    `the relay took the commit that began epoch ${epoch}, and its log is in epoch ${found.epoch}`,
+  );
 }
 
 /** It must not have ended our epoch before our place. */
@@ -134,7 +163,9 @@ function judgeEnded(answers: Answers, log: Subscribed, facts: Facts): Judgement 
   // The commit is the one at which we are stopped: the first question has asked for it.
   if (facts.place.at === "stopped") return undefined;
   // While there are entries to come, they show it.
-  if (isForeign(log, facts) || logEpochOf(answers, log) <= epoch || log.head > received) return undefined;
+  if (isForeign(log, facts) || logEpochOf(answers, log) <= epoch || log.head > received) {
+    return undefined;
+  }
   if (found === undefined) return { ask: "epoch_ended", epoch };
   if (found.commit === undefined || found.commit.sequence > received) return undefined;
   // A late copy of our own commit was taken between two questions.
@@ -152,7 +183,11 @@ function lied(text: string): Judgement {
 }
 
 /** Undefined when the store is as new as what the agent did. */
-function judgeStore(claims: Subscribed, facts: Facts, { own_commit: found }: Answers = {}): Judgement | undefined {
+function judgeStore(
+  claims: Subscribed,
+  facts: Facts,
+  { own_commit: found }: Answers = {},
+): Judgement | undefined {
   const { joinedSequence, sent, acknowledged } = claims;
   const { anchor, isProven } = facts.store;
   // Whatever the relay says now.
@@ -164,18 +199,28 @@ function judgeStore(claims: Subscribed, facts: Facts, { own_commit: found }: Ans
     // A membership in which this agent did nothing yet began while it was away.
     const isNew = sent === undefined && acknowledged < joinedSequence;
     if (!isNew) return behind(relaySays("it has joined anew since"), sent);
-    // One that is stopped asks for that all the time, and has not taken the Welcome: nothing is said about its store.
+    // One that is stopped asks for that all the time, and has not taken the Welcome: nothing is
+    // said about its store.
     if (facts.place.at !== "stopped") return byWord("it was removed and added again");
   }
-  if (sent?.commitHash !== undefined && sent.epoch >= facts.epoch && isDiscarded(anchor, sent.commitHash)) {
+  if (
+    sent?.commitHash !== undefined && sent.epoch >= facts.epoch &&
+    isDiscarded(anchor, sent.commitHash)
+  ) {
     return byWord("a commit of ours was taken that this agent had given up");
   }
   const what = unknown(claims, facts);
   return what === undefined ? undefined : behind(relaySays(what), sent);
 }
 
-/** A founding of ours began our epoch, and we were let in anew behind it: while it was on its way. */
-function isBegunBefore(joinedSequence: number, { own, epoch }: Facts, found: Found | undefined): boolean {
+/**
+ * A founding of ours began our epoch, and we were let in anew behind it: while it was on its way.
+ */
+function isBegunBefore(
+  joinedSequence: number,
+  { own, epoch }: Facts,
+  found: Found | undefined,
+): boolean {
   if (own === undefined || own.epoch !== epoch - 1) return false;
   // In a log that was lost, its place is known by the answer alone.
   const sequence = found?.commit?.sequence ?? own.sequence;
@@ -183,16 +228,24 @@ function isBegunBefore(joinedSequence: number, { own, epoch }: Facts, found: Fou
 }
 
 /** Actions that the relay reports and this agent does not know. */
-function unknown({ joinedSequence, sent, acknowledged }: Subscribed, { epoch, store }: Facts): string | undefined {
+function unknown(
+  { joinedSequence, sent, acknowledged }: Subscribed,
+  { epoch, store }: Facts,
+): string | undefined {
   // That it has taken its Welcome is known by being in the group.
-  if (acknowledged > Math.max(store.reached, joinedSequence)) return `it has read up to entry ${acknowledged}`;
+  if (acknowledged > Math.max(store.reached, joinedSequence)) {
+    return `it has read up to entry ${acknowledged}`;
+  }
   if (sent === undefined) return undefined;
   if (sent.counter > store.counter) return `it has sent ${sent.counter} messages`;
   if (sent.epoch > epoch) return `it has sent something in epoch ${sent.epoch}`;
   // The keys of an earlier epoch seal nothing any more.
   const keyNumber = sent.epoch === epoch ? sent.keyNumber ?? 0 : 0;
-  if (keyNumber > store.usedKeys) return `it has sent messages with ${keyNumber} keys of epoch ${epoch}`;
-  const isOther = sent.commitHash !== undefined && sent.epoch === epoch && !isOurs(sent.commitHash, store);
+  if (keyNumber > store.usedKeys) {
+    return `it has sent messages with ${keyNumber} keys of epoch ${epoch}`;
+  }
+  const isOther = sent.commitHash !== undefined && sent.epoch === epoch &&
+    !isOurs(sent.commitHash, store);
   return isOther ? `it has made the commit that ended epoch ${epoch}` : undefined;
 }
 

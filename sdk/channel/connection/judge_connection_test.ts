@@ -5,11 +5,19 @@ import { judgeConnection, type Judgement } from "./judge_connection.ts";
 import type { Answers, Facts, Found, StoreFacts, Subscribed } from "./link_state.ts";
 
 const hash = (letter: number): Uint8Array => new Uint8Array(32).fill(letter);
-const remembered = { lostAt: undefined, asked: undefined, epoch: 3, place: "in_step", number: 1 } as const;
+const remembered = {
+  lostAt: undefined,
+  asked: undefined,
+  epoch: 3,
+  place: "in_step",
+  number: 1,
+} as const;
 
 /** Returns the judgement in a word. */
 function judged(answers: Answers, known: Partial<Facts> = {}): string {
-  return wordFor(judgeConnection({ subscribe: reply, ...answers }, remembered, { ...facts, ...known }));
+  return wordFor(
+    judgeConnection({ subscribe: reply, ...answers }, remembered, { ...facts, ...known }),
+  );
 }
 
 function wordFor(judgement: Judgement): string {
@@ -42,10 +50,26 @@ Deno.test("each thing that the relay knows of us and our store does not is a dou
     "a commit under way",
   );
   const anchor = { ...newAnchor(5), discarded: [{ epoch: 3, hash: hash(1) }] };
-  assertEquals(of({ sent: { ...sent, commitHash: hash(1) } }, { anchor }), "doubt by word", "one that was given up");
-  assertEquals(of({ joinedSequence: 8 }), "doubt by word", "a membership in which nothing was done");
-  assertEquals(of({ joinedSequence: 8, sent }), "doubt by store", "one in which something was done");
-  assertEquals(of({}, { isProven: true }), "doubt by store", "a proof, whatever the relay says now");
+  assertEquals(
+    of({ sent: { ...sent, commitHash: hash(1) } }, { anchor }),
+    "doubt by word",
+    "one that was given up",
+  );
+  assertEquals(
+    of({ joinedSequence: 8 }),
+    "doubt by word",
+    "a membership in which nothing was done",
+  );
+  assertEquals(
+    of({ joinedSequence: 8, sent }),
+    "doubt by store",
+    "one in which something was done",
+  );
+  assertEquals(
+    of({}, { isProven: true }),
+    "doubt by store",
+    "a proof, whatever the relay says now",
+  );
   const anchorless = { ...store, anchor: newAnchor(undefined) };
   assertEquals(of({}, anchorless), "permit", "the first connection");
   const inOwn = (joinedSequence: number): string =>
@@ -61,7 +85,8 @@ Deno.test("the log is asked about our commits, and what it holds is judged", () 
   const own = { sequence: 8, epoch: 2, hash: hash(1) };
   const found = (letter: number, sequence = 8): Found => ({
     epoch: 3,
-    commit: { sequence, commitHash: hash(letter), sender: "a" as never, timeMs: 0 }, // cast: nobody looks at it
+    // cast: nobody looks at it
+    commit: { sequence, commitHash: hash(letter), sender: "a" as never, timeMs: 0 },
   });
   assertEquals(judged({}, { own }), "ask own_commit 2");
   assertEquals(judged({ own_commit: found(1) }, { own }), "permit");
@@ -75,21 +100,37 @@ Deno.test("the log is asked about our commits, and what it holds is judged", () 
   assertEquals(judged({ subscribe: { ...later, head: 10 } }), "permit", "entries to come show it");
   assertEquals(judged({ subscribe: later, epoch_ended: found(2) }), "doubt by log");
   const candidate = { store: { ...store, commits: [hash(2)] } };
-  assertEquals(judged({ subscribe: later, epoch_ended: found(2) }, candidate), "later", "our own, taken meanwhile");
+  assertEquals(
+    judged({ subscribe: later, epoch_ended: found(2) }, candidate),
+    "later",
+    "our own, taken meanwhile",
+  );
   const earlier = { ...reply, epoch: 2 };
   assertEquals(judged({ subscribe: earlier }), "ask put_back 2");
   const none = { commits: 0, own: 0, sequence: 0 };
   assertEquals(judged({ subscribe: earlier, put_back: none }), "ask epoch_began 2");
-  assertEquals(judged({ subscribe: earlier, put_back: none, epoch_began: { epoch: 2 } }), "doubt by log");
+  assertEquals(
+    judged({ subscribe: earlier, put_back: none, epoch_began: { epoch: 2 } }),
+    "doubt by log",
+  );
   assertEquals(judged({ subscribe: earlier, put_back: { ...none, commits: 1 } }), "permit");
   assertEquals(judged({}, { epoch: 4 }), "from_the_start", "our group has moved since");
-  assertEquals(judged({}, { place: { at: "stopped", sequence: 9 } }), "from_the_start", "it has stopped since");
-  assertEquals(judged({ subscribe: later }, { foreign: 0, own }), "permit", "a generation that we refuse");
+  assertEquals(
+    judged({}, { place: { at: "stopped", sequence: 9 } }),
+    "from_the_start",
+    "it has stopped since",
+  );
+  assertEquals(
+    judged({ subscribe: later }, { foreign: 0, own }),
+    "permit",
+    "a generation that we refuse",
+  );
 });
 
 Deno.test("that a stopped agent was let in anew, by a Welcome that it did not take, is no doubt", () => {
   const sent = { sequence: 10, counter: 3, epoch: 5 };
-  // The relay begins behind the commit at which the agent is stopped, and in front of which it has read everything.
+  // The relay begins behind the commit at which the agent is stopped, and in front of which it has
+  // read everything.
   const letIn = { ...reply, after: 10, head: 10, epoch: 5, joinedSequence: 10 };
   const of = (subscribe: Subscribed, known: Partial<StoreFacts> = {}): string => {
     const stopped: Facts = { ...facts, place: { at: "stopped", sequence: 9 }, received: undefined };
@@ -100,7 +141,19 @@ Deno.test("that a stopped agent was let in anew, by a Welcome that it did not ta
     return wordFor(judgement);
   };
   assertEquals(of(letIn), "permit");
-  assertEquals(of({ ...letIn, sent }), "doubt by store", "something was done there, by a copy of it");
-  assertEquals(of({ ...letIn, acknowledged: 10 }), "doubt by store", "the Welcome was taken, by a copy of it");
-  assertEquals(of(letIn, { isProven: true }), "doubt by store", "a proof, whatever the relay says now");
+  assertEquals(
+    of({ ...letIn, sent }),
+    "doubt by store",
+    "something was done there, by a copy of it",
+  );
+  assertEquals(
+    of({ ...letIn, acknowledged: 10 }),
+    "doubt by store",
+    "the Welcome was taken, by a copy of it",
+  );
+  assertEquals(
+    of(letIn, { isProven: true }),
+    "doubt by store",
+    "a proof, whatever the relay says now",
+  );
 });

@@ -1,7 +1,8 @@
 /**
- * The hold of a channel on the relay's log, from a connection to entries that are read: a machine without waits. It asks what was left
- * open, subscribes, has the answers judged, and gives notices to the reader one at a time. The table is in
- * docs/channel_machine.md: what is not in it changes nothing.
+ * The hold of a channel on the relay's log, from a connection to entries that are read: a machine
+ * without waits. It asks what was left open, subscribes, has the answers judged, and gives notices
+ * to the reader one at a time. The table is in docs/channel_machine.md: what is not in it changes
+ * nothing.
  */
 import { isOfBefore, judgeAgain, judgeConnection, type Judgement } from "./judge_connection.ts";
 import { numberOf, permitOf, type Run, wake } from "./link_run.ts";
@@ -118,9 +119,11 @@ function askFromStart<N>(run: Run<N>, tries: number): void {
   const { facts } = run;
   goTo(run, { at: "idle" });
   startArrival(run);
-  // Out of step, none of this is useful, and the rejoin ends with another membership. Conclusions that rest on the relay's word are
-  // checked again, because it may have been wrong.
-  if (facts.place.at === "stopped") return ask(run, { tries, question: "stop", answers: {}, stream: undefined });
+  // Out of step, none of this is useful, and the rejoin ends with another membership. Conclusions
+  // that rest on the relay's word are checked again, because it may have been wrong.
+  if (facts.place.at === "stopped") {
+    return ask(run, { tries, question: "stop", answers: {}, stream: undefined });
+  }
   if (facts.place.at === "outside" && !facts.place.isByWord) return;
   const question = facts.store.commits.length > 0 ? "open_commit" : "subscribe";
   ask(run, { tries, question, answers: {}, stream: undefined });
@@ -171,11 +174,18 @@ function answered<N>(run: Run<N>, call: number, answer: Answer): void {
       reportPutBack(run, answer.reply, answers.subscribe);
       return judge(run, { tries, stream, answers: { ...answers, put_back: answer.reply } });
     default:
-      return judge(run, { tries, stream, answers: { ...answers, [answer.question]: answer.reply } });
+      return judge(run, {
+        tries,
+        stream,
+        answers: { ...answers, [answer.question]: answer.reply },
+      });
   }
 }
 
-/** Open matters are settled as far as they can be: the stop may have gone, and our group may have moved. */
+/**
+ * Open matters are settled as far as they can be: the stop may have gone, and our group may have
+ * moved.
+ */
 function afterOpen<N>(run: Run<N>, question: "stop" | "open_commit", tries: number): void {
   const { place, store: { commits } } = run.facts;
   const asks = { tries, answers: {}, stream: undefined };
@@ -193,7 +203,9 @@ function judge<N>(run: Run<N>, judged: Judged): void {
   const number = state.numbers + 1;
   const { epoch, place } = link;
   const judgement = judgeConnection(judged.answers, { lostAt, asked, epoch, place, number }, facts);
-  if ("ask" in judgement) return ask(run, { ...judged, question: judgement.ask, ...epochOf(judgement) });
+  if ("ask" in judgement) {
+    return ask(run, { ...judged, question: judgement.ask, ...epochOf(judgement) });
+  }
   if ("again" in judgement) return again(run, judgement.again, judged.tries);
   state.lostAt = undefined;
   if ("doubt" in judgement) return doubt(run, judgement, judged.stream);
@@ -204,14 +216,21 @@ function epochOf({ epoch }: { readonly epoch?: number }): { readonly epoch?: num
   return epoch === undefined ? {} : { epoch };
 }
 
-function again<N>(run: Run<N>, how: Extract<Judgement, { again: unknown }>["again"], tries: number): void {
+function again<N>(
+  run: Run<N>,
+  how: Extract<Judgement, { again: unknown }>["again"],
+  tries: number,
+): void {
   if (how === "from_the_start") return askFromStart(run, tries);
   if (how === "later") return pauseFor(run, tries);
   loseLog(run);
   ask(run, { tries, question: "subscribe", answers: {}, stream: undefined });
 }
 
-/** No position of the log before is acknowledged in this one: it would lead past what was never delivered. */
+/**
+ * No position of the log before is acknowledged in this one: it would lead past what was never
+ * delivered.
+ */
 function loseLog<N>({ state, facts, effects }: Run<N>): void {
   state.lostAt ??= facts.received;
   state.window.consumed = state.window.received = 0;
@@ -222,10 +241,15 @@ type Doubted = Extract<Judgement, { doubt: unknown }>;
 
 function doubt<N>(run: Run<N>, { doubt, report }: Doubted, stream: Stream): void {
   if (report !== undefined) run.effects.push({ type: "report", ...report });
-  // Nothing may be entered with keys of a store that may be old. A doubt about the log alone lets a stopped agent read on.
+  // Nothing may be entered with keys of a store that may be old. A doubt about the log alone lets a
+  // stopped agent read on.
   if (doubt.by !== "log") goTo(run, { at: "doubted" });
   else if (run.state.isOverrun) pauseFor(run, 0);
-  else run.state.link = { at: "listening", stream, timer: stream.begun ? undefined : wake(run, startMs) };
+  else {run.state.link = {
+      at: "listening",
+      stream,
+      timer: stream.begun ? undefined : wake(run, startMs),
+    };}
   endArrival(run);
   run.effects.push({ type: "come_back", doubt });
 }
@@ -244,7 +268,8 @@ function clear<N>(
   run.write = anchor;
   const { after, head, log } = subscribe;
   const isLost = facts.received === undefined;
-  // Members that were behind may have sent something meanwhile, so that the last commit stands later than it would.
+  // Members that were behind may have sent something meanwhile, so that the last commit stands
+  // later than it would.
   const begins = { after, head: Math.max(head, put_back?.sequence ?? 0), isLost, log };
   effects.push({ type: "cleared", permit, begins });
   arriving(run);
@@ -256,11 +281,21 @@ function clear<N>(
 /** Entries that had to be dropped meanwhile are fetched. */
 function beginReading<N>(run: Run<N>, permit: Permit, stream: Stream, tries = 0): void {
   const { state } = run;
-  state.link = { at: "reading", permit, stream, tries, timer: stream.begun ? undefined : wake(run, startMs) };
+  state.link = {
+    at: "reading",
+    permit,
+    stream,
+    tries,
+    timer: stream.begun ? undefined : wake(run, startMs),
+  };
   if (state.isOverrun) fetchAgain(run, run.facts.jitter(retryMs));
 }
 
-function fetched<N>(run: Run<N>, { permit, stream }: Extract<Link, { at: "fetching" }>, reply: Subscribed): void {
+function fetched<N>(
+  run: Run<N>,
+  { permit, stream }: Extract<Link, { at: "fetching" }>,
+  reply: Subscribed,
+): void {
   subscribed(run, reply);
   run.state.relayEpoch = reply.epoch;
   const judgement = judgeAgain(reply, permit, run.facts);
@@ -272,7 +307,8 @@ function fetched<N>(run: Run<N>, { permit, stream }: Extract<Link, { at: "fetchi
 /** A place that the relay refused was one of this membership: so the log has lost its end. */
 function reportLost<N>({ state, effects }: Run<N>, reply: Subscribed): void {
   if (state.lostAt === undefined || isOfBefore(state.lostAt, reply)) return;
-  const text = "The relay's log is not where this agent left it, as after a restored backup: messages that were sent " +
+  const text =
+    "The relay's log is not where this agent left it, as after a restored backup: messages that were sent " +
     "since then may be lost to members that had not read them";
   effects.push({ type: "report", kind: "log_set_back", text });
   state.lostAt = undefined;
@@ -290,7 +326,10 @@ function reportPutBack<N>(
   effects.push({ type: "report", kind: "log_set_back", text });
 }
 
-function refused<N>(run: Run<N>, { call, code, text }: Extract<LinkEvent<N>, { type: "refused" }>): void {
+function refused<N>(
+  run: Run<N>,
+  { call, code, text }: Extract<LinkEvent<N>, { type: "refused" }>,
+): void {
   const { link } = run.state;
   if (link.at === "fetching" && link.call === call) return askFromStart(run, 0);
   if (link.at !== "settling" || link.call !== call) return;
@@ -345,7 +384,9 @@ function read<N>(run: Run<N>, { reading, took }: Extract<LinkEvent<N>, { type: "
 /** Now and then. */
 function askedBack<N>(run: Run<N>): void {
   const { state } = run;
-  if ((state.link.at !== "listening" && state.link.at !== "doubted") || state.calm !== undefined) return;
+  if ((state.link.at !== "listening" && state.link.at !== "doubted") || state.calm !== undefined) {
+    return;
+  }
   state.calm = wake(run, calmMs);
   askFromStart(run, 0);
 }

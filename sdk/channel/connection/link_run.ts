@@ -17,8 +17,14 @@ export function permitOf({ link }: Pick<LinkState<unknown>, "link">): Permit | u
   return "permit" in link ? link.permit : undefined;
 }
 
-/** Permission to send and to commit: our place is in the group that the log has, and this connection has shown it. */
-export function workOf(state: Pick<LinkState<unknown>, "link">, { place }: Pick<Facts, "place">): Permit | undefined {
+/**
+ * Permission to send and to commit: our place is in the group that the log has, and this connection
+ * has shown it.
+ */
+export function workOf(
+  state: Pick<LinkState<unknown>, "link">,
+  { place }: Pick<Facts, "place">,
+): Permit | undefined {
   return place.at === "in_step" ? permitOf(state) : undefined;
 }
 

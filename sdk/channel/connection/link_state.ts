@@ -1,6 +1,7 @@
 /**
- * The state of a channel's connection: how far the relay has shown that we may act, and the notices that are not read yet. It is plain data,
- * and `stepLink` alone changes it. The tables are in docs/channel_machine.md.
+ * The state of a channel's connection: how far the relay has shown that we may act, and the notices
+ * that are not read yet. It is plain data, and `stepLink` alone changes it. The tables are in
+ * docs/channel_machine.md.
  */
 import type { ReplyBody } from "../../../proto/mod.ts";
 import type { Anchor } from "./anchor.ts";
@@ -23,7 +24,9 @@ export type Found = Pick<ReplyBody<"FindCommit">, "epoch" | "commit">;
 
 /** Commits that a log had lost which was set back. */
 export interface PutBack {
-  /** How many it holds again; fewer than were lost when one is not kept, or the relay refuses it. */
+  /**
+   * How many it holds again; fewer than were lost when one is not kept, or the relay refuses it.
+   */
   readonly commits: number;
   /** Of these, how many this agent put back; other members did it with the rest. */
   readonly own: number;
@@ -68,7 +71,12 @@ export type Link =
     readonly tries: number;
     timer: number | undefined;
   }
-  | { readonly at: "fetching"; readonly permit: Permit; readonly call: number; readonly stream: Stream }
+  | {
+    readonly at: "fetching";
+    readonly permit: Permit;
+    readonly call: number;
+    readonly stream: Stream;
+  }
   | { readonly at: "fetching_later"; readonly permit: Permit; readonly timer: number }
   | { readonly at: "listening"; readonly stream: Stream; timer: number | undefined }
   | { readonly at: "doubted" }
@@ -171,7 +179,12 @@ export type LinkEvent<N> =
   | { readonly type: "connected" }
   | { readonly type: "disconnected" }
   | { readonly type: "answered"; readonly call: number; readonly answer: Answer }
-  | { readonly type: "refused"; readonly call: number; readonly code: string; readonly text: string }
+  | {
+    readonly type: "refused";
+    readonly call: number;
+    readonly code: string;
+    readonly text: string;
+  }
   | { readonly type: "started"; readonly tag: number }
   | { readonly type: "delivered"; readonly notice: Notice<N> }
   | { readonly type: "read"; readonly reading: number; readonly took?: Taken }
@@ -186,7 +199,10 @@ export type LinkEvent<N> =
   | { readonly type: "all_arrived" }
   /** The program waits until what is in front of the stop is here. */
   | { readonly type: "wait"; readonly operation: number }
-  /** A generation has begun that may not be entered here: nothing behind it is read before there is a permit. */
+  /**
+   * A generation has begun that may not be entered here: nothing behind it is read before there is
+   * a permit.
+   */
   | { readonly type: "hold" }
   /** The relay did not answer something that has to be known before we go on. */
   | { readonly type: "retry" }
@@ -207,13 +223,26 @@ export type Answer =
   | { readonly question: "own_commit" | "epoch_began" | "epoch_ended"; readonly reply: Found };
 
 export type LinkEffect<N> =
-  | { readonly type: "ask"; readonly call: number; readonly question: Question; readonly about: About }
+  | {
+    readonly type: "ask";
+    readonly call: number;
+    readonly question: Question;
+    readonly about: About;
+  }
   /** In its turn, if `isOfStream` still says so then. */
-  | { readonly type: "read"; readonly reading: number; readonly notice: Notice<N>; readonly permit: Permit | undefined }
+  | {
+    readonly type: "read";
+    readonly reading: number;
+    readonly notice: Notice<N>;
+    readonly permit: Permit | undefined;
+  }
   | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
   /** Our place in the log is void: it is another one. */
   | { readonly type: "lose_log" }
-  /** The store is as new as what we did, and the log is ours: the reader goes on from here, and work with it. */
+  /**
+   * The store is as new as what we did, and the log is ours: the reader goes on from here, and work
+   * with it.
+   */
   | { readonly type: "cleared"; readonly permit: Permit; readonly begins: Begins }
   /** Entries flow again on the same connection. */
   | { readonly type: "resumed"; readonly permit: Permit }
@@ -221,10 +250,17 @@ export type LinkEffect<N> =
   | { readonly type: "come_back"; readonly doubt: Doubt }
   | { readonly type: "unknown" }
   | { readonly type: "acknowledge"; readonly consumed: number; readonly received: number }
-  | { readonly type: "report"; readonly kind: "relay_lied" | "withheld_commit" | "log_set_back"; readonly text: string }
+  | {
+    readonly type: "report";
+    readonly kind: "relay_lied" | "withheld_commit" | "log_set_back";
+    readonly text: string;
+  }
   | { readonly type: "settle"; readonly operation: number; readonly result: "now" | "late" };
 
-/** The subject of a question. The place from which to read is for the reader to say, behind the entry that it is at. */
+/**
+ * The subject of a question. The place from which to read is for the reader to say, behind the
+ * entry that it is at.
+ */
 export interface About {
   readonly tag?: number;
   readonly epoch?: number;
@@ -246,7 +282,9 @@ export interface LinkStep<N> {
 }
 
 /** Those that the state waits for. */
-export function timersOf<N>({ link, window, calm, arrival }: LinkState<N>): readonly (number | undefined)[] {
+export function timersOf<N>(
+  { link, window, calm, arrival }: LinkState<N>,
+): readonly (number | undefined)[] {
   const of = "timer" in link ? link.timer : undefined;
   return [of, window.timer, calm, ...arrival.waiting.map(({ timer }) => timer)];
 }

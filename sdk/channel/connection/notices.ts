@@ -1,6 +1,6 @@
 /**
- * Notices of the relay, in their order: entries of the stream from when it begins, and words, which belong to no stream. They wait here and
- * are given to the reader one at a time.
+ * Notices of the relay, in their order: entries of the stream from when it begins, and words, which
+ * belong to no stream. They wait here and are given to the reader one at a time.
  */
 import { numberOf, permitOf, type Run, windowBytes } from "./link_run.ts";
 import type { LinkEvent, LinkState } from "./link_state.ts";
@@ -27,7 +27,10 @@ export function started<N>(run: Run<N>, tag: number): boolean {
   return false;
 }
 
-export function delivered<N>({ state }: Run<N>, { notice }: Extract<LinkEvent<N>, { type: "delivered" }>): void {
+export function delivered<N>(
+  { state }: Run<N>,
+  { notice }: Extract<LinkEvent<N>, { type: "delivered" }>,
+): void {
   const { link } = state;
   if (notice.kind === "entry") {
     if (!("stream" in link) || link.stream?.begun !== true || state.isOverrun) return;
@@ -42,12 +45,18 @@ export function delivered<N>({ state }: Run<N>, { notice }: Extract<LinkEvent<N>
   }
 }
 
-/** Whether a notice that was given to the reader, and has waited for its turn, is still to be read. Entries may come again since. */
+/**
+ * Whether a notice that was given to the reader, and has waited for its turn, is still to be read.
+ * Entries may come again since.
+ */
 export function isOfStream<N>({ voided }: LinkState<N>, reading: number): boolean {
   return voided !== reading;
 }
 
-/** One at a time, and not while the relay is asked: it may show that what has come is not to be read. */
+/**
+ * One at a time, and not while the relay is asked: it may show that what has come is not to be
+ * read.
+ */
 export function readNext<N>(run: Run<N>): void {
   const { state, effects } = run;
   const { link } = state;

@@ -1,6 +1,6 @@
 /**
- * Faults of the connection that the type check excludes. Each marked line is one with which such a fault could be written again; the suite
- * `types` fails when one of them is allowed.
+ * Faults of the connection that the type check excludes. Each marked line is one with which such a
+ * fault could be written again; the suite `types` fails when one of them is allowed.
  */
 import { assertEquals } from "@std/assert";
 import type { Link } from "./link_state.ts";
@@ -25,7 +25,15 @@ Deno.test("a permit is made by no literal, and a connection that breaks in a que
   // @ts-expect-error: nor a pause, whose late timer begins with the first question
   const pausing: At<"pausing"> = { at: "pausing", tries: 0, timer: 1, stream };
   const settling: Omit<At<"settling">, "at"> = {
-    ...{ tries: 0, question: "own_commit", call: 1, answers: {}, epoch: 1, place: "in_step", stream },
+    ...{
+      tries: 0,
+      question: "own_commit",
+      call: 1,
+      answers: {},
+      epoch: 1,
+      place: "in_step",
+      stream,
+    },
     // @ts-expect-error: while the relay is asked nothing is compared yet
     permit: forged,
   };

@@ -1,6 +1,7 @@
 /**
- * `recover()` waits until the entries in front of the commit at which the channel is stopped are here. An agent that comes back is
- * given those once more, and a founding passes over what has not arrived.
+ * `recover()` waits until the entries in front of the commit at which the channel is stopped are
+ * here. An agent that comes back is given those once more, and a founding passes over what has not
+ * arrived.
  */
 import { isAsking, type Run, wake } from "./link_run.ts";
 import type { LinkEvent } from "./link_state.ts";
@@ -16,7 +17,10 @@ export function wait<N>(run: Run<N>, { operation }: Extract<LinkEvent<N>, { type
   arrival.waiting.push({ operation, timer: wake(run, entryMs), seen: arrival.events, waits: 1 });
 }
 
-/** The log is to be read anew, and may be another one: entries come again. Without a stop nothing stands in front of it. */
+/**
+ * The log is to be read anew, and may be another one: entries come again. Without a stop nothing
+ * stands in front of it.
+ */
 export function startArrival<N>(run: Run<N>): void {
   const { arrival } = run.state;
   arrival.events++;
@@ -32,7 +36,9 @@ export function arriving<N>({ state: { arrival } }: Run<N>): void {
 /** All of them are here, or the channel is not stopped any more. */
 export function endArrival<N>({ state: { arrival }, effects }: Run<N>): void {
   arrival.isOver = true;
-  for (const { operation } of arrival.waiting.splice(0)) effects.push({ type: "settle", operation, result: "now" });
+  for (const { operation } of arrival.waiting.splice(0)) {
+    effects.push({ type: "settle", operation, result: "now" });
+  }
 }
 
 /** Returns whether it was the timer of somebody that waits. */
@@ -41,12 +47,17 @@ export function waitedLong<N>(run: Run<N>, timer: number): boolean {
   const at = arrival.waiting.findIndex((waiter) => waiter.timer === timer);
   const waiter = arrival.waiting[at];
   if (waiter === undefined) return false;
-  const isOver = waiter.waits >= maxWaits || (waiter.seen === arrival.events && !isAsking(run.state));
+  const isOver = waiter.waits >= maxWaits ||
+    (waiter.seen === arrival.events && !isAsking(run.state));
   if (isOver) {
     arrival.waiting.splice(at, 1);
     effects.push({ type: "settle", operation: waiter.operation, result: "late" });
   } else {
-    Object.assign(waiter, { timer: wake(run, entryMs), seen: arrival.events, waits: waiter.waits + 1 });
+    Object.assign(waiter, {
+      timer: wake(run, entryMs),
+      seen: arrival.events,
+      waits: waiter.waits + 1,
+    });
   }
   return true;
 }

@@ -1,13 +1,16 @@
 /**
- * Acknowledgements: of the entries that we have read, so that the relay sends more, and of those that the program is done with, so
- * that it keeps them no longer. The latter takes a permit: before, our positions may be of another log. It ends in front of the commit
- * at which we are stopped. Behind it the relay may have begun a membership of ours by a Welcome that we have refused, and an
- * acknowledgement there says that we took it.
+ * Acknowledgements: of the entries that we have read, so that the relay sends more, and of those
+ * that the program is done with, so that it keeps them no longer. The latter takes a permit:
+ * before, our positions may be of another log. It ends in front of the commit at which we are
+ * stopped. Behind it the relay may have begun a membership of ours by a Welcome that we have
+ * refused, and an acknowledgement there says that we took it.
  */
 import { permitOf, type Run, wake, windowBytes } from "./link_run.ts";
 import type { Facts, Subscribed, Taken } from "./link_state.ts";
 
-/** Acknowledgements are collected for this long: the relay trims the log by them, and nobody waits. */
+/**
+ * Acknowledgements are collected for this long: the relay trims the log by them, and nobody waits.
+ */
 const acknowledgeMs = 100;
 
 export function subscribed<N>({ state }: Run<N>, { after, consumed, log }: Subscribed): void {

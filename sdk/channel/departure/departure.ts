@@ -1,7 +1,7 @@
 /**
- * Leaving a channel, from the call to the relay's word: a machine without waits. The statement is about our leaf: all that may
- * change it is settled first, and nothing changes it until the relay has answered. The table is in docs/channel_machine.md: what is not
- * in it changes nothing.
+ * Leaving a channel, from the call to the relay's word: a machine without waits. The statement is
+ * about our leaf: all that may change it is settled first, and nothing changes it until the relay
+ * has answered. The table is in docs/channel_machine.md: what is not in it changes nothing.
  */
 import type { Refused } from "../commits/own_commit_state.ts";
 import type {
@@ -36,7 +36,11 @@ interface Run {
   readonly effects: DepartureEffect[];
 }
 
-export function stepDeparture(state: DepartureState, event: DepartureEvent, facts: DepartureFacts): DepartureStep {
+export function stepDeparture(
+  state: DepartureState,
+  event: DepartureEvent,
+  facts: DepartureFacts,
+): DepartureStep {
   const run: Run = { state, facts, effects: [] };
   if (event.type === "leave") leave(run, event);
   else if (event.type === "over") over(run, event.how);
@@ -44,29 +48,50 @@ export function stepDeparture(state: DepartureState, event: DepartureEvent, fact
   return run;
 }
 
-function leave(run: Run, { operation, successor }: Extract<DepartureEvent, { type: "leave" }>): void {
+function leave(
+  run: Run,
+  { operation, successor }: Extract<DepartureEvent, { type: "leave" }>,
+): void {
   const { state, effects } = run;
   const { departure } = state;
   if (departure.at === "ended") {
     return void effects.push({ type: "ended", how: departure.how, operations: [operation] });
   }
   if (departure.at === "staying") {
-    return begin(run, { successor, tries: 1, hasWaitedBack: false, hasAskedFounding: false, waiting: [operation] });
+    return begin(run, {
+      successor,
+      tries: 1,
+      hasWaitedBack: false,
+      hasAskedFounding: false,
+      waiting: [operation],
+    });
   }
-  if (successor === undefined || successor === departure.successor) return void departure.waiting.push(operation);
+  if (successor === undefined || successor === departure.successor) {
+    return void departure.waiting.push(operation);
+  }
   effects.push({ type: "settle", operation, result: { is: "failed", why: "leaving" } });
 }
 
-function goOn(run: Run, leaving: Leaving, event: Exclude<DepartureEvent, { type: "leave" | "over" }>): void {
+function goOn(
+  run: Run,
+  leaving: Leaving,
+  event: Exclude<DepartureEvent, { type: "leave" | "over" }>,
+): void {
   const { facts } = run;
   const { going } = leaving;
   switch (event.type) {
     case "changed":
-      return "change" in going && going.change === event.change ? changed(run, leaving, event.why) : undefined;
+      return "change" in going && going.change === event.change
+        ? changed(run, leaving, event.why)
+        : undefined;
     case "done":
-      return "call" in going && going.call === event.call ? end(run, leaving.waiting, "gone") : undefined;
+      return "call" in going && going.call === event.call
+        ? end(run, leaving.waiting, "gone")
+        : undefined;
     case "refused":
-      return "call" in going && going.call === event.call ? refused(run, leaving, event) : undefined;
+      return "call" in going && going.call === event.call
+        ? refused(run, leaving, event)
+        : undefined;
     case "founding":
       if (going.at !== "founding") return;
       if (event.why === undefined || hasNoPlace(event.why)) return begin(run, leaving);
@@ -101,7 +126,9 @@ function entered(run: Run, leaving: Leaving): void {
   }
 }
 
-/** Also while the relay is asked: a late answer must not take a membership that was entered since. */
+/**
+ * Also while the relay is asked: a late answer must not take a membership that was entered since.
+ */
 function over(run: Run, how: End): void {
   const { departure } = run.state;
   if (departure.at !== "ended") end(run, departure.at === "going" ? departure.waiting : [], how);
@@ -127,7 +154,8 @@ function firstOf(run: Run, asked: Asked): Going | Left {
     asked.hasWaitedBack = true;
     return { at: "waiting_back", timer: wake(run, backMs) };
   }
-  // A relay that says that we are out of step, and keeps us out, would else take the channel its owner.
+  // A relay that says that we are out of step, and keeps us out, would else take the channel its
+  // owner.
   if (isOnWayBack && isMissed(run, asked)) return { is: "failed", why: "kept_out" };
   if (hasFounding && !asked.hasAskedFounding) {
     asked.hasAskedFounding = true;
@@ -143,7 +171,8 @@ function firstOf(run: Run, asked: Asked): Going | Left {
 /** Somebody is to be made an owner first, or to be let in, which takes a commit of ours. */
 function isMissed({ facts }: Run, { successor }: Asked): boolean {
   const { isLastOwner, doOthersStay, isAlone, isAnyAbsent, isOwner } = facts;
-  return successor !== undefined || (isLastOwner && doOthersStay) || (isAlone && isAnyAbsent && isOwner);
+  return successor !== undefined || (isLastOwner && doOthersStay) ||
+    (isAlone && isAnyAbsent && isOwner);
 }
 
 function changed(run: Run, leaving: Leaving, why: Unanswered | undefined): void {
@@ -156,7 +185,9 @@ function changed(run: Run, leaving: Leaving, why: Unanswered | undefined): void 
 /** The last member closes the channel: nobody would be left to remove it. */
 function settled(run: Run, leaving: Leaving): void {
   const { work, isAlone, isAnyAbsent, isOwner, isAllRead } = run.facts;
-  if (isAlone && isAnyAbsent && isOwner) return reject(run, leaving, { is: "failed", why: "absent" });
+  if (isAlone && isAnyAbsent && isOwner) {
+    return reject(run, leaving, { is: "failed", why: "absent" });
+  }
   if (!isAlone || isAnyAbsent || work === undefined || !isAllRead) return handOn(run, leaving);
   const call = numberOf(run);
   leaving.going = { at: "closing", call };
@@ -186,7 +217,10 @@ function refused(
   if (going.at !== "saying" || why.code !== "state_conflict" || !going.isNamed) {
     return reject(run, leaving, { is: "refused", why });
   }
-  leaving.going = { at: "let_in_again", timer: wake(run, run.facts.isOnWayBack ? backMs : retryMs) };
+  leaving.going = {
+    at: "let_in_again",
+    timer: wake(run, run.facts.isOnWayBack ? backMs : retryMs),
+  };
 }
 
 /** Everything is as before. */
@@ -205,7 +239,10 @@ function isForgotten({ code, isHidden = false }: Unanswered): boolean {
   return code === "not_found" && !isHidden;
 }
 
-/** It says nothing of the log to one whom it counts as gone. The statement may be void then, and an owner removes us. */
+/**
+ * It says nothing of the log to one whom it counts as gone. The statement may be void then, and an
+ * owner removes us.
+ */
 function hasNoPlace({ code }: Refused): boolean {
   return code === "not_found" || code === "membership_lapsed";
 }

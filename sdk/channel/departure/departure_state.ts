@@ -1,6 +1,7 @@
 /**
- * The state of leaving a channel: what is waited for before the relay is told, and the calls of the program that wait. It is plain
- * data, and `stepDeparture` alone changes it. The tables are in docs/channel_machine.md. Nothing of it is on disk.
+ * The state of leaving a channel: what is waited for before the relay is told, and the calls of the
+ * program that wait. It is plain data, and `stepDeparture` alone changes it. The tables are in
+ * docs/channel_machine.md. Nothing of it is on disk.
  */
 import type { AgentId, ChannelEndReason } from "../../../proto/mod.ts";
 import type { Refused } from "../commits/own_commit_state.ts";
@@ -37,7 +38,10 @@ export type Departure =
   }
   | { readonly at: "ended"; readonly how: End };
 
-/** `gone`: the relay has no place for us, and everything is erased. `over`: the channel is, with its keys. */
+/**
+ * `gone`: the relay has no place for us, and everything is erased. `over`: the channel is, with its
+ * keys.
+ */
 export type End = "gone" | "over";
 
 export interface DepartureState {
@@ -66,7 +70,10 @@ export interface DepartureFacts {
   readonly doOthersStay: boolean;
   /** Of the log, up to its end. */
   readonly isAllRead: boolean;
-  /** The relay is told which membership is meant: where we cannot get in again, an owner has to remove us. */
+  /**
+   * The relay is told which membership is meant: where we cannot get in again, an owner has to
+   * remove us.
+   */
   readonly mayName: boolean;
 }
 
@@ -127,11 +134,19 @@ export function stageOf({ departure }: DepartureState): Stage {
   return at === "closing" || at === "saying" ? "goodbye" : "leaving";
 }
 
-/** Whether this end of the channel is what the relay is asked for, or what it says when it has forgotten us: it may tell it first. */
-export function isAskedFor({ departure }: DepartureState, end: ChannelEndReason | "unknown"): boolean {
+/**
+ * Whether this end of the channel is what the relay is asked for, or what it says when it has
+ * forgotten us: it may tell it first.
+ */
+export function isAskedFor(
+  { departure }: DepartureState,
+  end: ChannelEndReason | "unknown",
+): boolean {
   if (departure.at !== "going") return false;
   const { at } = departure.going;
-  return at === "closing" ? end === "closed" : at === "saying" && (end === "left" || end === "closed");
+  return at === "closing"
+    ? end === "closed"
+    : at === "saying" && (end === "left" || end === "closed");
 }
 
 /** Those that the state waits for. */

@@ -1,4 +1,7 @@
-/** The table of docs/channel_machine.md, row by row. Orders of events are tried in tests/small_worlds. */
+/**
+ * The table of docs/channel_machine.md, row by row. Orders of events are tried in
+ * tests/small_worlds.
+ */
 import { assertEquals } from "@std/assert";
 import type { AgentId } from "../../../proto/mod.ts";
 import { calmPermit } from "../testing/calm_agent.ts";
@@ -65,7 +68,9 @@ class Agent {
   changed(code?: string, isHidden = false): this {
     const { going } = this;
     const why = code === undefined ? undefined : { code, isHidden };
-    return going !== undefined && "change" in going ? this.step({ type: "changed", change: going.change, why }) : this;
+    return going !== undefined && "change" in going
+      ? this.step({ type: "changed", change: going.change, why })
+      : this;
   }
 
   get #call(): number {
@@ -82,7 +87,10 @@ class Agent {
 
   time(): this {
     const { going } = this;
-    return this.step({ type: "time", timer: going !== undefined && "timer" in going ? going.timer : 0 });
+    return this.step({
+      type: "time",
+      timer: going !== undefined && "timer" in going ? going.timer : 0,
+    });
   }
 
   over(how: End): this {
@@ -112,7 +120,8 @@ class Agent {
   }
 }
 
-const saying = (facts?: Partial<DepartureFacts>): Agent => new Agent(facts).leave().changed().changed();
+const saying = (facts?: Partial<DepartureFacts>): Agent =>
+  new Agent(facts).leave().changed().changed();
 
 Deno.test("leaving: what is open is settled, a successor is made, and the relay is told", () => {
   const agent = new Agent().leave();
@@ -126,7 +135,12 @@ Deno.test("leaving: what is open is settled, a successor is made, and the relay 
 Deno.test("leaving: others wait with the first call, unless they name another successor", () => {
   const agent = new Agent().leave("bob").leave().leave("bob").leave("carol");
   assertEquals(agent.ended, ["leaving"]);
-  assertEquals(agent.changed("overloaded").ended, ["leaving", "overloaded", "overloaded", "overloaded"]);
+  assertEquals(agent.changed("overloaded").ended, [
+    "leaving",
+    "overloaded",
+    "overloaded",
+    "overloaded",
+  ]);
   assertEquals([agent.at, agent.stage], ["staying", "staying"]);
 });
 
@@ -143,8 +157,12 @@ Deno.test("leaving: the last owner waits for its way back, and is kept where oth
   assertEquals(new Agent(away).leave().at, "saying");
   const stopped = { ...away, isOnWayBack: false };
   assertEquals(new Agent({ ...stopped, isLastOwner: true }).leave().ended, ["kept_out"]);
-  assertEquals(new Agent({ ...stopped, isAlone: true, isAnyAbsent: true }).leave().ended, ["kept_out"]);
-  assertEquals([new Agent(stopped).leave("bob").ended, new Agent(stopped).leave().at], [["kept_out"], "saying"]);
+  assertEquals(new Agent({ ...stopped, isAlone: true, isAnyAbsent: true }).leave().ended, [
+    "kept_out",
+  ]);
+  assertEquals([new Agent(stopped).leave("bob").ended, new Agent(stopped).leave().at], [[
+    "kept_out",
+  ], "saying"]);
 });
 
 Deno.test("leaving: the log is asked for a founding of ours first", () => {
@@ -154,10 +172,13 @@ Deno.test("leaving: the log is asked for a founding of ours first", () => {
   assertEquals([asking().at, asking().said], ["founding", "wake settle_founding"]);
   assertEquals(asking().step({ type: "founding", why: undefined }).at, "saying");
   assertEquals(asking().know(calm).step({ type: "entered" }).at, "settling");
-  assertEquals([asking().step({ type: "look" }).at, asking().know(calm).step({ type: "look" }).at], [
-    "founding",
-    "settling",
-  ]);
+  assertEquals(
+    [asking().step({ type: "look" }).at, asking().know(calm).step({ type: "look" }).at],
+    [
+      "founding",
+      "settling",
+    ],
+  );
   // The log may hold it all the same.
   assertEquals([asking().time().at, asking().time().ended], ["staying", ["founding"]]);
   assertEquals(answered("overloaded").ended, ["overloaded"]);
@@ -166,8 +187,13 @@ Deno.test("leaving: the log is asked for a founding of ours first", () => {
 
 Deno.test("leaving: one that is alone closes the channel, if it may, and nobody waits to be let in", () => {
   const alone = { isAlone: true };
-  const closing = (facts: Partial<DepartureFacts> = {}): Agent => new Agent({ ...alone, ...facts }).leave().changed();
-  assertEquals([closing().at, closing().stage, closing().done().at], ["closing", "goodbye", "ended"]);
+  const closing = (facts: Partial<DepartureFacts> = {}): Agent =>
+    new Agent({ ...alone, ...facts }).leave().changed();
+  assertEquals([closing().at, closing().stage, closing().done().at], [
+    "closing",
+    "goodbye",
+    "ended",
+  ]);
   assertEquals([closing().refused("not_allowed").at, closing().refused("not_allowed").stage], [
     "handing_on",
     "leaving",
@@ -175,18 +201,28 @@ Deno.test("leaving: one that is alone closes the channel, if it may, and nobody 
   assertEquals(closing().refused("overloaded").ended, ["overloaded"]);
   assertEquals(closing({ isAnyAbsent: true }).ended, ["absent"]);
   assertEquals(closing({ isAnyAbsent: true, isOwner: false }).at, "handing_on");
-  assertEquals([closing({ isAllRead: false }).at, closing({ work: undefined }).at], ["handing_on", "handing_on"]);
+  assertEquals([closing({ isAllRead: false }).at, closing({ work: undefined }).at], [
+    "handing_on",
+    "handing_on",
+  ]);
 });
 
 Deno.test("leaving: the relay tells the end that it is asked for before it answers", () => {
   const ends = ["left", "closed", "removed", "recovered", "lapsed", "unknown"] as const;
   const heard = ({ state }: Agent): string => ends.filter((end) => isAskedFor(state, end)).join();
   assertEquals(heard(new Agent({ isAlone: true }).leave().changed()), "closed");
-  assertEquals([heard(saying()), heard(new Agent().leave()), heard(new Agent())], ["left,closed", "", ""]);
+  assertEquals([heard(saying()), heard(new Agent().leave()), heard(new Agent())], [
+    "left,closed",
+    "",
+    "",
+  ]);
 });
 
 Deno.test("leaving: the relay has forgotten us, or refuses", () => {
-  assertEquals([saying().refused("not_found").at, new Agent().leave().changed("not_found").at], ["ended", "ended"]);
+  assertEquals([saying().refused("not_found").at, new Agent().leave().changed("not_found").at], [
+    "ended",
+    "ended",
+  ]);
   assertEquals(saying().refused("not_found", true).ended, ["not_found"]);
   assertEquals(new Agent().leave().changed("not_found", true).ended, ["not_found"]);
   assertEquals([saying().refused("overloaded").at, saying().refused("connection_error").ended], [
@@ -196,7 +232,11 @@ Deno.test("leaving: the relay has forgotten us, or refuses", () => {
   const late = saying();
   const call = late.going?.at === "saying" ? late.going.call : 0;
   late.refused("overloaded");
-  assertEquals(late.step({ type: "done", call }).at, "staying", "an end whose number no state holds");
+  assertEquals(
+    late.step({ type: "done", call }).at,
+    "staying",
+    "an end whose number no state holds",
+  );
 });
 
 Deno.test("leaving: one that was let in again says it of its new leaf, twice by name and then without", () => {
@@ -204,7 +244,11 @@ Deno.test("leaving: one that was let in again says it of its new leaf, twice by 
   assertEquals([agent.at, agent.stage], ["let_in_again", "leaving"]);
   assertEquals(agent.step({ type: "entered" }).at, "settling");
   agent.changed().changed().refused("state_conflict");
-  assertEquals(agent.time().changed().changed().going, { at: "saying", call: agent.state.numbers, isNamed: false });
+  assertEquals(agent.time().changed().changed().going, {
+    at: "saying",
+    call: agent.state.numbers,
+    isNamed: false,
+  });
   assertEquals(agent.refused("state_conflict").ended, ["state_conflict"]);
   const waits = (facts: Partial<DepartureFacts>): unknown => {
     const { effects } = saying().know(facts).refused("state_conflict");

@@ -11,7 +11,10 @@ export function removedError(
   return createError("removed", text, commit && { by: commit.sender, atMs: commit.timeMs });
 }
 
-/** `unknown`: the relay remembers a removal, or that a channel was closed, for some time only. Then nobody can tell which it was. */
+/**
+ * `unknown`: the relay remembers a removal, or that a channel was closed, for some time only. Then
+ * nobody can tell which it was.
+ */
 type Reason = Exclude<ChannelEndReason, "lapsed" | "removed"> | "unknown";
 
 export function endError(reason: Reason, name: ChannelName): StaticError {
@@ -21,7 +24,10 @@ export function endError(reason: Reason, name: ChannelName): StaticError {
     recovered: "was begun anew without this agent",
     unknown: "is gone: it was closed, or this agent was removed, while it was away",
   }[reason];
-  return createError("not_found", `Channel "${name}" ${why}; create it again, or ask for a new invite token`);
+  return createError(
+    "not_found",
+    `Channel "${name}" ${why}; create it again, or ask for a new invite token`,
+  );
 }
 
 /** For callers that wait for something when it was left. */
@@ -29,7 +35,10 @@ export function leftError(name: ChannelName): StaticError {
   return createError("not_found", `Channel "${name}" was left; join it again`);
 }
 
-/** A relay that says that we are out of step, and keeps us out, would else take the channel its owner. */
+/**
+ * A relay that says that we are out of step, and keeps us out, would else take the channel its
+ * owner.
+ */
 export function keptOut(): StaticError {
   const text =
     "Cannot leave: this agent is out of step, or the channel is stopped, so that no other member can be made an owner; do what " +

@@ -1,4 +1,7 @@
-/** The statement by which this agent leaves: about its present leaf, so that members know which membership is meant. */
+/**
+ * The statement by which this agent leaves: about its present leaf, so that members know which
+ * membership is meant.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { leaveStatement, type RequestBody } from "../../../proto/mod.ts";
 import { createError } from "../../base/errors.ts";
@@ -14,15 +17,21 @@ export interface LeaveParts {
 }
 
 /**
- * `isNamed`: the relay is told which membership is meant, and answers `state_conflict` when the agent was brought in anew since: then its
- * leaf is another one.
+ * `isNamed`: the relay is told which membership is meant, and answers `state_conflict` when the
+ * agent was brought in anew since: then its leaf is another one.
  */
 export function leaveRequest(
-  { membership: { channelId, groupId }, recovery: { presentLeaf: leaf, isLeafTold: isTold }, storeAge }: LeaveParts,
+  {
+    membership: { channelId, groupId },
+    recovery: { presentLeaf: leaf, isLeafTold: isTold },
+    storeAge,
+  }: LeaveParts,
   isNamed: boolean,
   { agentId, signatures, identity }: Pick<ChannelDeps, "agentId" | "signatures" | "identity">,
 ): RequestBody<"LeaveChannel"> {
-  if (leaf.length === 0) throw createError("mls_error", "Cannot leave: this agent is not in the channel's group");
+  if (leaf.length === 0) {
+    throw createError("mls_error", "Cannot leave: this agent is not in the channel's group");
+  }
   const leafHash = sha256(leaf);
   const statement = leaveStatement({ channelId: groupId, agentId, leafHash });
   const signature = signatures.sign(identity.signingSeed, statement);

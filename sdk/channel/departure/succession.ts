@@ -13,10 +13,14 @@ export function doOthersStay(membership: Membership): boolean {
 }
 
 /**
- * How a channel that is over can be left: it commits nothing any more. `kept_out`: somebody belongs to it that this agent would have
- * to make an owner, or let in, first; or it names a successor that is no owner yet.
+ * How a channel that is over can be left: it commits nothing any more. `kept_out`: somebody belongs
+ * to it that this agent would have to make an owner, or let in, first; or it names a successor that
+ * is no owner yet.
  */
-export function wayOut(membership: Membership, successor: AgentId | undefined): "close" | "leave" | "kept_out" {
+export function wayOut(
+  membership: Membership,
+  successor: AgentId | undefined,
+): "close" | "leave" | "kept_out" {
   const { self, binding: { owners } } = membership.group;
   if (self.owner && successor !== undefined && !owners.includes(successor)) return "kept_out";
   const isAlone = membership.group.members().length === 1;
@@ -39,11 +43,16 @@ export function isLastOwner(membership: Membership): boolean {
 type IsHeard = (agentId: AgentId) => boolean;
 
 /**
- * Before an owner leaves that has heard of no other owner lately, it makes another member an owner: the one that it names, or the
- * member with the lowest leaf of those that it has heard of, but no guest. Where there are other owners, owners have rights that others lack, or
- * nobody was heard of, the caller has to name one. Throws `StaticError`.
+ * Before an owner leaves that has heard of no other owner lately, it makes another member an owner:
+ * the one that it names, or the member with the lowest leaf of those that it has heard of, but no
+ * guest. Where there are other owners, owners have rights that others lack, or nobody was heard of,
+ * the caller has to name one. Throws `StaticError`.
  */
-function successorOf(membership: Membership, named: AgentId | undefined, isHeard: IsHeard): AgentId | undefined {
+function successorOf(
+  membership: Membership,
+  named: AgentId | undefined,
+  isHeard: IsHeard,
+): AgentId | undefined {
   const { group } = membership;
   const going = goingFrom(membership);
   const staying = group.members().filter(({ agentId }) => !going.has(agentId));
@@ -56,8 +65,12 @@ function successorOf(membership: Membership, named: AgentId | undefined, isHeard
   }
   const owners = staying.filter(({ owner }) => owner);
   // An absent owner has no keys to sign with before it is back; it stays an owner.
-  const isOwned = group.binding.owners.some((owner) => !going.has(owner) && membership.absent.includes(owner));
-  if (staying.length === 0 || isOwned || owners.some(({ agentId }) => isHeard(agentId))) return undefined;
+  const isOwned = group.binding.owners.some((owner) =>
+    !going.has(owner) && membership.absent.includes(owner)
+  );
+  if (staying.length === 0 || isOwned || owners.some(({ agentId }) => isHeard(agentId))) {
+    return undefined;
+  }
   const [heir] = staying.filter(({ agentId, guest }) => isHeard(agentId) && !guest).sort((a, b) =>
     a.leafIndex - b.leafIndex
   );
@@ -72,10 +85,18 @@ function successorOf(membership: Membership, named: AgentId | undefined, isHeard
   throw successorNeeded(membership, `Cannot leave${why}`, "name one with leave({ successor })");
 }
 
-/** Undefined when somebody is left that owns the channel, or nobody is left. Throws `StaticError`. */
-export function succession(membership: Membership, named: AgentId | undefined, isHeard: IsHeard): Planned | undefined {
+/**
+ * Undefined when somebody is left that owns the channel, or nobody is left. Throws `StaticError`.
+ */
+export function succession(
+  membership: Membership,
+  named: AgentId | undefined,
+  isHeard: IsHeard,
+): Planned | undefined {
   const { owners } = membership.group.binding;
-  const successor = membership.group.self.owner ? successorOf(membership, named, isHeard) : undefined;
+  const successor = membership.group.self.owner
+    ? successorOf(membership, named, isHeard)
+    : undefined;
   if (successor === undefined || owners.includes(successor)) return undefined;
   // The commit also removes those that have left.
   const leaving = new Set(membership.leavers.map(({ agentId }) => agentId));

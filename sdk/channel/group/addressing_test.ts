@@ -27,7 +27,12 @@ Deno.test("a stranger that took the user's name for an agent that is not here is
   const members = [stranger, known];
   assertEquals(memberNamed("Bob's desk", members), known);
   // Nobody by a claim, and nobody by a name that is written in another way.
-  for (const [named, code] of [["Alice's laptop", "invalid_request"], ["bob's desk", "not_found"]] as const) {
+  for (
+    const [named, code] of [["Alice's laptop", "invalid_request"], [
+      "bob's desk",
+      "not_found",
+    ]] as const
+  ) {
     assertEquals(assertThrows(() => memberNamed(named, members), StaticError).code, code);
   }
   const { message } = assertThrows(() => memberNamed("Alice's laptop", members), StaticError);

@@ -1,14 +1,18 @@
 /**
- * Trust on first use in a channel. Remembered keys never decide whether a commit is followed: other members remember
- * other keys and would diverge from us. They decide which messages are shown. A member that comes back under a known
- * identity with another key, and was not added by an owner, is a member like others, but its messages are not shown.
+ * Trust on first use in a channel. Remembered keys never decide whether a commit is followed: other
+ * members remember other keys and would diverge from us. They decide which messages are shown. A
+ * member that comes back under a known identity with another key, and was not added by an owner, is
+ * a member like others, but its messages are not shown.
  */
 import { type AgentId, agentIdOf } from "../../../proto/mod.ts";
 import type { CredentialPolicy, MemberCredential } from "../../mls/leaf.ts";
 import type { Member } from "../../mls/members.ts";
 import { FirstUseTrust, type TrustedKey } from "../../mls/first_use.ts";
 
-/** Changed keys that were seen in commits which may still be refused: more than one commit can bring. The oldest go first. */
+/**
+ * Changed keys that were seen in commits which may still be refused: more than one commit can
+ * bring. The oldest go first.
+ */
 const maxSuspects = 4096;
 /** Many times the members of a channel. The oldest that are no members go first. */
 const maxDoubtful = 4096;
@@ -40,18 +44,25 @@ export class ChannelTrust {
     const agentId = agentIdOf(signatureKey, identity);
     this.#suspects.delete(agentId);
     this.#suspects.add(agentId);
-    const oldest = this.#suspects.size > maxSuspects ? this.#suspects.values().next().value : undefined;
+    const oldest = this.#suspects.size > maxSuspects
+      ? this.#suspects.values().next().value
+      : undefined;
     if (oldest !== undefined) this.#suspects.delete(oldest);
   }
 
   /** Why we do not bring these in ourselves, or undefined. */
   judge(added: readonly AgentId[], committer: Member): string | undefined {
     const changed = added.some((agentId) => this.#suspects.has(agentId));
-    return changed && !committer.owner ? "Only owners bring in a known identity with another key" : undefined;
+    return changed && !committer.owner
+      ? "Only owners bring in a known identity with another key"
+      : undefined;
   }
 
   /** These are members now, brought in by an owner or not. */
-  learn(members: readonly MemberCredential[], { byOwner }: { readonly byOwner: boolean }): ChangedKeys {
+  learn(
+    members: readonly MemberCredential[],
+    { byOwner }: { readonly byOwner: boolean },
+  ): ChangedKeys {
     const agents = members.map((credential) => ({
       credential,
       agentId: agentIdOf(credential.signatureKey, credential.identity),
@@ -71,7 +82,10 @@ export class ChannelTrust {
   }
 
   /** A group that we enter. Its inviter vouches for no one that we had doubts about. */
-  enter(members: readonly MemberCredential[], { byOwner }: { readonly byOwner: boolean }): ChangedKeys {
+  enter(
+    members: readonly MemberCredential[],
+    { byOwner }: { readonly byOwner: boolean },
+  ): ChangedKeys {
     const known = (credential: MemberCredential): boolean =>
       this.isDoubtful(agentIdOf(credential.signatureKey, credential.identity));
     const before = this.learn(members.filter(known), { byOwner: false });
@@ -88,7 +102,9 @@ export class ChannelTrust {
   prune(members: readonly MemberCredential[]): void {
     this.#firstUse.prune(members);
     if (this.#doubtful.size <= maxDoubtful) return;
-    const staying = new Set(members.map(({ signatureKey, identity }) => agentIdOf(signatureKey, identity)));
+    const staying = new Set(
+      members.map(({ signatureKey, identity }) => agentIdOf(signatureKey, identity)),
+    );
     for (const agentId of this.#doubtful) {
       if (this.#doubtful.size <= maxDoubtful) return;
       if (!staying.has(agentId)) this.#doubtful.delete(agentId);

@@ -16,7 +16,13 @@ function keyed(number: number): MemberCredential {
 const agentOf = (credential: MemberCredential): Member["agentId"] =>
   agentIdOf(credential.signatureKey, credential.identity);
 const rights = { guest: false, mayAdd: true, mayPost: true };
-const member = (owner: boolean): Member => ({ leafIndex: 1, agentId: agentOf(keyed(0)), identity, owner, ...rights });
+const member = (owner: boolean): Member => ({
+  leafIndex: 1,
+  agentId: agentOf(keyed(0)),
+  identity,
+  owner,
+  ...rights,
+});
 
 Deno.test("a known identity's new key is an owner's to bring in, however many were tried before", () => {
   const trust = new ChannelTrust([]);
@@ -42,7 +48,10 @@ Deno.test("members that come and go without end fill no record, and those that s
     trust.prune([keyed(0), named(come)]);
   }
   const record = putTrust(binaryIdFromBytes<ChannelId>(new Uint8Array(16)), trust);
-  assert(record.type === "put" && record.value.length < 4 * 1024 * 1024, "what is longer cannot be read again");
+  assert(
+    record.type === "put" && record.value.length < 4 * 1024 * 1024,
+    "what is longer cannot be read again",
+  );
   trust.policy(keyed(1));
   assert(trust.judge([agentOf(keyed(1))], member(false)) !== undefined, "alice is still known");
 });
@@ -51,13 +60,24 @@ Deno.test("a known identity with another key is in doubt until an owner brings i
   const before = new ChannelTrust([]);
   before.learn([keyed(0)], { byOwner: true });
   const stranger = keyed(1);
-  assertEquals(before.learn([stranger], { byOwner: false }), { accepted: [], doubtful: [identity] });
+  assertEquals(before.learn([stranger], { byOwner: false }), {
+    accepted: [],
+    doubtful: [identity],
+  });
   const trust = new ChannelTrust([...before.keys], [...before.doubtful]);
   assert(trust.isDoubtful(agentOf(stranger)) && !trust.isDoubtful(agentOf(keyed(0))));
-  assertEquals(trust.enter([stranger], { byOwner: true }).doubtful, [identity], "a Welcome vouches for none in doubt");
+  assertEquals(
+    trust.enter([stranger], { byOwner: true }).doubtful,
+    [identity],
+    "a Welcome vouches for none in doubt",
+  );
   assertEquals(trust.learn([stranger], { byOwner: true }), { accepted: [identity], doubtful: [] });
   assert(!trust.isDoubtful(agentOf(stranger)));
-  assertEquals(trust.learn([keyed(0)], { byOwner: false }).doubtful, [identity], "the old key is another one now");
+  assertEquals(
+    trust.learn([keyed(0)], { byOwner: false }).doubtful,
+    [identity],
+    "the old key is another one now",
+  );
 });
 
 Deno.test("those in doubt are bounded in number, and members among them are not forgotten", () => {

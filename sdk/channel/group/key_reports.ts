@@ -7,7 +7,10 @@ import type { ChangedKeys } from "./key_changes.ts";
 export function reportChangedKeys(health: HealthLog, { accepted, doubtful }: ChangedKeys): void {
   for (const bytes of accepted) {
     const identity = identityText(bytes);
-    health.report("key_changed", `${quoted(identity)} is in the channel with a new key, brought in by an owner`);
+    health.report(
+      "key_changed",
+      `${quoted(identity)} is in the channel with a new key, brought in by an owner`,
+    );
     health.tell({ type: "key_changed", identity, trusted: true });
   }
   for (const bytes of doubtful) {

@@ -1,7 +1,8 @@
 /**
- * By whom the members of a channel came in, as this agent saw it, and whom a recovery leaves out beside the blamed agent. Every agent that came
- * by another one that owns nothing, or by one of our invites, has the *root* of its door: a label, so that an agent that leaves hides
- * nobody that came through it. Owners vouch: whom one lets in is a root of its own. Pure: neither store nor clock.
+ * By whom the members of a channel came in, as this agent saw it, and whom a recovery leaves out
+ * beside the blamed agent. Every agent that came by another one that owns nothing, or by one of our
+ * invites, has the *root* of its door: a label, so that an agent that leaves hides nobody that came
+ * through it. Owners vouch: whom one lets in is a root of its own. Pure: neither store nor clock.
  */
 import type { AgentId, InviteId } from "../../../proto/mod.ts";
 
@@ -13,7 +14,10 @@ export interface Came {
   readonly atMs: number;
   /** The member that let it in, as long as that is known and matters. */
   readonly through?: AgentId;
-  /** Its own id, the id of another agent, `invite ID`, or `return EPOCH` when it came in while we were out. */
+  /**
+   * Its own id, the id of another agent, `invite ID`, or `return EPOCH` when it came in while we
+   * were out.
+   */
   readonly root: string;
 }
 
@@ -80,7 +84,11 @@ export function rootOf(since: Lineage["since"], agentId: AgentId): string {
   return since.get(agentId)?.root ?? agentId;
 }
 
-function follow(since: Map<AgentId, Came>, event: Of<"commit">, { self, nowMs }: LineagePlace): void {
+function follow(
+  since: Map<AgentId, Came>,
+  event: Of<"commit">,
+  { self, nowMs }: LineagePlace,
+): void {
   const { committer, added, removed, absent, owners, epoch, inviteOf } = event;
   // By the rows before: an agent may be let in by one that is let in anew.
   const ofCommitter = owners.includes(committer) ? undefined : rootOf(since, committer);
@@ -104,7 +112,10 @@ function standsAlone(agentId: AgentId, { root }: Came): boolean {
   return root === agentId || root.startsWith(ofInvite);
 }
 
-/** A member goes. Those that came through it came through the one before it, unless an owner or an invite of ours let them in. */
+/**
+ * A member goes. Those that came through it came through the one before it, unless an owner or an
+ * invite of ours let them in.
+ */
 function depart(since: Map<AgentId, Came>, gone: AgentId): void {
   const through = since.get(gone)?.through;
   since.delete(gone);
@@ -116,14 +127,19 @@ function depart(since: Map<AgentId, Came>, gone: AgentId): void {
   }
 }
 
-/** Rows stay over a return: else a member that has us let in again could wipe them. For epochs all others were here before. */
+/**
+ * Rows stay over a return: else a member that has us let in again could wipe them. For epochs all
+ * others were here before.
+ */
 function comeBack(
   since: Map<AgentId, Came>,
   { before, epoch }: Of<"return">,
   { self, members, nowMs }: LineagePlace,
 ): void {
   const [was, present] = [new Set(before), new Set(members)];
-  for (const agentId of since.keys()) if (!present.has(agentId) || !was.has(agentId)) depart(since, agentId);
+  for (const agentId of since.keys()) {
+    if (!present.has(agentId) || !was.has(agentId)) depart(since, agentId);
+  }
   for (const agentId of was) if (!present.has(agentId)) depart(since, agentId);
   for (const [agentId, row] of since) since.set(agentId, { ...row, epoch: 0 });
   for (const agentId of members) {
@@ -142,9 +158,14 @@ export interface Base {
 /** The agents that a recovery would leave out beside the blamed. */
 export interface LeftOut {
   readonly list: readonly AgentId[];
-  /** Those of them that are there only because one of their root was blamed within the day before. */
+  /**
+   * Those of them that are there only because one of their root was blamed within the day before.
+   */
   readonly ofDoor: readonly AgentId[];
-  /** The members of which a quarter may be on the list: those that the attacker has not just let in itself. */
+  /**
+   * The members of which a quarter may be on the list: those that the attacker has not just let in
+   * itself.
+   */
   readonly counted: number;
   /** Too many, or a second strike: an owner must say who goes. */
   readonly needsChoice: boolean;
@@ -152,27 +173,41 @@ export interface LeftOut {
 
 export const nobodyElse: LeftOut = { list: [], ofDoor: [], counted: 0, needsChoice: false };
 
-export function leftOutBy({ since, struck }: Lineage, base: Base, blamed: AgentId, nowMs: number): LeftOut {
+export function leftOutBy(
+  { since, struck }: Lineage,
+  base: Base,
+  blamed: AgentId,
+  nowMs: number,
+): LeftOut {
   const { members, owners, self } = base;
-  const others = members.filter((agentId) => agentId !== self && agentId !== blamed && !owners.includes(agentId));
+  const others = members.filter((agentId) =>
+    agentId !== self && agentId !== blamed && !owners.includes(agentId)
+  );
   const isFresh = (agentId: AgentId): boolean => isRecent(since.get(agentId)?.atMs ?? 0, nowMs);
   const byDefault = lineOf(since, others, blamed).filter(isFresh);
   const root = rootOf(since, blamed);
   const isAgain = isRecent(struck.get(root) ?? 0, nowMs);
   const ofDoor = isAgain
-    ? others.filter((agentId) => !byDefault.includes(agentId) && (rootOf(since, agentId) === root || agentId === root))
+    ? others.filter((agentId) =>
+      !byDefault.includes(agentId) && (rootOf(since, agentId) === root || agentId === root)
+    )
     : [];
   const list = [...byDefault, ...ofDoor];
   const counted = members.filter((agentId) => {
     const row = since.get(agentId);
     return row === undefined || !isFresh(agentId) || standsAlone(agentId, row);
   }).length;
-  return { list, ofDoor, counted, needsChoice: list.length > Math.floor(counted / 4) || ofDoor.length > 0 };
+  return {
+    list,
+    ofDoor,
+    counted,
+    needsChoice: list.length > Math.floor(counted / 4) || ofDoor.length > 0,
+  };
 }
 
 /**
- * All that came through an agent, and through those, in the order of the walk. It ends at members that an owner let in: these count
- * only for the owner itself.
+ * All that came through an agent, and through those, in the order of the walk. It ends at members
+ * that an owner let in: these count only for the owner itself.
  */
 function lineOf(since: Lineage["since"], others: readonly AgentId[], blamed: AgentId): AgentId[] {
   const letIn = new Map<AgentId, AgentId[]>();

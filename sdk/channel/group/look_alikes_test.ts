@@ -7,7 +7,18 @@ function areAlike(one: string, other: string): boolean {
 
 Deno.test("names look alike whatever their case, blanks, invisible characters and scripts", () => {
   const pairs = [
-    ...["alice", "ALICE", "a1ice", "AIice", "аlice", " alice ", "alice\u200b", "ａｌｉｃｅ", "𝓪𝓵𝓲𝓬𝓮", "al\u202eice"]
+    ...[
+      "alice",
+      "ALICE",
+      "a1ice",
+      "AIice",
+      "аlice",
+      " alice ",
+      "alice\u200b",
+      "ａｌｉｃｅ",
+      "𝓪𝓵𝓲𝓬𝓮",
+      "al\u202eice",
+    ]
       .map((name) => ["alice", name]),
     ["paypal", "раураӏ"],
     ["modern", "modem"],
@@ -16,7 +27,9 @@ Deno.test("names look alike whatever their case, blanks, invisible characters an
     ["alice smith", "alice\u00a0smith"],
     ["ALICE", "ALlCE"],
   ] as const;
-  for (const [one = "", other = ""] of pairs) assertEquals(areAlike(one, other), true, `${one} and ${other}`);
+  for (const [one = "", other = ""] of pairs) {
+    assertEquals(areAlike(one, other), true, `${one} and ${other}`);
+  }
 });
 
 Deno.test("names of a fleet do not look alike", () => {

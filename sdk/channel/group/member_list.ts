@@ -8,44 +8,57 @@ import type { Rooms } from "../runner/rooms.ts";
 export interface ChannelMember {
   /** How the relay and other agents name it. */
   readonly agentId: AgentId;
-  /** The name that the member chose for itself: a claim that nobody has checked. In hexadecimal when it is not text. */
+  /**
+   * The name that the member chose for itself: a claim that nobody has checked. In hexadecimal when
+   * it is not text.
+   */
   readonly identity: string;
   /** The same as bytes. */
   readonly identityBytes: Uint8Array;
-  /** Whether it is the same agent as before under this identity. Messages of one that is not are not shown. */
+  /**
+   * Whether it is the same agent as before under this identity. Messages of one that is not are not
+   * shown.
+   */
   readonly keyUnchanged: boolean;
-  /** The name that the user of this program gave the agent (`static trust name`); undefined for others. */
+  /**
+   * The name that the user of this program gave the agent (`static trust name`); undefined for
+   * others.
+   */
   readonly knownAs: string | undefined;
   /** Owners may remove others. */
   readonly owner: boolean;
-  /** It came by a guest link and lets nobody in, until an owner makes it a member like the others. As the group says, not the relay. */
+  /**
+   * It came by a guest link and lets nobody in, until an owner makes it a member like the others.
+   * As the group says, not the relay.
+   */
   readonly guest: boolean;
   /** This agent. */
   readonly self: boolean;
   /**
-   * It belongs to the channel and is not back yet after the channel was begun anew: it can read nothing until it is. Its identity
-   * is empty if this agent has never met it.
+   * It belongs to the channel and is not back yet after the channel was begun anew: it can read
+   * nothing until it is. Its identity is empty if this agent has never met it.
    */
   readonly absent: boolean;
   /**
-   * The last epoch of which it is known to be in the same group: by its signed confirmation, or by a message of it that opened.
-   * Undefined when it has not been heard of since the channel was opened.
+   * The last epoch of which it is known to be in the same group: by its signed confirmation, or by
+   * a message of it that opened. Undefined when it has not been heard of since the channel was
+   * opened.
    */
   readonly confirmedEpoch: number | undefined;
   /**
-   * When the member was last there, by a signature that this agent has verified, and by the local clock: when its message or commit
-   * came, when the epoch began that it confirmed, or when it made the KeyPackage with which it came. Undefined when this agent has
-   * verified none.
+   * When the member was last there, by a signature that this agent has verified, and by the local
+   * clock: when its message or commit came, when the epoch began that it confirmed, or when it made
+   * the KeyPackage with which it came. Undefined when this agent has verified none.
    */
   readonly lastHeardMs: number | undefined;
   /**
-   * The relay says that the member was absent for too long, and keeps nothing for it. It stays a member and may come back. If it will
-   * not, an owner removes it.
+   * The relay says that the member was absent for too long, and keeps nothing for it. It stays a
+   * member and may come back. If it will not, an owner removes it.
    */
   readonly lapsed: boolean;
   /**
-   * Members with another agent id whose identity looks the same, by its case, blanks or letters: some of them, at most eight. Tell them
-   * apart by their agent ids.
+   * Members with another agent id whose identity looks the same, by its case, blanks or letters:
+   * some of them, at most eight. Tell them apart by their agent ids.
    */
   readonly resembles: readonly AgentId[];
 }
@@ -57,7 +70,9 @@ export function listMembers(
 ): ChannelMember[] {
   const lapsed = new Set(membership.lapsed);
   const present = membership.group.members().map((member) => ({ ...member, absent: false }));
-  return [...present, ...membership.absentMembers].map(({ agentId, identity, owner, guest, absent }) => ({
+  return [...present, ...membership.absentMembers].map((
+    { agentId, identity, owner, guest, absent },
+  ) => ({
     agentId,
     identity: identityText(identity),
     identityBytes: identity,

@@ -1,6 +1,7 @@
 /**
- * Our place in a channel's group: which commits are followed, which members asked to leave, since when each member is
- * in, whose keys are trusted. A commit's changes here are on disk before anything that builds on it is sent.
+ * Our place in a channel's group: which commits are followed, which members asked to leave, since
+ * when each member is in, whose keys are trusted. A commit's changes here are on disk before
+ * anything that builds on it is sent.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
@@ -46,11 +47,20 @@ import {
   putChannel,
   putTrust,
 } from "../records.ts";
-import { type KeptCommit, keptCommitOf, signedBytesOf, type SignedCommit, signedCommitOf } from "./signed_commit.ts";
+import {
+  type KeptCommit,
+  keptCommitOf,
+  signedBytesOf,
+  type SignedCommit,
+  signedCommitOf,
+} from "./signed_commit.ts";
 
 type DeliverCommit = NoticeBody<"DeliverCommit">;
 
-/** So many generations before the present one are looked at for the signature of a member that leaves. */
+/**
+ * So many generations before the present one are looked at for the signature of a member that
+ * leaves.
+ */
 const earlierLeaves = 8;
 
 /** Where a member is, and with which leaf. */
@@ -93,7 +103,9 @@ export interface CommitPlace extends Pick<CommitSummary, "removed"> {
   readonly hash: Uint8Array;
   /** As its author signed it; undefined for a founding of ours. */
   readonly signed: KeptCommit | undefined;
-  /** A generation that this agent began; the commit stands then for what it did to the one before. */
+  /**
+   * A generation that this agent began; the commit stands then for what it did to the one before.
+   */
   readonly founded?: OwnCommit;
 }
 
@@ -115,8 +127,9 @@ export interface Before {
 }
 
 /**
- * The worth of a statement that a member leaves. A void one is about another leaf than its present one: it has gone with a leaf
- * that this agent does not know, or somebody repeats an old statement. One that the member has not signed says nothing.
+ * The worth of a statement that a member leaves. A void one is about another leaf than its present
+ * one: it has gone with a leaf that this agent does not know, or somebody repeats an old statement.
+ * One that the member has not signed says nothing.
  */
 export type LeaveWorth = "taken" | "void" | "unsigned";
 
@@ -142,7 +155,10 @@ export type MovedListener = (change: Moved) => void;
 /** Members that a report names. */
 const maxNamed = 5;
 
-/** Number of removals that are remembered one by one. For earlier ones only the time of the last is kept. */
+/**
+ * Number of removals that are remembered one by one. For earlier ones only the time of the last is
+ * kept.
+ */
 const maxRemovals = 256;
 
 export class Membership {
@@ -155,9 +171,14 @@ export class Membership {
   readonly #commitListeners = new Set<CommitListener>();
   /** Of the commit that was followed last. */
   #left: readonly AgentId[] = [];
-  /** Members that had no leaf before the present commit: one that a commit adds comes back, and is no newcomer. */
+  /**
+   * Members that had no leaf before the present commit: one that a commit adds comes back, and is
+   * no newcomer.
+   */
   #wereAbsent: readonly AgentId[];
-  /** Members that signed, about whichever leaf of theirs, that they leave, since this process began. */
+  /**
+   * Members that signed, about whichever leaf of theirs, that they leave, since this process began.
+   */
   readonly #goodbyes = new Set<AgentId>();
   #posting: { readonly epoch: Epoch; readonly may: boolean } | undefined;
 
@@ -232,7 +253,9 @@ export class Membership {
   /** Whether our messages are shown. Asked with every message, and worked out once an epoch. */
   get mayPost(): boolean {
     const { current } = this.group;
-    if (this.#posting?.epoch !== current) this.#posting = { epoch: current, may: this.group.self.mayPost };
+    if (this.#posting?.epoch !== current) {
+      this.#posting = { epoch: current, may: this.group.self.mayPost };
+    }
     return this.#posting.may;
   }
 
@@ -267,7 +290,9 @@ export class Membership {
     return undefined;
   }
 
-  /** Our own leaf is of a KeyPackage although we came back with it: it does not name its group yet. */
+  /**
+   * Our own leaf is of a KeyPackage although we came back with it: it does not name its group yet.
+   */
   get wantsOwnLeaf(): boolean {
     const { tree, ownLeaf } = this.group.current;
     return this.#record.rejoined && tree.leaf(ownLeaf)?.node.leafNodeSource === "key_package";
@@ -293,13 +318,21 @@ export class Membership {
     return [...this.#record.lapsed].filter((agentId) => this.#isOther(agentId));
   }
 
-  /** Whether a member signed that it leaves. It may have signed about a leaf that it has no more: then an owner decides. */
+  /**
+   * Whether a member signed that it leaves. It may have signed about a leaf that it has no more:
+   * then an owner decides.
+   */
   hasSaidGoodbye(agentId: AgentId): boolean {
     return this.#goodbyes.has(agentId);
   }
 
-  /** The relay delivers another member's statement that it leaves. One about its present leaf is remembered, by `write`. */
-  noteLeave(proof: LeaveProof): { readonly worth: LeaveWorth; readonly write: readonly RecordChange[] } {
+  /**
+   * The relay delivers another member's statement that it leaves. One about its present leaf is
+   * remembered, by `write`.
+   */
+  noteLeave(
+    proof: LeaveProof,
+  ): { readonly worth: LeaveWorth; readonly write: readonly RecordChange[] } {
     const generation = this.#generationOfLeave(proof);
     if (generation === undefined) return { worth: "unsigned", write: [] };
     if (generation !== generationOf(this.epoch) || this.leafOf(proof.agentId) === undefined) {
@@ -311,14 +344,24 @@ export class Membership {
     return { worth: "taken", write: this.#noted({ ...this.#record, leavers }) };
   }
 
-  /** The generation in which a member of this one signed that it leaves, the present one or one of the latest before it. */
+  /**
+   * The generation in which a member of this one signed that it leaves, the present one or one of
+   * the latest before it.
+   */
   #generationOfLeave({ signature, ...leave }: LeaveProof): number | undefined {
     const { agentId } = leave;
     const key = agentId === this.#deps.agentId ? undefined : this.#signatureKeyOf(agentId);
     if (key === undefined) return undefined;
     const present = generationOf(this.epoch);
-    for (let generation = present; generation >= Math.max(0, present - earlierLeaves); generation--) {
-      const statement = leaveStatement({ channelId: groupIdOf(this.channelId, generation), ...leave });
+    for (
+      let generation = present;
+      generation >= Math.max(0, present - earlierLeaves);
+      generation--
+    ) {
+      const statement = leaveStatement({
+        channelId: groupIdOf(this.channelId, generation),
+        ...leave,
+      });
       if (this.#deps.signatures.verifyHandshake(key, statement, signature)) return generation;
     }
     return undefined;
@@ -336,12 +379,17 @@ export class Membership {
   }
 
   /**
-   * The relay says that a member was absent too long. That changes nothing in the group: people decide who is removed. About those
-   * that are not in the group, or came after it said so, it has no say. Returns what is to be written; then it is reported.
+   * The relay says that a member was absent too long. That changes nothing in the group: people
+   * decide who is removed. About those that are not in the group, or came after it said so, it has
+   * no say. Returns what is to be written; then it is reported.
    */
-  noteLapse({ agentId, epoch }: { readonly agentId: AgentId; readonly epoch: number }): readonly RecordChange[] {
+  noteLapse(
+    { agentId, epoch }: { readonly agentId: AgentId; readonly epoch: number },
+  ): readonly RecordChange[] {
     const { lapsed, since } = this.#record;
-    if (!this.#isOther(agentId) || lapsed.has(agentId) || epoch < (since.get(agentId)?.epoch ?? 0)) return [];
+    if (
+      !this.#isOther(agentId) || lapsed.has(agentId) || epoch < (since.get(agentId)?.epoch ?? 0)
+    ) return [];
     return this.#noted({ ...this.#record, lapsed: new Set(lapsed).add(agentId) });
   }
 
@@ -378,19 +426,28 @@ export class Membership {
     return [...this.#record.removals.keys()].filter((agentId) => !this.isMember(agentId));
   }
 
-  /** Returns false only if it is certain that the agent has not become a member after this epoch; it may have left again. */
+  /**
+   * Returns false only if it is certain that the agent has not become a member after this epoch; it
+   * may have left again.
+   */
   mayHaveComeSince(agentId: AgentId, epoch: number): boolean {
     const { knownFrom, since, removals } = this.#record;
     return Math.max(knownFrom, since.get(agentId)?.epoch ?? 0, removals.get(agentId) ?? 0) > epoch;
   }
 
-  /** Whether an agent was removed against its will after this epoch, as far as that can be ruled out. */
+  /**
+   * Whether an agent was removed against its will after this epoch, as far as that can be ruled
+   * out.
+   */
   wasExpelledSince(agentId: AgentId, epoch: number): boolean {
     const { knownFrom, expelled } = this.#record;
     return (expelled.get(agentId) ?? 0) > epoch || (knownFrom > epoch && !this.isMember(agentId));
   }
 
-  /** Whether a member signed that it wants to come back with this KeyPackage. Its key is the same as long as its id is. */
+  /**
+   * Whether a member signed that it wants to come back with this KeyPackage. Its key is the same as
+   * long as its id is.
+   */
   isRejoinOf(
     { agentId, leafHash, keyPackageHash, signature, signatureKey }: RejoinClaim,
     generation: number = generationOf(this.epoch),
@@ -403,34 +460,53 @@ export class Membership {
       leafHash,
       keyPackageHash,
     });
-    return known !== undefined && this.#deps.signatures.verifyHandshake(known, statement, signature);
+    return known !== undefined &&
+      this.#deps.signatures.verifyHandshake(known, statement, signature);
   }
 
   /**
-   * Whether a leaf is the member's present one or an outdated one, or there is no such member. An absent member has no
-   * leaf.
+   * Whether a leaf is the member's present one or an outdated one, or there is no such member. An
+   * absent member has no leaf.
    */
-  judgeLeaf({ agentId, leafHash }: Pick<RejoinClaim, "agentId" | "leafHash">): "present" | "other" | "gone" {
+  judgeLeaf(
+    { agentId, leafHash }: Pick<RejoinClaim, "agentId" | "leafHash">,
+  ): "present" | "other" | "gone" {
     const leaf = this.leafOf(agentId)?.leaf;
     if (leaf !== undefined) return equalBytes(leafHash, leafHashOf(leaf)) ? "present" : "other";
     return this.absent.includes(agentId) && equalBytes(leafHash, noLeaf) ? "present" : "gone";
   }
 
-  /** Returns the record of a commit that cannot be followed; its sender's signature was found to fit. */
+  /**
+   * Returns the record of a commit that cannot be followed; its sender's signature was found to
+   * fit.
+   */
   badCommitOf(entry: DeliverCommit, reason: string): BadCommit | undefined {
     const signed = signedCommitOf(this.channelId, entry);
     const leaf = this.leafOf(entry.sender)?.leaf;
     if (signed === undefined || leaf === undefined) return undefined;
     const sinceMs = this.#deps.runtime.nowMs();
-    return { ...signed, sequence: entry.sequence, sender: credentialOf(leaf.node), reason, sinceMs };
+    return {
+      ...signed,
+      sequence: entry.sequence,
+      sender: credentialOf(leaf.node),
+      reason,
+      sinceMs,
+    };
   }
 
   /** Those that a new generation is compared with. */
   get beforeGeneration(): Before {
-    return { epoch: this.epoch, members: baseMembersOf(this.group.current), owners: this.group.binding.owners };
+    return {
+      epoch: this.epoch,
+      members: baseMembersOf(this.group.current),
+      owners: this.group.binding.owners,
+    };
   }
 
-  /** The group is in a new generation: members, keys and counters go on, without those that are out. Returns the changes to write with that. */
+  /**
+   * The group is in a new generation: members, keys and counters go on, without those that are out.
+   * Returns the changes to write with that.
+   */
   generationChanges(generation: BegunBy, before: Before): RecordChange[] {
     const { current } = this.group;
     const staying = new Set(baseMembersOf(current));
@@ -438,9 +514,20 @@ export class Membership {
     const joinedLeaf = sha256(current.tree.leaf(current.ownLeaf)?.encoded ?? new Uint8Array(0));
     const lineage = this.#lineageAfter({ type: "founding", blamed: generation.blamed, out: gone });
     const lapsed = new Set([...this.#record.lapsed].filter((agentId) => staying.has(agentId)));
-    const leavers = new Map([...this.#record.leavers].filter(([agentId]) => this.absent.includes(agentId)));
-    const expelled = gone.filter((agentId) => agentId === generation.blamed || generation.without.includes(agentId));
-    const record = { ...this.#record, ...lineage, lapsed, leavers, joinedLeaf, ...this.#removalsWith(gone, expelled) };
+    const leavers = new Map(
+      [...this.#record.leavers].filter(([agentId]) => this.absent.includes(agentId)),
+    );
+    const expelled = gone.filter((agentId) =>
+      agentId === generation.blamed || generation.without.includes(agentId)
+    );
+    const record = {
+      ...this.#record,
+      ...lineage,
+      lapsed,
+      leavers,
+      joinedLeaf,
+      ...this.#removalsWith(gone, expelled),
+    };
     const noted = this.#noted(record);
     const senders = gone.map((agentId) => deleteSender(this.channelId, agentId));
     return [...this.#heardOf(generation, { gone, epoch: before.epoch }), ...noted, ...senders];
@@ -452,7 +539,8 @@ export class Membership {
   ): RecordChange[] {
     const hash = this.group.binding.generation?.founding ?? new Uint8Array(0);
     const founded = { sequence, epoch: this.epoch - 1, hash };
-    // All that stood before it has been delivered, so that the last words of those that are out are known: as if not our own.
+    // All that stood before it has been delivered, so that the last words of those that are out are
+    // known: as if not our own.
     const place = { own: false, sequence, epoch, hash: new Uint8Array(0), signed: undefined };
     const isOwn = founder === this.#deps.agentId;
     const entered = { ...place, removed: gone, silenced: [], ...(isOwn && { founded }) };
@@ -476,10 +564,13 @@ export class Membership {
   }
 
   /**
-   * Somebody's commit: how it is to be followed, or why it is not. First its sender's signature over the commit and what it declares:
-   * without that, nothing in it can be held against anybody but the relay.
+   * Somebody's commit: how it is to be followed, or why it is not. First its sender's signature
+   * over the commit and what it declares: without that, nothing in it can be held against anybody
+   * but the relay.
    */
-  judgeCommit(commit: DeliverCommit): Following | Extract<Followed, { kind: "unsigned" | "misattributed" | "forked" }> {
+  judgeCommit(
+    commit: DeliverCommit,
+  ): Following | Extract<Followed, { kind: "unsigned" | "misattributed" | "forked" }> {
     const { epoch, sequence } = commit;
     const hash = sha256(commit.commit);
     const signed = signedCommitOf(this.channelId, commit);
@@ -495,14 +586,16 @@ export class Membership {
   }
 
   /**
-   * The knowledge of members that goes on in a group that we come back into. Those that are gone and have not said goodbye count as
-   * expelled: the commit or the founding that put them out was not followed here, and their invites must not outlive it.
+   * The knowledge of members that goes on in a group that we come back into. Those that are gone
+   * and have not said goodbye count as expelled: the commit or the founding that put them out was
+   * not followed here, and their invites must not outlive it.
    */
   knownIn(group: Group): KnownBefore {
     const before = baseMembersOf(this.group.current);
     const present = new Set(baseMembersOf(group.current));
     const lineage = this.#lineageAfter({ type: "return", before, epoch: group.epoch }, group);
-    const hasLeft = (agentId: AgentId): boolean => this.#record.leavers.has(agentId) || this.#goodbyes.has(agentId);
+    const hasLeft = (agentId: AgentId): boolean =>
+      this.#record.leavers.has(agentId) || this.#goodbyes.has(agentId);
     const expelled = new Map(this.#record.expelled);
     for (const agentId of before) {
       if (present.has(agentId) || hasLeft(agentId)) continue;
@@ -529,13 +622,19 @@ export class Membership {
   }
 
   /**
-   * Returns the changes of a commit here, to be written together with it: a crash between the two would leave half of
-   * it.
+   * Returns the changes of a commit here, to be written together with it: a crash between the two
+   * would leave half of it.
    */
-  changesOf(summary: CommitSummary, place: Omit<CommitPlace, "removed" | "silenced">): RecordChange[] {
+  changesOf(
+    summary: CommitSummary,
+    place: Omit<CommitPlace, "removed" | "silenced">,
+  ): RecordChange[] {
     const { removed } = summary;
     const silenced = silencedIn(this.group.current, this.group.parent?.base);
-    const heard = Array.from(this.#commitListeners, (listener) => listener({ ...place, removed, silenced })).flat();
+    const heard = Array.from(
+      this.#commitListeners,
+      (listener) => listener({ ...place, removed, silenced }),
+    ).flat();
     return [...heard, ...this.#memberChanges(summary)];
   }
 
@@ -547,11 +646,22 @@ export class Membership {
     const without = <T>(map: ReadonlyMap<AgentId, T>): Map<AgentId, T> =>
       new Map([...map].filter(([agentId]) => !removed.includes(agentId)));
     const { committer, ownersBefore: owners } = summary;
-    const inviteOf = (agentId: AgentId): InviteId | undefined => this.#deps.inviteOf(this.channelId, agentId);
-    const came = { committer, added, removed, absent: this.#wereAbsent, owners, epoch: this.epoch, inviteOf };
+    const inviteOf = (agentId: AgentId): InviteId | undefined =>
+      this.#deps.inviteOf(this.channelId, agentId);
+    const came = {
+      committer,
+      added,
+      removed,
+      absent: this.#wereAbsent,
+      owners,
+      epoch: this.epoch,
+      inviteOf,
+    };
     const lineage = this.#lineageAfter({ type: "commit", ...came });
     this.#wereAbsent = this.absent;
-    const lapsed = new Set([...this.#record.lapsed].filter((agentId) => !removed.includes(agentId)));
+    const lapsed = new Set(
+      [...this.#record.lapsed].filter((agentId) => !removed.includes(agentId)),
+    );
     const gone = removed.filter((agentId) => !added.includes(agentId));
     this.#record = {
       ...this.#record,
@@ -572,7 +682,11 @@ export class Membership {
 
   #lineageAfter(event: LineageEvent, group: Group = this.group): Lineage {
     const { agentId: self, runtime } = this.#deps;
-    return lineageAfter(this.#record, event, { self, members: baseMembersOf(group.current), nowMs: runtime.nowMs() });
+    return lineageAfter(this.#record, event, {
+      self,
+      members: baseMembersOf(group.current),
+      nowMs: runtime.nowMs(),
+    });
   }
 
   #removalsWith(
@@ -596,14 +710,16 @@ export class Membership {
   }
 
   /**
-   * A member that is removed and added in one commit comes back as it was: an owner that answers its request does not
-   * vouch for it.
+   * A member that is removed and added in one commit comes back as it was: an owner that answers
+   * its request does not vouch for it.
    */
   #learn({ committer, added, removed, ownersBefore }: CommitSummary): void {
     const arrived = Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf)
       .filter(({ agentId }) => added.includes(agentId));
     const credentials = (isBack: boolean): MemberCredential[] =>
-      arrived.filter(({ agentId }) => removed.includes(agentId) === isBack).map(({ node }) => credentialOf(node));
+      arrived.filter(({ agentId }) => removed.includes(agentId) === isBack).map(({ node }) =>
+        credentialOf(node)
+      );
     reportChangedKeys(this.#health, this.trust.learn(credentials(true), { byOwner: false }));
     reportChangedKeys(
       this.#health,
@@ -620,7 +736,10 @@ export class Membership {
     return agentId !== this.#deps.agentId && this.isMember(agentId);
   }
 
-  /** For which group a commit's sender signed it so, with what it declares: ours, or another one of this epoch. */
+  /**
+   * For which group a commit's sender signed it so, with what it declares: ours, or another one of
+   * this epoch.
+   */
   #placeOf(sender: AgentId, signed: SignedCommit): "here" | "forked" | "misattributed" {
     const { generation, state } = signed.declared;
     const place = this.leafOf(sender);

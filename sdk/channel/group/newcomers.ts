@@ -1,7 +1,7 @@
 /**
- * Members that came since this program opened the channel, until a call of `waitForMember()` takes them. Kept with the channel, so
- * that one that comes between two calls, or before the first, is not missed. An absent member is a member: one that is back after a
- * recovery has not come anew.
+ * Members that came since this program opened the channel, until a call of `waitForMember()` takes
+ * them. Kept with the channel, so that one that comes between two calls, or before the first, is
+ * not missed. An absent member is a member: one that is back after a recovery has not come anew.
  */
 import type { AgentId } from "../../../proto/mod.ts";
 

@@ -1,5 +1,6 @@
 /**
- * The statement of a commit's sender: the same bytes for the relay, for every member, and for the reader of a proof.
+ * The statement of a commit's sender: the same bytes for the relay, for every member, and for the
+ * reader of a proof.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
@@ -18,19 +19,37 @@ export interface SignedCommit {
 }
 
 /** Undefined when the relay took something of it away. */
-export function signedCommitOf(channelId: ChannelId, entry: NoticeBody<"DeliverCommit">): SignedCommit | undefined {
+export function signedCommitOf(
+  channelId: ChannelId,
+  entry: NoticeBody<"DeliverCommit">,
+): SignedCommit | undefined {
   const { signature, state, nextState, generation, epoch, added, removed, owners } = entry;
   if (signature === undefined || state === undefined || nextState === undefined) return undefined;
   const lists = { added, removed, owners: owners?.agentIds };
-  const declared = { channelId, generation, epoch, commitHash: sha256(entry.commit), ...lists, state, nextState };
+  const declared = {
+    channelId,
+    generation,
+    epoch,
+    commitHash: sha256(entry.commit),
+    ...lists,
+    state,
+    nextState,
+  };
   return { declared, signature };
 }
 
-/** With its author when that is another agent, and without what was of use once: Welcomes, requests that it answered. */
+/**
+ * With its author when that is another agent, and without what was of use once: Welcomes, requests
+ * that it answered.
+ */
 export type KeptCommit = RequestBody<"SendCommit">;
 
 /** As another member can put it into the log again. */
-export function keptCommitOf({ declared, signature }: SignedCommit, commit: Uint8Array, author?: Leaf): KeptCommit {
+export function keptCommitOf(
+  { declared, signature }: SignedCommit,
+  commit: Uint8Array,
+  author?: Leaf,
+): KeptCommit {
   const { channelId, generation, epoch, added, removed, owners, state, nextState } = declared;
   return {
     ...{ channelId, epoch, commit, generation, state, nextState, signature },

@@ -1,6 +1,6 @@
 /**
- * The unit of sending: one message, or several that waited at the same time. Once the relay may have seen it, its id, its messages
- * and their order stay the same through every retry.
+ * The unit of sending: one message, or several that waited at the same time. Once the relay may
+ * have seen it, its id, its messages and their order stay the same through every retry.
  */
 import {
   bundledHeadBytes,
@@ -12,9 +12,10 @@ import {
 import type { Refused } from "./obstacles.ts";
 
 /**
- * Messages that a program gave its host as one, under an id that the program chose. They go as one bundle of that id. A program that
- * gives them to the next host again gets them sent once: the relay is asked whether the bundle stands in its log, and if it does
- * not, each message goes under its own id, which the relay takes once.
+ * Messages that a program gave its host as one, under an id that the program chose. They go as one
+ * bundle of that id. A program that gives them to the next host again gets them sent once: the
+ * relay is asked whether the bundle stands in its log, and if it does not, each message goes under
+ * its own id, which the relay takes once.
  */
 export interface SendGroup {
   readonly id: MessageId;
@@ -24,7 +25,10 @@ export interface SendGroup {
   readonly isAgain: boolean;
 }
 
-/** A message until the relay has it, or nobody wants it sent any more. `M`: the content, and who waits for it. */
+/**
+ * A message until the relay has it, or nobody wants it sent any more. `M`: the content, and who
+ * waits for it.
+ */
 export interface Message<M> {
   /** Grows with every message: none leaves before those that were given before it. */
   readonly order: number;
@@ -41,11 +45,14 @@ export interface Message<M> {
   /** Its id is the caller's: the relay may have it of an earlier process. */
   readonly mayBeKnown: boolean;
   /**
-   * `freely`: with others that wait. `alone`: the relay knows it by its own id. `whole`: with all of its group, or like each of them
-   * alone. `again`: the same, and the relay is asked first.
+   * `freely`: with others that wait. `alone`: the relay knows it by its own id. `whole`: with all
+   * of its group, or like each of them alone. `again`: the same, and the relay is asked first.
    */
   goes: "freely" | "alone" | "whole" | "again";
-  /** `told`: that it waits in the queue. `gone`: it has given up, and what the relay does not have is not sent. */
+  /**
+   * `told`: that it waits in the queue. `gone`: it has given up, and what the relay does not have
+   * is not sent.
+   */
   caller: "waits" | "told" | "gone";
 }
 
@@ -78,7 +85,10 @@ export type Fate =
   | { readonly at: "unsent"; readonly noRoom: Refused | undefined }
   /** `since`: as below, of an earlier copy. */
   | { readonly at: "under_way"; readonly call: number; readonly since: number | undefined }
-  /** No answer came. It may stand in the log under its counter of the membership in which it was given to the relay first. */
+  /**
+   * No answer came. It may stand in the log under its counter of the membership in which it was
+   * given to the relay first.
+   */
   | { readonly at: "may_stand"; readonly since: number };
 
 export const unsent: Fate = Object.freeze({ at: "unsent", noRoom: undefined });
@@ -114,8 +124,12 @@ export function formBundle<M>(
 function wholeGroup<M>(waiting: readonly Message<M>[]): Message<M>[] | undefined {
   const group = waiting[0]?.group;
   if (group === undefined) return undefined;
-  const messages = waiting.slice(0, group.size).filter((each) => each.group === group && each.goes !== "alone");
-  return messages.length === group.size && fitting(messages).length === group.size ? messages : undefined;
+  const messages = waiting.slice(0, group.size).filter((each) =>
+    each.group === group && each.goes !== "alone"
+  );
+  return messages.length === group.size && fitting(messages).length === group.size
+    ? messages
+    : undefined;
 }
 
 function fitting<M>(waiting: readonly Message<M>[]): Message<M>[] {
@@ -123,7 +137,8 @@ function fitting<M>(waiting: readonly Message<M>[]): Message<M>[] {
   let bytes = 0;
   for (const message of waiting) {
     bytes += bundledHeadBytes + message.bytes + message.slackBytes;
-    const fits = messages.length < maxBundledMessages && bytes <= maxBundleBytes && message.goes !== "alone";
+    const fits = messages.length < maxBundledMessages && bytes <= maxBundleBytes &&
+      message.goes !== "alone";
     const isOther = message.group !== messages[0]?.group;
     if (messages.length > 0 && (!fits || isOther)) break;
     messages.push(message);

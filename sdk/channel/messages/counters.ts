@@ -1,7 +1,8 @@
 /**
- * The counters of our messages, as plain data. They are reserved on disk many at a time, in one write with the keys that seal the
- * messages, so that a message waits for the disk once in a while. A counter is used for one message only. One that was given out and
- * never sent is told to the others as gone, with the next message that the relay takes; so is what a crash leaves unknown.
+ * The counters of our messages, as plain data. They are reserved on disk many at a time, in one
+ * write with the keys that seal the messages, so that a message waits for the disk once in a while.
+ * A counter is used for one message only. One that was given out and never sent is told to the
+ * others as gone, with the next message that the relay takes; so is what a crash leaves unknown.
  */
 import { type CounterRange, maxBundledMessages } from "../../../proto/mod.ts";
 import { reservedGenerations } from "../../mls/durable_group.ts";
@@ -15,7 +16,10 @@ export interface Counters {
   /** The last one that was given out, so that it may have been sent. */
   last: number;
   reserved: number;
-  /** Every counter up to here is settled: the relay took its message, or others were told that it is gone. */
+  /**
+   * Every counter up to here is settled: the relay took its message, or others were told that it is
+   * gone.
+   */
   known: number;
   /** The same, as it is on disk. */
   noted: number;
@@ -24,8 +28,8 @@ export interface Counters {
   /** Gone and not told yet. */
   gone: readonly CounterRange[];
   /**
-   * The range that was told last. It is repeated while there is nothing new, because a member may have missed the message that
-   * said so.
+   * The range that was told last. It is repeated while there is nothing new, because a member may
+   * have missed the message that said so.
    */
   told: CounterRange | undefined;
   /** Grows with every new membership: what was given out before means nothing any more. */
@@ -35,7 +39,16 @@ export interface Counters {
 export function restoreCounters({ reserved, known }: CounterRecord): Counters {
   // A crash: some of these may have been sent, and none of them will be.
   const gone = known < reserved ? [{ first: known + 1, count: reserved - known }] : none;
-  return { last: reserved, reserved, known, noted: known, settled: none, gone, told: undefined, life: 0 };
+  return {
+    last: reserved,
+    reserved,
+    known,
+    noted: known,
+    settled: none,
+    gone,
+    told: undefined,
+    life: 0,
+  };
 }
 
 /** As a process that starts finds them. */
@@ -43,7 +56,9 @@ export function counterRecord({ reserved, noted }: Counters): CounterRecord {
   return { reserved, known: noted };
 }
 
-/** Returns the record to write, also from time to time, so that a crash leaves few counters unknown. */
+/**
+ * Returns the record to write, also from time to time, so that a crash leaves few counters unknown.
+ */
 export function noteCounters(counters: Counters): CounterRecord {
   counters.noted = counters.known;
   return counterRecord(counters);
@@ -57,8 +72,9 @@ export function takeCounters(counters: Counters, count: number): number {
 }
 
 /**
- * Returns the record to write in one with the reservation of keys. `waiting`: messages that wait, when somebody would miss those
- * that are not used; not given when everybody understands that they are gone.
+ * Returns the record to write in one with the reservation of keys. `waiting`: messages that wait,
+ * when somebody would miss those that are not used; not given when everybody understands that they
+ * are gone.
  */
 export function reserveCounters(counters: Counters, waiting: number | undefined): CounterRecord {
   counters.reserved = counters.last + (waiting ?? reservedCounters);
@@ -74,11 +90,17 @@ export function goneBefore({ gone, told }: Counters, counter: number): CounterRa
 }
 
 /** The relay took what was sent under these, and with it the word about those that are gone. */
-export function acceptCounters(counters: Counters, range: CounterRange, told: CounterRange | undefined): void {
+export function acceptCounters(
+  counters: Counters,
+  range: CounterRange,
+  told: CounterRange | undefined,
+): void {
   settle(counters, range);
   if (told === undefined) return;
   counters.told = told;
-  if (counters.gone.length > 0) counters.gone = counters.gone.flatMap((each) => without(each, told));
+  if (counters.gone.length > 0) {
+    counters.gone = counters.gone.flatMap((each) => without(each, told));
+  }
   settle(counters, told);
 }
 
@@ -89,7 +111,9 @@ export function giveUpCounters(counters: Counters, range: CounterRange): void {
 
 /** Gives back reserved counters that were not used, unless something is open. */
 export function closeCounters(counters: Counters): CounterRecord {
-  if (counters.gone.length === 0 && counters.known === counters.last) counters.reserved = counters.last;
+  if (counters.gone.length === 0 && counters.known === counters.last) {
+    counters.reserved = counters.last;
+  }
   return noteCounters(counters);
 }
 
@@ -106,7 +130,9 @@ function settle(counters: Counters, range: CounterRange): void {
   const end = range.first + range.count - 1;
   if (end <= counters.known) return;
   // One after the other, as it is when nothing goes wrong.
-  if (counters.settled.length === 0 && range.first <= counters.known + 1) return void (counters.known = end);
+  if (counters.settled.length === 0 && range.first <= counters.known + 1) {
+    return void (counters.known = end);
+  }
   counters.settled = joined([...counters.settled, range]);
   const [lowest] = counters.settled;
   if (lowest === undefined || lowest.first > counters.known + 1) return;

@@ -1,6 +1,7 @@
 /**
- * Requests and replies that were handed on before their turn, because messages in front of them wait for a loop. When the log
- * comes to one of them, it is not handed on again: it holds the place in the log from then on, until its handler is done.
+ * Requests and replies that were handed on before their turn, because messages in front of them
+ * wait for a loop. When the log comes to one of them, it is not handed on again: it holds the place
+ * in the log from then on, until its handler is done.
  */
 import type { MessageId } from "../../../proto/mod.ts";
 import type { Incoming, Opened } from "../../content/incoming.ts";

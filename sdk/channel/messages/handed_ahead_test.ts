@@ -14,7 +14,10 @@ Deno.test("requests are handed on before their turn as long as they can be remem
   const hand = (): void => void handed++;
   for (let sequence = 1; sequence <= 65_537; sequence++) ahead.hand(request(sequence), hand);
   assertEquals(handed, 65_536);
-  assertEquals([ahead.arrived(request(1), () => {}), ahead.arrived(request(65_537), () => {})], [true, false]);
+  assertEquals([ahead.arrived(request(1), () => {}), ahead.arrived(request(65_537), () => {})], [
+    true,
+    false,
+  ]);
   ahead.hand(request(65_538), hand);
   assertEquals(handed, 65_537);
 });

@@ -1,14 +1,25 @@
 /**
- * Messages on their way to the application: a machine without waits. Every reader sees everything from where it began; a message is
- * done with when every reader is. Requests and replies are for others than readers, who say when they are done with them. Without a
- * reader messages wait, up to a limit: beyond it they are passed over unread and fetched again later. The table is in
+ * Messages on their way to the application: a machine without waits. Every reader sees everything
+ * from where it began; a message is done with when every reader is. Requests and replies are for
+ * others than readers, who say when they are done with them. Without a reader messages wait, up to
+ * a limit: beyond it they are passed over unread and fetched again later. The table is in
  * docs/channel_machine.md.
  */
-import type { Entry, InboxEffect, InboxEvent, InboxFacts, InboxState, Reader } from "./inbox_state.ts";
+import type {
+  Entry,
+  InboxEffect,
+  InboxEvent,
+  InboxFacts,
+  InboxState,
+  Reader,
+} from "./inbox_state.ts";
 
 const maxItems = 4096;
 const maxBytes = 8 * 1024 * 1024;
-/** Below both, there is room for messages that were passed over: fetching them is worth a good part of the inbox. */
+/**
+ * Below both, there is room for messages that were passed over: fetching them is worth a good part
+ * of the inbox.
+ */
 const [fewItems, fewBytes] = [maxItems / 16, maxBytes / 4];
 
 interface Run<I> {
@@ -96,9 +107,19 @@ function happen<I>(run: Run<I>, event: InboxEvent<I>): void {
   }
 }
 
-function arrived<I>(run: Run<I>, { item, lane, bytes }: Extract<InboxEvent<I>, { type: "arrived" }>): void {
+function arrived<I>(
+  run: Run<I>,
+  { item, lane, bytes }: Extract<InboxEvent<I>, { type: "arrived" }>,
+): void {
   const { state } = run;
-  const entry: Entry<I> = { item, number: state.count++, lane, bytes, isHandled: lane === "aside", isExpired: false };
+  const entry: Entry<I> = {
+    item,
+    number: state.count++,
+    lane,
+    bytes,
+    isHandled: lane === "aside",
+    isExpired: false,
+  };
   state.entries.push(entry);
   hold(state, entry, 1);
   settle(run, [entry]);
@@ -120,7 +141,9 @@ function serve<I>(run: Run<I>, reader: Reader): void {
 }
 
 function serveAll<I>(run: Run<I>): void {
-  for (const reader of run.state.readers.filter(({ waiting }) => waiting.length > 0)) serve(run, reader);
+  for (const reader of run.state.readers.filter(({ waiting }) => waiting.length > 0)) {
+    serve(run, reader);
+  }
 }
 
 /** A loop ends with the word; callers that share a reader all hear it, also later. */
@@ -170,7 +193,9 @@ function asks<I>(run: Run<I>, reader: Reader): void {
 function takes<I>(run: Run<I>, number: number): void {
   const reader = readerOf(run.state.readers, number);
   const entry = reader && take(run, reader);
-  if (entry !== undefined) run.effects.push({ type: "given", reader: number, operation: undefined, entry });
+  if (entry !== undefined) {
+    run.effects.push({ type: "given", reader: number, operation: undefined, entry });
+  }
 }
 
 /** The next one for it, which is open from here on. */
@@ -217,7 +242,8 @@ function passes<I>(run: Run<I>, number: number, entryNumber: number): void {
   const reader = readerOf(state.readers, number);
   if (!leave(reader?.open ?? state.ended, entryNumber)) return;
   const entry = entryOf(state, entryNumber);
-  // One that has ended, or whom nobody asks any more, may still be worked with; then nobody else has to want it.
+  // One that has ended, or whom nobody asks any more, may still be worked with; then nobody else
+  // has to want it.
   if (entry !== undefined) settle(run, [entry], reader?.at !== "reading");
 }
 
@@ -233,13 +259,18 @@ function ends<I>(run: Run<I>, number: number): void {
   const at = state.readers.findIndex(({ reader }) => reader === number);
   const [reader] = at < 0 ? [] : state.readers.splice(at, 1);
   if (reader === undefined) return;
-  if (reader.isManual) { for (const open of reader.open) if (!has(state.ended, open)) enter(state.ended, open); }
+  if (reader.isManual) {
+    for (const open of reader.open) if (!has(state.ended, open)) enter(state.ended, open);
+  }
   // Entries that the other readers have passed were waiting for this reader only.
   settle(run, [...state.entries]);
   for (const operation of reader.waiting) effects.push({ type: "ended", operation });
 }
 
-/** Lets go of those that everybody is done with. `isAcknowledged`: by a reader that has ended or was parked since. */
+/**
+ * Lets go of those that everybody is done with. `isAcknowledged`: by a reader that has ended or was
+ * parked since.
+ */
 function settle<I>(run: Run<I>, entries: readonly Entry<I>[], isAcknowledged = false): void {
   const { state } = run;
   let items: I[] | undefined;

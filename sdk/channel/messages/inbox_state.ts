@@ -1,6 +1,7 @@
 /**
- * Messages that wait for the application, and its readers. It is plain data, and `stepInbox` alone changes it. The table is in
- * docs/channel_machine.md. `I` is a message: a step looks at its lane and its size alone.
+ * Messages that wait for the application, and its readers. It is plain data, and `stepInbox` alone
+ * changes it. The table is in docs/channel_machine.md. `I` is a message: a step looks at its lane
+ * and its size alone.
  */
 import type { Incoming } from "../../content/incoming.ts";
 
@@ -41,7 +42,10 @@ export interface InboxState<I> {
   /** In the order in which they came. */
   readonly entries: Entry<I>[];
   count: number;
-  /** Of those that wait for readers. Requests and replies that wait for others are bounded by them, and hold up no message. */
+  /**
+   * Of those that wait for readers. Requests and replies that wait for others are bounded by them,
+   * and hold up no message.
+   */
   held: number;
   bytes: number;
   readonly readers: Reader[];
@@ -53,16 +57,30 @@ export interface InboxState<I> {
 
 /** Knowledge of the other rooms at the moment of a step. */
 export interface InboxFacts<I> {
-  /** More is done with than may come again after a crash: those that wait are given nothing, until the disk has come nearer. */
+  /**
+   * More is done with than may come again after a crash: those that wait are given nothing, until
+   * the disk has come nearer.
+   */
   readonly isFarAhead: boolean;
-  /** The application wants no messages: each is done with as it arrives. Requests and replies still come. */
+  /**
+   * The application wants no messages: each is done with as it arrives. Requests and replies still
+   * come.
+   */
   readonly isDiscarding: boolean;
-  /** Whether a message's time is over; then it is not shown. Asked once it would be, and not again when it was. */
+  /**
+   * Whether a message's time is over; then it is not shown. Asked once it would be, and not again
+   * when it was.
+   */
   readonly isExpired: (item: I) => boolean;
 }
 
 export type InboxEvent<I> =
-  | { readonly type: "arrived"; readonly item: I; readonly lane: Entry<I>["lane"]; readonly bytes: number }
+  | {
+    readonly type: "arrived";
+    readonly item: I;
+    readonly lane: Entry<I>["lane"];
+    readonly bytes: number;
+  }
   /** The handler of a request or a reply is done. */
   | { readonly type: "handled"; readonly number: number }
   | {

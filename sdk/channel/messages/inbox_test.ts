@@ -1,4 +1,7 @@
-/** The table of docs/channel_machine.md. The runner's tests have its rows with loops; orders of events are tried in tests/small_worlds. */
+/**
+ * The table of docs/channel_machine.md. The runner's tests have its rows with loops; orders of
+ * events are tried in tests/small_worlds.
+ */
 import { assertEquals } from "@std/assert";
 import { isFullInbox, isNearlyEmptyInbox, stepInbox } from "./inbox.ts";
 import { type InboxEffect, type InboxEvent, newInbox } from "./inbox_state.ts";
@@ -16,7 +19,9 @@ class Program {
   step(...events: InboxEvent<string>[]): this {
     const { late, isDiscarding, isFarAhead } = this;
     const facts = { isDiscarding, isFarAhead, isExpired: (item: string) => late.includes(item) };
-    for (const event of events) for (const effect of stepInbox(this.state, event, facts)) this.#hear(effect);
+    for (const event of events) {
+      for (const effect of stepInbox(this.state, event, facts)) this.#hear(effect);
+    }
     return this;
   }
 
@@ -24,17 +29,26 @@ class Program {
     if (effect.type === "done") return void this.done.push(...effect.items);
     if (effect.type === "given") this.given.push(effect.entry.item);
     if (effect.operation === undefined) return;
-    this.told.push(`${effect.operation} ${effect.type === "given" ? effect.entry.item : effect.type}`);
+    this.told.push(
+      `${effect.operation} ${effect.type === "given" ? effect.entry.item : effect.type}`,
+    );
   }
 
   /** Calls for the next one. */
   wait(reader: number, ...operations: number[]): this {
-    return this.step(...operations.map((operation) => ({ type: "waits", reader, operation }) as const));
+    return this.step(
+      ...operations.map((operation) => ({ type: "waits", reader, operation }) as const),
+    );
   }
 
   arrive(items: string, bytes = 1): this {
     for (const item of items) {
-      this.step({ type: "arrived", item, lane: item === "r" ? "request" : item === "o" ? "aside" : "message", bytes });
+      this.step({
+        type: "arrived",
+        item,
+        lane: item === "r" ? "request" : item === "o" ? "aside" : "message",
+        bytes,
+      });
     }
     return this;
   }
@@ -78,7 +92,9 @@ Deno.test("inbox: callers that share a reader hold up others only while one of t
   );
   program.wait(2, 2).arrive("c").wait(2, 3).arrive("d").next(1).next(1).next(1);
   assertEquals([program.told, program.done], [["1 b", "2 c", "3 d"], ["a", "b", "c", "d"]]);
-  program.wait(2, 4).step({ type: "withdraws", reader: 2, operation: 4 }).arrive("e").next(1).next(1);
+  program.wait(2, 4).step({ type: "withdraws", reader: 2, operation: 4 }).arrive("e").next(1).next(
+    1,
+  );
   assertEquals(program.done.at(-1), "e");
 });
 
@@ -100,18 +116,28 @@ Deno.test("inbox: calls get what is here before the end; a loop hears it once, a
 
 Deno.test("inbox: a reader that ends tells those that wait, and a message that is given back goes to one of them", () => {
   const program = new Program().begin(1, { isManual: true }).arrive("a").wait(1, 1, 2);
-  program.step({ type: "gives_back", reader: 1, number: 0 }).wait(1, 3).step({ type: "ends", reader: 1 });
+  program.step({ type: "gives_back", reader: 1, number: 0 }).wait(1, 3).step({
+    type: "ends",
+    reader: 1,
+  });
   assertEquals(program.told, ["1 a", "2 a", "3 ended"]);
 });
 
 Deno.test("inbox: a message that is given back comes before the next, and those that were passed behind it do not", () => {
   const program = new Program().begin(1, { isManual: true }).arrive("abc").next(1).next(1);
-  program.step({ type: "gives_back", reader: 1, number: 0 }, { type: "passes", reader: 1, number: 1 }).next(1).next(1);
+  program.step({ type: "gives_back", reader: 1, number: 0 }, {
+    type: "passes",
+    reader: 1,
+    number: 1,
+  }).next(1).next(1);
   assertEquals([program.given, program.done], [["a", "b", "a", "c"], ["b"]]);
 });
 
 Deno.test("inbox: a loop by hand that has ended may still pass what it works on", () => {
-  const program = new Program().begin(1, { isManual: true }).arrive("a").next(1).step({ type: "ends", reader: 1 });
+  const program = new Program().begin(1, { isManual: true }).arrive("a").next(1).step({
+    type: "ends",
+    reader: 1,
+  });
   assertEquals([program.done, program.state.ended.length], [[], 1]);
   program.step({ type: "passes", reader: 1, number: 0 });
   assertEquals([program.done, program.state.ended.length], [["a"], 0]);
@@ -123,7 +149,10 @@ Deno.test("inbox: loops by hand that come and go keep one message once, and each
     program.begin(reader, { isManual: true }).next(reader).step({ type: "ends", reader });
   }
   assertEquals([program.given, program.state.ended], [["a", "a", "a"], [0]]);
-  assertEquals([program.step({ type: "passes", reader: 2, number: 0 }).done, program.state.ended], [["a"], []]);
+  assertEquals([program.step({ type: "passes", reader: 2, number: 0 }).done, program.state.ended], [
+    ["a"],
+    [],
+  ]);
 });
 
 Deno.test("inbox: a request is done with when it is handled, and readers of all have passed it", () => {
@@ -149,9 +178,15 @@ Deno.test("inbox: it is full by number and by bytes, and requests take no room",
 });
 
 Deno.test("inbox: words of a reader that has ended, and of entries that are gone, change nothing", () => {
-  const program = new Program().begin(1).arrive("a").next(1).next(1).step({ type: "ends", reader: 1 });
+  const program = new Program().begin(1).arrive("a").next(1).next(1).step({
+    type: "ends",
+    reader: 1,
+  });
   const before = structuredClone(program.state);
-  program.step({ type: "takes", reader: 1 }, { type: "passes", reader: 1, number: 0 }, { type: "handled", number: 0 });
+  program.step({ type: "takes", reader: 1 }, { type: "passes", reader: 1, number: 0 }, {
+    type: "handled",
+    number: 0,
+  });
   program.step({ type: "gives_back", reader: 1, number: 0 }, { type: "asks", reader: 1 });
   assertEquals(structuredClone(program.state), before);
 });

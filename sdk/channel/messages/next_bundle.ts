@@ -1,9 +1,19 @@
-/** The next bundle: taken from the queue, asked for, sealed, and given to the relay, if nothing holds it up. */
+/**
+ * The next bundle: taken from the queue, asked for, sealed, and given to the relay, if nothing
+ * holds it up.
+ */
 import type { CounterRecord } from "../records.ts";
 import { type Bundle, isAbandoned, type SealedBundle } from "./bundles.ts";
 import { goneBefore, reserveCounters, takeCounters } from "./counters.ts";
 import { forget, giveUp, numberOf, type Run, scatter, setApart, wake } from "./outbox_run.ts";
-import { full, gathering, nothing, type OutboxFacts, type OutboxState, unheld } from "./outbox_state.ts";
+import {
+  full,
+  gathering,
+  nothing,
+  type OutboxFacts,
+  type OutboxState,
+  unheld,
+} from "./outbox_state.ts";
 import { countQueued, isEmptyQueue, putBack, takeBundle } from "./send_queue.ts";
 
 /** For a commit of another member. */
@@ -15,7 +25,9 @@ export function goOn<M>(run: Run<M>, isTurn: boolean): void {
   const { state, facts, effects } = run;
   for (;;) {
     const { at } = state.next;
-    if (!run.mayWork || at === "gathering" || at === "asking" || at === "sealing" || at === "over") return;
+    if (
+      !run.mayWork || at === "gathering" || at === "asking" || at === "sealing" || at === "over"
+    ) return;
     if (!passHold(run)) return;
     if (at === "full" && state.underWay.length > 0) return;
     if (isEmptyQueue(state.queue) || !hasRoom(state, facts.epoch)) return;
@@ -28,7 +40,10 @@ export function goOn<M>(run: Run<M>, isTurn: boolean): void {
   }
 }
 
-/** Nothing of an epoch leaves while something of another one is under way, which might be refused and come after it. */
+/**
+ * Nothing of an epoch leaves while something of another one is under way, which might be refused
+ * and come after it.
+ */
 function hasRoom<M>({ underWay }: OutboxState<M>, epoch: number): boolean {
   let bytes = 0;
   for (const { made } of underWay) {
@@ -38,7 +53,10 @@ function hasRoom<M>({ underWay }: OutboxState<M>, epoch: number): boolean {
   return underWay.length < maxUnderWay && bytes < maxUnderWayBytes;
 }
 
-/** Returns whether nothing holds messages up. A hold begins when everything that was under way is back. */
+/**
+ * Returns whether nothing holds messages up. A hold begins when everything that was under way is
+ * back.
+ */
 function passHold<M>(run: Run<M>): boolean {
   const { state, facts } = run;
   const { hold } = state;
@@ -52,7 +70,9 @@ function passHold<M>(run: Run<M>): boolean {
     case "standing": {
       const { by } = hold;
       if (state.underWay.length > 0) return false;
-      if (by.kind === "run" || (by.kind === "epoch" && facts.epoch >= by.epoch)) return endHold(run);
+      if (by.kind === "run" || (by.kind === "epoch" && facts.epoch >= by.epoch)) {
+        return endHold(run);
+      }
       state.hold = by.kind === "epoch"
         ? { at: "waiting_epoch", epoch: by.epoch, timer: wake(run, catchUpMs) }
         : { at: "waiting", timer: wake(run, facts.jitter(by.ms)) };
@@ -85,7 +105,9 @@ function sendNext<M>(run: Run<M>): void {
   const { made } = bundle;
   const mayStand = bundle.fate.at === "may_stand";
   const sealed = made?.life === state.counters.life ? made.sealed : undefined;
-  if (sealed !== undefined && (mayStand || sealed.epoch === facts.epoch)) return depart(run, bundle, mayStand);
+  if (sealed !== undefined && (mayStand || sealed.epoch === facts.epoch)) {
+    return depart(run, bundle, mayStand);
+  }
   if (!facts.mayPost) return giveUp(run, bundle, { by: "silenced", mayStand });
   seal(run, bundle);
 }
@@ -96,26 +118,43 @@ function seal<M>(run: Run<M>, bundle: Bundle<M>): void {
   const { counters } = state;
   const { made, messages } = bundle;
   const isOfThisLife = made?.life === counters.life;
-  const first = made !== undefined && isOfThisLife ? made.first : takeCounters(counters, messages.length);
-  bundle.made = { first, life: counters.life, gone: goneBefore(counters, first), sealed: undefined };
+  const first = made !== undefined && isOfThisLife
+    ? made.first
+    : takeCounters(counters, messages.length);
+  bundle.made = {
+    first,
+    life: counters.life,
+    gone: goneBefore(counters, first),
+    sealed: undefined,
+  };
   const job = numberOf(run);
   state.next = { at: "sealing", job, bundle };
   effects.push({ type: "seal", job, bundle });
 }
 
 /** Whether no reservation on disk covers its counters. */
-export function needsReservation<M>({ counters }: OutboxState<M>, { made, messages }: Bundle<M>): boolean {
-  return made !== undefined && made.life === counters.life && made.first + messages.length - 1 > counters.reserved;
+export function needsReservation<M>(
+  { counters }: OutboxState<M>,
+  { made, messages }: Bundle<M>,
+): boolean {
+  return made !== undefined && made.life === counters.life &&
+    made.first + messages.length - 1 > counters.reserved;
 }
 
-/** The keys of this job are about to be reserved: what this returns goes with them, in one write. It is no step, and has no effects. */
+/**
+ * The keys of this job are about to be reserved: what this returns goes with them, in one write. It
+ * is no step, and has no effects.
+ */
 export function reserveFor<M>(
   { next, counters, queue }: OutboxState<M>,
   job: number,
   { doAllReadBundles }: Pick<OutboxFacts, "doAllReadBundles">,
 ): CounterRecord | undefined {
   if (next.at !== "sealing" || next.job !== job) return undefined;
-  return reserveCounters(counters, doAllReadBundles ? undefined : Math.min(countQueued(queue), maxUnderWay));
+  return reserveCounters(
+    counters,
+    doAllReadBundles ? undefined : Math.min(countQueued(queue), maxUnderWay),
+  );
 }
 
 export function hasSealed<M>(run: Run<M>, job: number, as: SealedBundle): void {
@@ -125,7 +164,8 @@ export function hasSealed<M>(run: Run<M>, job: number, as: SealedBundle): void {
   const { bundle } = next;
   state.next = nothing;
   if (bundle.made !== undefined) bundle.made.sealed = as;
-  // The group may have moved before its keys were at work: the policy of the epoch in which it is sealed counts.
+  // The group may have moved before its keys were at work: the policy of the epoch in which it is
+  // sealed counts.
   if (as.epoch === facts.epoch && !facts.mayPost) {
     return giveUp(run, bundle, { by: "silenced", mayStand: bundle.fate.at === "may_stand" });
   }
@@ -137,7 +177,9 @@ function depart<M>(run: Run<M>, bundle: Bundle<M>, isAsItWas = false): void {
   const { state, facts, effects } = run;
   const { made, messages, fate } = bundle;
   const mayStand = fate.at === "may_stand";
-  const isWanted = mayStand ? !isAbandoned(bundle) : messages.every(({ caller }) => caller !== "gone");
+  const isWanted = mayStand
+    ? !isAbandoned(bundle)
+    : messages.every(({ caller }) => caller !== "gone");
   const isReadable = messages.length === 1 || isAsItWas || facts.mayBundle;
   if (!isWanted || !isReadable) return scatter(run, bundle);
   const sealed = made?.life === state.counters.life ? made.sealed : undefined;

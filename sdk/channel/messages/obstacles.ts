@@ -1,4 +1,7 @@
-/** Reasons that hold up a message which the relay has not taken: a commit that is not here yet, or time. */
+/**
+ * Reasons that hold up a message which the relay has not taken: a commit that is not here yet, or
+ * time.
+ */
 
 /** A refusal of the relay, or a lost answer. */
 export interface Refused {
@@ -23,9 +26,16 @@ const passing: ReadonlySet<string> = new Set([
   "internal",
   "membership_lapsed",
 ]);
-const lost: ReadonlySet<string> = new Set(["transport_error", "connection_error", "relay_draining", "slow_reader"]);
+const lost: ReadonlySet<string> = new Set([
+  "transport_error",
+  "connection_error",
+  "relay_draining",
+  "slow_reader",
+]);
 
-/** Returns the condition for sending the same message again; undefined for an error that is final. */
+/**
+ * Returns the condition for sending the same message again; undefined for an error that is final.
+ */
 export function obstacleOf(why: Refused, sealedIn: number): Obstacle | undefined {
   const { code, epoch, retryAfterMs } = why;
   if (code === "epoch_conflict" && (epoch === undefined || epoch > sealedIn)) {

@@ -1,11 +1,18 @@
 /**
- * Messages on their way out: a machine without waits. They reach the log in the order in which they were given; several are under
- * way at once, and those that wait together go together. A message keeps its id through every retry, so the relay takes it once: after
- * a lost connection the same bytes go again, after another member's commit it is sealed anew under the same id. The table is in
- * docs/channel_machine.md: what is not in it changes nothing.
+ * Messages on their way out: a machine without waits. They reach the log in the order in which they
+ * were given; several are under way at once, and those that wait together go together. A message
+ * keeps its id through every retry, so the relay takes it once: after a lost connection the same
+ * bytes go again, after another member's commit it is sealed anew under the same id. The table is
+ * in docs/channel_machine.md: what is not in it changes nothing.
  */
 import { type Bundle, countersOf, isAbandoned, type Message, unsent } from "./bundles.ts";
-import { acceptCounters, closeCounters, giveUpCounters, noteCounters, restartCounters } from "./counters.ts";
+import {
+  acceptCounters,
+  closeCounters,
+  giveUpCounters,
+  noteCounters,
+  restartCounters,
+} from "./counters.ts";
 import { endHold, goOn, hasSealed } from "./next_bundle.ts";
 import { isNoRoom, type Obstacle, obstacleOf, type Refused } from "./obstacles.ts";
 import {
@@ -32,14 +39,34 @@ import {
   type OutboxStep,
   unheld,
 } from "./outbox_state.ts";
-import { countQueued, enqueue, newSendQueue, putBack, removeBundle, removeMessage } from "./send_queue.ts";
+import {
+  countQueued,
+  enqueue,
+  newSendQueue,
+  putBack,
+  removeBundle,
+  removeMessage,
+} from "./send_queue.ts";
 
-/** Until settled counters are on disk. After a crash, messages that the relay took within this time may be told as gone if it hides them. */
+/**
+ * Until settled counters are on disk. After a crash, messages that the relay took within this time
+ * may be told as gone if it hides them.
+ */
 const noteMs = 1_000;
 const [maxWaiting, maxWaitingBytes] = [4096, 32 * 1024 * 1024];
 
-export function stepOutbox<M>(state: OutboxState<M>, event: OutboxEvent<M>, facts: OutboxFacts): OutboxStep<M> {
-  const run: Run<M> = { state, facts, mayWork: facts.work !== undefined, effects: [], write: undefined };
+export function stepOutbox<M>(
+  state: OutboxState<M>,
+  event: OutboxEvent<M>,
+  facts: OutboxFacts,
+): OutboxStep<M> {
+  const run: Run<M> = {
+    state,
+    facts,
+    mayWork: facts.work !== undefined,
+    effects: [],
+    write: undefined,
+  };
   if (state.next.at === "over") settle(run, event);
   else {
     const isTurn = happen(run, event);
@@ -111,7 +138,10 @@ function tellEmpty<M>({ state, effects }: Run<M>): void {
   state.whenEmpty = nobody;
 }
 
-/** Callers of queued messages need not wait for a permit, and a wait that a relay has asked for is not the next one's. */
+/**
+ * Callers of queued messages need not wait for a permit, and a wait that a relay has asked for is
+ * not the next one's.
+ */
 function rest<M>(run: Run<M>): void {
   const { state, mayWork } = run;
   if (state.isResting === !mayWork) return;
@@ -120,7 +150,9 @@ function rest<M>(run: Run<M>): void {
   state.noting = undefined;
   const { hold } = state;
   if (hold.at === "waiting") endHold(run);
-  if (hold.at === "standing" && hold.by.kind === "wait") state.hold = { ...hold, by: { kind: "run" } };
+  if (hold.at === "standing" && hold.by.kind === "wait") {
+    state.hold = { ...hold, by: { kind: "run" } };
+  }
   for (const message of allMessages(state)) tellQueued(run, message);
 }
 
@@ -141,7 +173,9 @@ function find<M>({ queue, next, underWay }: OutboxState<M>, order: number): Held
   const isIt = (each: Message<M>): boolean => each.order === order;
   const waiting = queue.messages.find(isIt);
   if (waiting !== undefined) return { message: waiting, bundle: undefined };
-  const bundles = "bundle" in next ? [next.bundle, ...queue.bundles, ...underWay] : [...queue.bundles, ...underWay];
+  const bundles = "bundle" in next
+    ? [next.bundle, ...queue.bundles, ...underWay]
+    : [...queue.bundles, ...underWay];
   for (const bundle of bundles) {
     const message = bundle.messages.find(isIt);
     if (message !== undefined) return { message, bundle };
@@ -206,7 +240,8 @@ function taken<M>(run: Run<M>, call: number, isDuplicate: boolean): void {
     const mayStand = since !== undefined || messages.some(({ mayBeKnown }) => mayBeKnown);
     // Its counter stays a used one: if the relay has dropped the message, those that count miss it.
     if (isDuplicate && !mayStand) effects.push({ type: "false_duplicate" });
-    // It stands there under another counter, since an earlier life or membership: this one was not used.
+    // It stands there under another counter, since an earlier life or membership: this one was not
+    // used.
     if (isDuplicate && mayStand && since !== counters.life) giveUpCounters(counters, range);
     else acceptCounters(counters, range, isDuplicate ? undefined : made.gone);
   }
@@ -221,7 +256,9 @@ function refused<M>(run: Run<M>, call: number, why: Refused): boolean {
     scatter(run, next.bundle);
     const obstacle = obstacleOf(why, run.facts.epoch);
     if (obstacle !== undefined) hold(run, obstacle);
-    else for (const message of takeGroup(run, next.group)) reject(run, message, { by: "refused", why });
+    else {for (const message of takeGroup(run, next.group)) {
+        reject(run, message, { by: "refused", why });
+      }}
     return true;
   }
   const bundle = back(run, call);
@@ -232,7 +269,9 @@ function refused<M>(run: Run<M>, call: number, why: Refused): boolean {
 function refusedBundle<M>(run: Run<M>, bundle: Bundle<M>, why: Refused): void {
   const { state, facts } = run;
   const isDissolving = state.hold.at === "standing" && state.hold.isDissolving;
-  if (why.code === "quota_exceeded" && (bundle.messages.length > 1 || isDissolving)) return dissolve(run, bundle);
+  if (why.code === "quota_exceeded" && (bundle.messages.length > 1 || isDissolving)) {
+    return dissolve(run, bundle);
+  }
   const obstacle = obstacleOf(why, bundle.made?.sealed?.epoch ?? 0);
   if (obstacle === undefined) return giveUp(run, bundle, { by: "refused", why });
   const noRoom = isNoRoom(why) ? why : undefined;
@@ -261,7 +300,10 @@ function hold<M>({ state }: Run<M>, by: Obstacle): void {
   state.hold = { at: "standing", by, isDissolving };
 }
 
-/** A bundle that the quota does not take whole goes in parts, when everything that was sent behind it is back. */
+/**
+ * A bundle that the quota does not take whole goes in parts, when everything that was sent behind
+ * it is back.
+ */
 function dissolve<M>(run: Run<M>, bundle: Bundle<M>): void {
   const { state } = run;
   const by: Obstacle = state.hold.at === "standing" ? state.hold.by : { kind: "run" };

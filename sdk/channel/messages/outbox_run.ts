@@ -1,8 +1,25 @@
-/** One step of the outbox under way, and the few things that all of its parts say: how messages and bundles end, or wait again. */
+/**
+ * One step of the outbox under way, and the few things that all of its parts say: how messages and
+ * bundles end, or wait again.
+ */
 import type { CounterRecord } from "../records.ts";
-import { type Bundle, countersOf, isQueued, mayStand, type Message, orderOf, type SendGroup } from "./bundles.ts";
+import {
+  type Bundle,
+  countersOf,
+  isQueued,
+  mayStand,
+  type Message,
+  orderOf,
+  type SendGroup,
+} from "./bundles.ts";
 import { giveUpCounters } from "./counters.ts";
-import { allMessages, type OutboxEffect, type OutboxFacts, type OutboxState, type Rejection } from "./outbox_state.ts";
+import {
+  allMessages,
+  type OutboxEffect,
+  type OutboxFacts,
+  type OutboxState,
+  type Rejection,
+} from "./outbox_state.ts";
 import { removeBundle, removeMessage, scatterInto } from "./send_queue.ts";
 
 export interface Run<M> {
@@ -27,7 +44,9 @@ export function wake<M>(run: Run<M>, afterMs: number): number {
 /** It is held nowhere any more. */
 export function reject<M>({ effects }: Run<M>, message: Message<M>, why: Rejection): void {
   if (message.caller === "waits") effects.push({ type: "rejected", message, why });
-  else if (message.caller === "told" && why.by !== "over") effects.push({ type: "undelivered", why });
+  else if (message.caller === "told" && why.by !== "over") {
+    effects.push({ type: "undelivered", why });
+  }
 }
 
 /** Its caller need not wait for the connection. */
@@ -47,9 +66,12 @@ export function forget<M>(run: Run<M>, bundle: Bundle<M>): void {
     each.made = undefined;
   };
   unmake(bundle);
-  // Counters grow with what goes: those behind it take later ones too, unless the relay may know them.
+  // Counters grow with what goes: those behind it take later ones too, unless the relay may know
+  // them.
   for (const each of queue.bundles) {
-    if (each.fate.at === "unsent" && each.made !== undefined && orderOf(each) > orderOf(bundle)) unmake(each);
+    if (each.fate.at === "unsent" && each.made !== undefined && orderOf(each) > orderOf(bundle)) {
+      unmake(each);
+    }
   }
 }
 
@@ -58,7 +80,10 @@ export function drop<M>({ effects }: Run<M>, { made }: Bundle<M>, mayStand: bool
   effects.push({ type: "dropped", counter: made.first, epoch: made.sealed.epoch, mayStand });
 }
 
-/** A bundle that the relay does not have: its counters are gone, and its messages wait again in their place. */
+/**
+ * A bundle that the relay does not have: its counters are gone, and its messages wait again in
+ * their place.
+ */
 export function scatter<M>(run: Run<M>, bundle: Bundle<M>): void {
   forget(run, bundle);
   scatterInto(run.state.queue, bundle.messages.filter(({ caller }) => caller !== "gone"));
@@ -72,7 +97,9 @@ export function giveUp<M>(run: Run<M>, bundle: Bundle<M>, why: Rejection): void 
 
 /** Returns those of a group that wait, in no bundle. */
 export function takeGroup<M>({ state: { queue } }: Run<M>, group: SendGroup): Message<M>[] {
-  return queue.messages.filter((each) => each.group === group).filter((each) => removeMessage(queue, each));
+  return queue.messages.filter((each) => each.group === group).filter((each) =>
+    removeMessage(queue, each)
+  );
 }
 
 /** From here on each of them goes alone. */
@@ -80,7 +107,10 @@ export function setApart<M>({ state }: Run<M>, group: SendGroup): void {
   for (const message of allMessages(state)) if (message.group === group) message.goes = "alone";
 }
 
-/** Those that may wait for longer stay, and those that may stand: the relay says first whether they do. */
+/**
+ * Those that may wait for longer stay, and those that may stand: the relay says first whether they
+ * do.
+ */
 export function giveUpAll<M>(run: Run<M>, why: Rejection): void {
   const { queue } = run.state;
   for (const bundle of [...queue.bundles]) {

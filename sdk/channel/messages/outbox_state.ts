@@ -1,7 +1,8 @@
 /**
- * The state of messages on their way out: those that wait, the next bundle, those that are under way, and the reason why nothing
- * leaves. It is plain data, and `stepOutbox` alone changes it. The tables are in docs/channel_machine.md. `M` is the content of a
- * message, and who waits for it: no step looks at that.
+ * The state of messages on their way out: those that wait, the next bundle, those that are under
+ * way, and the reason why nothing leaves. It is plain data, and `stepOutbox` alone changes it. The
+ * tables are in docs/channel_machine.md. `M` is the content of a message, and who waits for it: no
+ * step looks at that.
  */
 import type { MessageId } from "../../../proto/mod.ts";
 import type { Permit } from "../connection/permit.ts";
@@ -19,7 +20,12 @@ export type Next<M> =
   /** Until the turn of the event loop ends: messages that are given in one turn go together. */
   | { readonly at: "gathering" }
   /** The relay is asked whether an earlier process has sent this group. */
-  | { readonly at: "asking"; readonly call: number; readonly bundle: Bundle<M>; readonly group: SendGroup }
+  | {
+    readonly at: "asking";
+    readonly call: number;
+    readonly bundle: Bundle<M>;
+    readonly group: SendGroup;
+  }
   | { readonly at: "sealing"; readonly job: number; readonly bundle: Bundle<M> }
   /** For good. */
   | { readonly at: "over" };
@@ -28,8 +34,8 @@ export type Next<M> =
 export type Hold =
   | { readonly at: "none" }
   /**
-   * Until everything that is under way is back. `isDissolving`: a bundle was refused as too much for the quota, and what was behind
-   * it was refused because of it.
+   * Until everything that is under way is back. `isDissolving`: a bundle was refused as too much
+   * for the quota, and what was behind it was refused because of it.
    */
   | { readonly at: "standing"; readonly by: Obstacle; readonly isDissolving: boolean }
   | { readonly at: "waiting"; readonly timer: number }
@@ -44,7 +50,10 @@ export interface OutboxState<M> {
   readonly counters: Counters;
   /** Settled counters are noted when it ends. */
   noting: { readonly timer: number } | undefined;
-  /** There was no permission to work when it was looked at last, and those that are queued were told. */
+  /**
+   * There was no permission to work when it was looked at last, and those that are queued were
+   * told.
+   */
   isResting: boolean;
   /** They wait until nothing waits here and nothing is under way. */
   whenEmpty: readonly number[];
@@ -105,15 +114,31 @@ export type OutboxEffect<M> =
   | { readonly type: "gather" }
   | { readonly type: "ask"; readonly call: number; readonly id: MessageId }
   | { readonly type: "seal"; readonly job: number; readonly bundle: Bundle<M> }
-  | { readonly type: "send"; readonly call: number; readonly bundle: Bundle<M>; readonly sealed: SealedBundle }
-  /** The relay lets nothing of a run overtake what it refused of it: what is sent from here on is of another one. */
+  | {
+    readonly type: "send";
+    readonly call: number;
+    readonly bundle: Bundle<M>;
+    readonly sealed: SealedBundle;
+  }
+  /**
+   * The relay lets nothing of a run overtake what it refused of it: what is sent from here on is of
+   * another one.
+   */
   | { readonly type: "begin_run" }
   | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
   /** To be written beside all others: nobody waits, and nothing rests on it. */
   | { readonly type: "note"; readonly record: CounterRecord }
   | { readonly type: "settle"; readonly operation: number }
-  /** The relay was given it, and is not any more. `mayStand`: nobody can tell whether it stands in the log. */
-  | { readonly type: "dropped"; readonly counter: number; readonly epoch: number; readonly mayStand: boolean }
+  /**
+   * The relay was given it, and is not any more. `mayStand`: nobody can tell whether it stands in
+   * the log.
+   */
+  | {
+    readonly type: "dropped";
+    readonly counter: number;
+    readonly epoch: number;
+    readonly mayStand: boolean;
+  }
   /** The relay has them. */
   | { readonly type: "accepted"; readonly messages: readonly Message<M>[] }
   /** Its caller need not wait: it is sent later. */
@@ -144,7 +169,10 @@ export function restoreOutbox<M>(counters: CounterRecord): OutboxState<M> {
   };
 }
 
-/** Without everything that is in memory alone: `restoreOutbox` must make the same of what is on disk. */
+/**
+ * Without everything that is in memory alone: `restoreOutbox` must make the same of what is on
+ * disk.
+ */
 export function forgetOutbox<M>({ counters }: OutboxState<M>): OutboxState<M> {
   return restoreOutbox(counterRecord(counters));
 }

@@ -1,4 +1,7 @@
-/** The table of docs/channel_machine.md, row by row. Orders of events are tried in tests/small_worlds. */
+/**
+ * The table of docs/channel_machine.md, row by row. Orders of events are tried in
+ * tests/small_worlds.
+ */
 import { assertEquals } from "@std/assert";
 import { binaryIdFromBytes, type MessageId } from "../../../proto/mod.ts";
 import type { CounterRecord } from "../records.ts";
@@ -16,7 +19,8 @@ import {
   restoreOutbox,
 } from "./outbox_state.ts";
 
-const idOf = (letter: string): MessageId => binaryIdFromBytes<MessageId>(new Uint8Array(16).fill(letter.charCodeAt(0)));
+const idOf = (letter: string): MessageId =>
+  binaryIdFromBytes<MessageId>(new Uint8Array(16).fill(letter.charCodeAt(0)));
 
 const calm: OutboxFacts = {
   work: calmPermit(),
@@ -31,7 +35,9 @@ const calm: OutboxFacts = {
 const offline = { work: undefined };
 const apart = { mayBundle: false };
 
-type Given = Partial<Pick<Message<string>, "id" | "untilMs" | "group" | "goes" | "mayBeKnown" | "bytes">>;
+type Given = Partial<
+  Pick<Message<string>, "id" | "untilMs" | "group" | "goes" | "mayBeKnown" | "bytes">
+>;
 
 class Agent {
   readonly state = restoreOutbox<string>({ reserved: 0, known: 0 });
@@ -124,7 +130,9 @@ class Agent {
 
   /** Bundles as they were given to the relay. */
   get sent(): string[] {
-    return this.effects.flatMap((effect) => effect.type === "send" ? [lettersOf(effect.bundle)] : []);
+    return this.effects.flatMap((effect) =>
+      effect.type === "send" ? [lettersOf(effect.bundle)] : []
+    );
   }
 
   get told(): string[] {
@@ -178,7 +186,10 @@ Deno.test("outbox: without bundles each goes alone, and several are under way", 
 });
 
 Deno.test("outbox: beside members that do not read bundles no more counters are reserved than messages that wait", () => {
-  assertEquals(new Agent({ ...apart, doAllReadBundles: false }).send("a").send("b").turn().written, ["2 0", "2 0"]);
+  assertEquals(
+    new Agent({ ...apart, doAllReadBundles: false }).send("a").send("b").turn().written,
+    ["2 0", "2 0"],
+  );
 });
 
 Deno.test("outbox: nothing goes without a permit; a queued caller is told at once, or when it ends", () => {
@@ -200,26 +211,43 @@ Deno.test("outbox: a lost answer brings the same bytes again, under the same cou
   const agent = new Agent().send("a").turn().refused("connection_error").time().turn();
   assertEquals([agent.sent, agent.counters, agent.count("seal")], [["a", "a"], [1], 1]);
   agent.taken(true);
-  assertEquals([agent.told, agent.count("false_duplicate"), agent.state.counters.known], [["a"], 0, 1]);
+  assertEquals([agent.told, agent.count("false_duplicate"), agent.state.counters.known], [
+    ["a"],
+    0,
+    1,
+  ]);
 });
 
 Deno.test("outbox: a duplicate of what was sent once is a lie; of what may be known, its counter was not used", () => {
   assertEquals(new Agent().send("a").turn().taken(true).count("false_duplicate"), 1);
   const known = new Agent().send("a", { mayBeKnown: true }).turn().taken(true);
-  assertEquals([known.told, known.count("false_duplicate"), known.state.counters.gone.length], [["a"], 0, 1]);
+  assertEquals([known.told, known.count("false_duplicate"), known.state.counters.gone.length], [
+    ["a"],
+    0,
+    1,
+  ]);
 });
 
 Deno.test("outbox: a conflict waits for that epoch, and the message is sealed anew under its counter", () => {
   const agent = new Agent().send("a").turn().refused("epoch_conflict", { epoch: 4 });
   assertEquals(agent.state.hold.at, "waiting_epoch");
   agent.know({ epoch: 4 }).turn();
-  assertEquals([agent.sent, agent.counters, agent.count("seal"), agent.count("begin_run")], [["a", "a"], [1], 2, 1]);
+  assertEquals([agent.sent, agent.counters, agent.count("seal"), agent.count("begin_run")], [
+    ["a", "a"],
+    [1],
+    2,
+    1,
+  ]);
 });
 
 Deno.test("outbox: 30 s later those that are not queued reject, and the others stay", () => {
   const agent = new Agent(apart).send("a").queue("b").turn();
   agent.refused("epoch_conflict", { epoch: 4 }).refused("epoch_conflict", { epoch: 4 }).time();
-  assertEquals([agent.told, agent.state.hold.at, agent.state.next.at], [["a not_arrived"], "none", "sealing"]);
+  assertEquals([agent.told, agent.state.hold.at, agent.state.next.at], [
+    ["a not_arrived"],
+    "none",
+    "sealing",
+  ]);
 });
 
 Deno.test("outbox: 30 s later one that may stand is not told that it was not sent: it goes again as it was", () => {
@@ -229,7 +257,9 @@ Deno.test("outbox: 30 s later one that may stand is not told that it was not sen
 });
 
 Deno.test("outbox: an obstacle waits for everything that is under way, then its time, then begins a run", () => {
-  const agent = new Agent(apart).send("a").send("b").turn().refused("overloaded", { retryAfterMs: 700 });
+  const agent = new Agent(apart).send("a").send("b").turn().refused("overloaded", {
+    retryAfterMs: 700,
+  });
   assertEquals([agent.state.hold.at, agent.count("begin_run")], ["standing", 0]);
   agent.refused("overloaded");
   assertEquals(agent.state.hold.at, "waiting");
@@ -240,14 +270,19 @@ Deno.test("outbox: an obstacle waits for everything that is under way, then its 
 Deno.test("outbox: a wait that a relay has asked for ends with its connection", () => {
   const agent = new Agent().send("a").turn().refused("rate_limited", { retryAfterMs: 60_000 });
   assertEquals(agent.know(offline).state.hold.at, "none");
-  const standing = new Agent(apart).send("a").send("b").turn().refused("rate_limited").know(offline);
+  const standing = new Agent(apart).send("a").send("b").turn().refused("rate_limited").know(
+    offline,
+  );
   assertEquals(standing.state.hold, { at: "standing", by: { kind: "run" }, isDissolving: false });
 });
 
 Deno.test("outbox: no room later than its deadline rejects at once; else it waits, and its end names the refusal", () => {
   const late = new Agent().send("a").turn().refused("storage_full", { retryAfterMs: 40_000 });
   assertEquals([late.told, late.state.hold.at], [["a storage_full"], "none"]);
-  const agent = new Agent().send("a").turn().refused("storage_full").step({ type: "expired", order: 1 });
+  const agent = new Agent().send("a").turn().refused("storage_full").step({
+    type: "expired",
+    order: 1,
+  });
   assertEquals(agent.told, ["a storage_full"]);
 });
 
@@ -259,7 +294,9 @@ Deno.test("outbox: a bundle that the quota does not cover goes in parts, before 
 
 Deno.test("outbox: one that is refused for good rejects, or is reported when its caller was told that it waits", () => {
   assertEquals(new Agent().send("a").turn().refused("not_allowed").told, ["a not_allowed"]);
-  const queued = new Agent(offline).queue("a").know({ work: calm.work }).turn().refused("quota_exceeded");
+  const queued = new Agent(offline).queue("a").know({ work: calm.work }).turn().refused(
+    "quota_exceeded",
+  );
   assertEquals(queued.told, ["a queued", "undelivered quota_exceeded"]);
 });
 
@@ -287,8 +324,14 @@ Deno.test("outbox: a caller that gives up takes its message back, unless the rel
   const waiting = new Agent(offline).send("a").step({ type: "expired", order: 1 });
   assertEquals([waiting.told, waiting.state.queue.messages.length], [["a expired"], 0]);
   const underWay = new Agent().send("a").turn().step({ type: "expired", order: 1 }).taken();
-  assertEquals([underWay.told.slice(0, 1), underWay.state.counters.known], [["a expired, tried"], 1]);
-  const sealing = new Agent().send("a").send("b").step({ type: "gathered" }).step({ type: "withdrawn", order: 1 });
+  assertEquals([underWay.told.slice(0, 1), underWay.state.counters.known], [
+    ["a expired, tried"],
+    1,
+  ]);
+  const sealing = new Agent().send("a").send("b").step({ type: "gathered" }).step({
+    type: "withdrawn",
+    order: 1,
+  });
   assertEquals(sealing.turn().sent, ["b"]);
 });
 
@@ -297,19 +340,29 @@ Deno.test("outbox: a bundle that may stand comes apart when all of its callers h
   agent.step({ type: "expired", order: 1 });
   assertEquals(agent.state.queue.bundles.length, 1);
   agent.step({ type: "expired", order: 2 });
-  assertEquals([agent.state.queue.bundles.length, agent.state.counters.gone], [0, [{ first: 1, count: 2 }]]);
+  assertEquals([agent.state.queue.bundles.length, agent.state.counters.gone], [0, [{
+    first: 1,
+    count: 2,
+  }]]);
 });
 
 Deno.test("outbox: messages given as one go as one bundle of that id, or each alone", () => {
-  const whole = new Agent().send("a", { group, goes: "whole" }).send("b", { group, goes: "whole" }).turn();
+  const whole = new Agent().send("a", { group, goes: "whole" }).send("b", { group, goes: "whole" })
+    .turn();
   assertEquals([whole.sent, whole.state.underWay[0]?.id], [["ab"], group.id]);
-  const each = new Agent(apart).send("a", { group, goes: "whole" }).send("b", { group, goes: "whole" }).turn();
+  const each = new Agent(apart).send("a", { group, goes: "whole" }).send("b", {
+    group,
+    goes: "whole",
+  }).turn();
   assertEquals(each.sent, ["a", "b"]);
 });
 
 Deno.test("outbox: given to the next process again, the relay is asked first", () => {
   const asking = (): Agent => {
-    return new Agent().send("a", { group: again, goes: "again" }).send("b", { group: again, goes: "again" }).turn();
+    return new Agent().send("a", { group: again, goes: "again" }).send("b", {
+      group: again,
+      goes: "again",
+    }).turn();
   };
   assertEquals([asking().state.next.at, asking().asked(true).told], ["asking", ["a", "b"]]);
   assertEquals(asking().asked(false).turn().sent, ["a", "b"]);
@@ -319,10 +372,17 @@ Deno.test("outbox: given to the next process again, the relay is asked first", (
 
 Deno.test("outbox: a question that is refused for good leaves the reason why nothing leaves as it is", () => {
   const agent = new Agent().send("x").turn();
-  agent.send("a", { group: again, goes: "again" }).send("b", { group: again, goes: "again" }).turn();
+  agent.send("a", { group: again, goes: "again" }).send("b", { group: again, goes: "again" })
+    .turn();
   const { next } = agent.state;
-  agent.step({ type: "refused", call: callOf(agent), why: { code: "overloaded", retryAfterMs: 700 } });
-  if (next.at === "asking") agent.step({ type: "refused", call: next.call, why: { code: "not_found" } });
+  agent.step({
+    type: "refused",
+    call: callOf(agent),
+    why: { code: "overloaded", retryAfterMs: 700 },
+  });
+  if (next.at === "asking") {
+    agent.step({ type: "refused", call: next.call, why: { code: "not_found" } });
+  }
   assertEquals([agent.state.hold.at, agent.sent], ["waiting", ["x"]]);
 });
 
@@ -334,7 +394,11 @@ Deno.test("outbox: a new membership seals what waits anew, from the first counte
   const agent = new Agent().send("a").turn().know(offline).refused("connection_error");
   agent.step({ type: "entered", operation: 1 });
   agent.know({ work: calm.work, epoch: 5 }).turn();
-  assertEquals([agent.sent, agent.counters, agent.written], [["a", "a"], [1], ["4097 0", "0 0", "4097 0"]]);
+  assertEquals([agent.sent, agent.counters, agent.written], [["a", "a"], [1], [
+    "4097 0",
+    "0 0",
+    "4097 0",
+  ]]);
 });
 
 Deno.test("outbox: settled counters are noted a second later, while it may send", () => {
@@ -351,13 +415,21 @@ Deno.test("outbox: an end rejects everything that waits, and an answer behind it
   const agent = new Agent(apart).send("a").turn().send("b").step({ type: "over" });
   assertEquals(agent.told, ["a over", "b over"]);
   agent.send("c").step({ type: "taken", call: 1, isDuplicate: false });
-  assertEquals(agent.told, ["a over", "b over", "c over"], "one whose step comes behind it rejects, too");
+  assertEquals(
+    agent.told,
+    ["a over", "b over", "c over"],
+    "one whose step comes behind it rejects, too",
+  );
 });
 
 Deno.test("outbox: an answer, a job or a timer of an earlier state changes nothing", () => {
   const agent = new Agent().send("a").turn();
   const before = structuredClone(agent.state);
-  agent.step({ type: "taken", call: 99, isDuplicate: false }).step({ type: "refused", call: 99, why: { code: "x" } });
+  agent.step({ type: "taken", call: 99, isDuplicate: false }).step({
+    type: "refused",
+    call: 99,
+    why: { code: "x" },
+  });
   agent.step({ type: "sealed", job: 99, sealed: { epoch: 3, message: new Uint8Array(1) } });
   assertEquals(reserveFor(agent.state, 99, agent.facts), undefined);
   agent.step({ type: "time", timer: 99 }).step({ type: "expired", order: 99 });
@@ -372,13 +444,19 @@ Deno.test("outbox: those that wait until it is empty are told then, and those th
   assertEquals(agent.settled, [1]);
   assertEquals(agent.turn().taken().settled, [1, 2]);
   agent.send("b").step({ type: "when_empty", operation: 3 }).step({ type: "over" });
-  const over = agent.step({ type: "closing", operation: 4 }).step({ type: "when_empty", operation: 5 });
+  const over = agent.step({ type: "closing", operation: 4 }).step({
+    type: "when_empty",
+    operation: 5,
+  });
   assertEquals(over.settled, [1, 2, 3, 4, 5]);
 });
 
 Deno.test("outbox: it holds 4,096 messages, and a process that starts has none", () => {
   const agent = new Agent(offline);
   for (let i = 0; i < 4096; i++) agent.send("a");
-  assertEquals([isFull(agent.state, 1, 1), isFull(new Agent().state, 1, 33 * 1024 * 1024)], [true, true]);
+  assertEquals([isFull(agent.state, 1, 1), isFull(new Agent().state, 1, 33 * 1024 * 1024)], [
+    true,
+    true,
+  ]);
   assertEquals(forgetOutbox(agent.state), restoreOutbox({ reserved: 0, known: 0 }));
 });

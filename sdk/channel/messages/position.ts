@@ -1,7 +1,8 @@
 /**
- * Progress of the application, to disk: a machine without waits. Writes collect for a moment, so that a fast reader neither waits for
- * the disk with every message nor wears it out. A position that only moved past entries which are not for the application causes no
- * write of its own for a while: after a crash they are passed over once more. The table is in docs/channel_machine.md.
+ * Progress of the application, to disk: a machine without waits. Writes collect for a moment, so
+ * that a fast reader neither waits for the disk with every message nor wears it out. A position
+ * that only moved past entries which are not for the application causes no write of its own for a
+ * while: after a crash they are passed over once more. The table is in docs/channel_machine.md.
  */
 import {
   free,
@@ -15,11 +16,17 @@ import {
   type Writing,
 } from "./position_state.ts";
 
-/** A reader that is so far ahead of the disk waits for it: so many messages may come again after a crash. */
+/**
+ * A reader that is so far ahead of the disk waits for it: so many messages may come again after a
+ * crash.
+ */
 const maxAhead = 64;
 /** Before a write, and between two, unless many messages or somebody waits for it. */
 const collectMs = 50;
-/** The same, when somebody waits: the first is written at once, and those that come meanwhile go together. */
+/**
+ * The same, when somebody waits: the first is written at once, and those that come meanwhile go
+ * together.
+ */
 const paceMs = 4;
 /** For a position alone. */
 const laterMs = 1_000;
@@ -53,7 +60,10 @@ function hasNews({ changes, durable }: PositionState, { position }: PositionFact
 }
 
 /** More than a position that moved a little. */
-function isWorthAWrite({ changes, durable, waiting }: PositionState, { position }: PositionFacts): boolean {
+function isWorthAWrite(
+  { changes, durable, waiting }: PositionState,
+  { position }: PositionFacts,
+): boolean {
   return position - durable >= maxAhead || changes > 0 || waiting.length > 0;
 }
 
@@ -164,7 +174,8 @@ function time(run: Run, timer: number): void {
     if (state.end === "none" && hasNews(state, facts)) begin(run, false);
     return;
   }
-  const isPace = writing.at !== "resting" && writing.pace.is === "paced" && writing.pace.timer === timer;
+  const isPace = writing.at !== "resting" && writing.pace.is === "paced" &&
+    writing.pace.timer === timer;
   if (isPace || (writing.at === "collecting" && writing.timer === timer)) hurry(run);
 }
 
@@ -182,7 +193,16 @@ function write(run: Run): void {
   const call = numberOf(run);
   const paced: Pace = { is: "paced", timer: undefined };
   const reached = Math.max(position, durable);
-  state.writing = { at: "writing", call, position: reached, messages, life, waiting, isHurried: false, pace: paced };
+  state.writing = {
+    at: "writing",
+    call,
+    position: reached,
+    messages,
+    life,
+    waiting,
+    isHurried: false,
+    pace: paced,
+  };
   state.waiting = nobody;
   state.changes = 0;
   effects.push({ type: "write", call, hasPosition: position >= durable });
@@ -216,7 +236,9 @@ function told(run: Run, call: number): void {
   const { state, facts } = run;
   const { writing } = state;
   if (writing.at !== "telling" || writing.call !== call) return;
-  if (state.end === "none" && isWorthAWrite(state, facts)) return gather(run, writing.isHurried, writing.pace);
+  if (state.end === "none" && isWorthAWrite(state, facts)) {
+    return gather(run, writing.isHurried, writing.pace);
+  }
   rest(run);
 }
 

@@ -1,12 +1,16 @@
 /**
- * How far the application has come, and how far of that is on disk. It is plain data, and `stepPosition` alone changes it. The table
- * is in docs/channel_machine.md. The changes that are written lie with the runner: here they are counted.
+ * How far the application has come, and how far of that is on disk. It is plain data, and
+ * `stepPosition` alone changes it. The table is in docs/channel_machine.md. The changes that are
+ * written lie with the runner: here they are counted.
  */
 
 /** The write under way, or the one that is about to be made. */
 export type Writing =
   | { readonly at: "resting" }
-  /** Until `turn` ends: all that is noted in one turn of the event loop is one write. It goes then if it is `isHurried`. */
+  /**
+   * Until `turn` ends: all that is noted in one turn of the event loop is one write. It goes then
+   * if it is `isHurried`.
+   */
   | {
     readonly at: "gathering";
     readonly turn: number;
@@ -28,11 +32,17 @@ export type Writing =
     readonly pace: Pace;
   }
   /** The relay is told, and keys of older epochs are deleted. */
-  | { readonly at: "telling"; readonly call: number; readonly isHurried: boolean; readonly pace: Pace };
+  | {
+    readonly at: "telling";
+    readonly call: number;
+    readonly isHurried: boolean;
+    readonly pace: Pace;
+  };
 
 /**
- * `free`: nothing was written just now, so that those who wait begin a write at once. `paced`: they wait for a moment, and those that
- * come meanwhile go together; `timer` runs since the first of them has asked.
+ * `free`: nothing was written just now, so that those who wait begin a write at once. `paced`: they
+ * wait for a moment, and those that come meanwhile go together; `timer` runs since the first of
+ * them has asked.
  */
 export type Pace =
   | { readonly is: "free" }
@@ -67,7 +77,10 @@ export interface PositionFacts {
 }
 
 export type PositionEvent =
-  /** The application is done with so many messages, or the log moved on past entries that are not for it. */
+  /**
+   * The application is done with so many messages, or the log moved on past entries that are not
+   * for it.
+   */
   | { readonly type: "noted"; readonly changes: number; readonly messages: number }
   /** Somebody waits for what was noted so far. `isUrgent`: without a rest. */
   | { readonly type: "asked"; readonly operation: number; readonly isUrgent: boolean }
@@ -76,7 +89,9 @@ export type PositionEvent =
   | { readonly type: "written"; readonly call: number }
   | { readonly type: "failed"; readonly call: number }
   | { readonly type: "told"; readonly call: number }
-  /** The relay's log goes on in front of this entry, which may be before the place where we were. */
+  /**
+   * The relay's log goes on in front of this entry, which may be before the place where we were.
+   */
   | { readonly type: "lost"; readonly position: number }
   /** The place belongs to another log. */
   | { readonly type: "forgotten" }
@@ -121,7 +136,10 @@ export function timersOf({ writing, later, end }: PositionState): readonly (numb
   return [later?.timer, "timer" in writing ? writing.timer : undefined, pace];
 }
 
-/** Without everything that is in memory alone: `restorePosition` must make the same of the position on disk. */
+/**
+ * Without everything that is in memory alone: `restorePosition` must make the same of the position
+ * on disk.
+ */
 export function forgetPosition({ durable }: PositionState): PositionState {
   return restorePosition(durable);
 }

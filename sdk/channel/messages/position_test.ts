@@ -1,4 +1,7 @@
-/** The table of docs/channel_machine.md. The runner's tests have its rows on a disk; orders of events are tried in tests/small_worlds. */
+/**
+ * The table of docs/channel_machine.md. The runner's tests have its rows on a disk; orders of
+ * events are tried in tests/small_worlds.
+ */
 import { assertEquals } from "@std/assert";
 import { stepPosition } from "./position.ts";
 import {
@@ -15,7 +18,9 @@ class Program {
   effects: PositionEffect[] = [];
 
   step(...events: PositionEvent[]): this {
-    for (const event of events) this.effects.push(...stepPosition(this.state, event, { position: this.position }));
+    for (const event of events) {
+      this.effects.push(...stepPosition(this.state, event, { position: this.position }));
+    }
     return this;
   }
 
@@ -62,7 +67,11 @@ Deno.test("position: a message is gathered, collected, written and told", () => 
   assertEquals(program.turn().at, "collecting");
   assertEquals(program.time().at, "gathering");
   assertEquals(program.turn().at, "writing");
-  assertEquals([program.end("written").at, program.state.durable, program.state.ahead], ["telling", 1, 0]);
+  assertEquals([program.end("written").at, program.state.durable, program.state.ahead], [
+    "telling",
+    1,
+    0,
+  ]);
   assertEquals(program.end("told").at, "resting");
 });
 
@@ -74,7 +83,8 @@ Deno.test("position: 32 messages ahead, and somebody who waits, go with the turn
 Deno.test("position: behind a write those who wait are paced, unless one is urgent", () => {
   const paced = new Program().done().ask(1).turn().done().ask(2).end("written").end("told").turn();
   assertEquals([paced.at, paced.told], ["collecting", ["1"]]);
-  const urgent = new Program().done().ask(1).turn().done().ask(2, true).end("written").end("told").turn();
+  const urgent = new Program().done().ask(1).turn().done().ask(2, true).end("written").end("told")
+    .turn();
   assertEquals([urgent.at, urgent.told], ["writing", ["1"]]);
 });
 
@@ -82,7 +92,11 @@ Deno.test("position: one that only moved is written a second later", () => {
   const program = new Program();
   program.position = 3;
   program.step({ type: "noted", changes: 0, messages: 0 });
-  assertEquals([program.at, program.effects], ["resting", [{ type: "wake", timer: 1, afterMs: 1_000 }]]);
+  assertEquals([program.at, program.effects], ["resting", [{
+    type: "wake",
+    timer: 1,
+    afterMs: 1_000,
+  }]]);
   assertEquals(program.time().turn().at, "collecting");
 });
 
@@ -90,12 +104,20 @@ Deno.test("position: a write of an earlier log says nothing of this one, and its
   const program = new Program().done().ask(1).turn();
   program.position = 0;
   program.step({ type: "forgotten" }).end("written");
-  assertEquals([program.at, program.told, program.state.durable, program.state.isVoid], ["resting", ["1"], 0, true]);
+  assertEquals([program.at, program.told, program.state.durable, program.state.isVoid], [
+    "resting",
+    ["1"],
+    0,
+    true,
+  ]);
 });
 
 Deno.test("position: a write that fails, and an end before it, reject all that wait", () => {
   const failed = new Program().done().ask(1).turn().ask(2).end("failed");
-  assertEquals([failed.at, failed.told, failed.ask(3).told.at(-1)], ["resting", ["1 lost", "2 lost"], "3 lost"]);
+  assertEquals([failed.at, failed.told, failed.ask(3).told.at(-1)], ["resting", [
+    "1 lost",
+    "2 lost",
+  ], "3 lost"]);
   assertEquals(new Program().done().ask(1).step({ type: "stop" }).told, ["1 lost"]);
   assertEquals(new Program().step({ type: "stop" }).ask(1).told, ["1"]);
 });
@@ -103,7 +125,10 @@ Deno.test("position: a write that fails, and an end before it, reject all that w
 Deno.test("position: an end, a turn or a timer of an earlier state changes nothing", () => {
   const program = new Program().done().turn().time().turn();
   const before = structuredClone(program.state);
-  program.step({ type: "gathered", turn: 99 }, { type: "time", timer: 99 }, { type: "written", call: 99 });
+  program.step({ type: "gathered", turn: 99 }, { type: "time", timer: 99 }, {
+    type: "written",
+    call: 99,
+  });
   program.step({ type: "told", call: 99 }, { type: "failed", call: 99 });
   assertEquals(structuredClone(program.state), before);
   assertEquals(forgetPosition(program.state), restorePosition(0));

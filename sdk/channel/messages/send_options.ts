@@ -5,15 +5,22 @@ import type { SendGroup } from "./bundles.ts";
 
 /** How a message is sent, and what it says about itself. */
 export interface SendOptions extends MessageOptions {
-  /** While the relay cannot be reached, keep the message in memory and send it later, instead of failing after a while. */
+  /**
+   * While the relay cannot be reached, keep the message in memory and send it later, instead of
+   * failing after a while.
+   */
   readonly queue?: boolean | undefined;
   /** How long to try; 30 seconds when not given. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Gives up; the call then rejects with the signal's reason. A message that the relay already has may be delivered.
+   * Gives up; the call then rejects with the signal's reason. A message that the relay already has
+   * may be delivered.
    */
   readonly signal?: AbortSignal | undefined;
-  /** @internal Under which the relay takes it once; a new one when not given. A host is told it, to be told twice. */
+  /**
+   * @internal Under which the relay takes it once; a new one when not given. A host is told it, to
+   * be told twice.
+   */
   readonly id?: MessageId | undefined;
   /** @internal The messages that a program gave its host with this one, which go as one. */
   readonly group?: SendGroup | undefined;
@@ -28,7 +35,8 @@ export interface Sent {
 }
 
 /** How a plaintext goes out. */
-export interface PostOptions extends Pick<SendOptions, "queue" | "timeoutMs" | "signal" | "id" | "group"> {
+export interface PostOptions
+  extends Pick<SendOptions, "queue" | "timeoutMs" | "signal" | "id" | "group"> {
   /** The relay has to know it by its own id: it does not go with others. */
   readonly alone?: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * The queue of things to send, in the order in which they were given: messages, and bundles that were formed already and go again.
- * A bundle that comes apart leaves its messages in their place.
+ * The queue of things to send, in the order in which they were given: messages, and bundles that
+ * were formed already and go again. A bundle that comes apart leaves its messages in their place.
  */
 import { type Bundle, type Bundling, formBundle, type Message, orderOf } from "./bundles.ts";
 
@@ -47,7 +47,9 @@ export function takeBundle<M>(queue: SendQueue<M>, bundling: Bundling): Bundle<M
   if (message === undefined || message.order > before) return queue.bundles.shift();
   const until = bundle === undefined ? -1 : queue.messages.findIndex(({ order }) => order > before);
   const formed = formBundle(until < 0 ? queue.messages : queue.messages.slice(0, until), bundling);
-  for (const { bytes } of queue.messages.splice(0, formed?.messages.length ?? 0)) queue.bytes -= bytes;
+  for (const { bytes } of queue.messages.splice(0, formed?.messages.length ?? 0)) {
+    queue.bytes -= bytes;
+  }
   return formed;
 }
 

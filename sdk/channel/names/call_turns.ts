@@ -1,4 +1,7 @@
-/** The beginning of a turn: the first table of names in docs/channel_machine.md. A call goes by what its name holds at that moment. */
+/**
+ * The beginning of a turn: the first table of names in docs/channel_machine.md. A call goes by what
+ * its name holds at that moment.
+ */
 import type { ChannelId } from "../../../proto/mod.ts";
 import { erase, eraseAgain, isErasingLeftovers, waitForErasure } from "./erasure.ts";
 import { call, isUnwritten, type Named, refuse, type Run, settle, work } from "./names_run.ts";
@@ -32,7 +35,11 @@ export function beginAtOnce(run: Run, named: Named, by: NameCall): boolean {
   return by.type === "leave" && leaveAtOnce(run, named, by);
 }
 
-function leaveAtOnce(run: Run, named: Named, { membership, operation }: Extract<NameCall, { type: "leave" }>): boolean {
+function leaveAtOnce(
+  run: Run,
+  named: Named,
+  { membership, operation }: Extract<NameCall, { type: "leave" }>,
+): boolean {
   const { slot, turn } = named.at;
   if (!("membership" in slot) || slot.membership !== membership) return false;
   if (slot.at === "open") {
@@ -87,7 +94,10 @@ export function goOn(run: Run, named: Named, by: NameCall, former: number | unde
   }
 }
 
-/** The nonce is on disk first: after a crash the same call finds the channel that the relay has made. */
+/**
+ * The nonce is on disk first: after a crash the same call finds the channel that the relay has
+ * made.
+ */
 export function create(run: Run, named: Named, by: NameCall, isAgain: boolean): void {
   const { name, at } = named;
   const { operation } = by;
@@ -104,7 +114,12 @@ interface Opening {
   readonly refusal: Refusal | undefined;
 }
 
-export function openWelcome(run: Run, { at }: Named, by: NameCall, { former, from, refusal }: Opening): void {
+export function openWelcome(
+  run: Run,
+  { at }: Named,
+  by: NameCall,
+  { former, from, refusal }: Opening,
+): void {
   const job = work(run, { of: "open_welcome", operation: by.operation, from });
   at.turn = { at: "opening_welcome", by, job, former, refusal };
 }
@@ -135,7 +150,9 @@ function leave(run: Run, named: Named, by: Extract<NameCall, { type: "leave" }>,
   const { membership, operation } = by;
   // Nothing is left of one that was erased; one that was written over was not left.
   if (run.state.overwritten.includes(membership)) return refuse(run, operation, "replaced");
-  if (!("membership" in slot) || slot.membership !== membership) return settle(run, operation, { type: "done" });
+  if (!("membership" in slot) || slot.membership !== membership) {
+    return settle(run, operation, { type: "done" });
+  }
   if (slot.at === "open") return void run.effects.push({ type: "depart", membership, operation });
   const job = work(run, { of: "recall", channelId: slot.channelId, operation });
   named.at.turn = { at: "recalling", by, job, also: [] };
@@ -148,8 +165,12 @@ function close(
   { channelId, operation }: { readonly channelId: ChannelId; readonly operation: number },
   slot: Exclude<Slot, { at: "erasing" }>,
 ): void {
-  if (slot.at === "free" || slot.channelId !== channelId) return settle(run, operation, { type: "done" });
-  if (slot.at !== "keyless") return erase(run, named, slot, { why: "closed", waiting: [operation] });
+  if (slot.at === "free" || slot.channelId !== channelId) {
+    return settle(run, operation, { type: "done" });
+  }
+  if (slot.at !== "keyless") {
+    return erase(run, named, slot, { why: "closed", waiting: [operation] });
+  }
   if (isUnwritten(run, named, operation)) return;
   named.at.slot = { at: "free" };
   run.write.push({ type: "no_record", operation, name: named.name, channelId });

@@ -1,6 +1,7 @@
 /**
- * Erasing a membership: its machine ends, then a note, the keys, the rest with the note. It is of one membership, and everybody who waits for it is told how
- * it ends. One that fails stays, because its note may be on disk: the next call for its name tries again.
+ * Erasing a membership: its machine ends, then a note, the keys, the rest with the note. It is of
+ * one membership, and everybody who waits for it is told how it ends. One that fails stays, because
+ * its note may be on disk: the next call for its name tries again.
  */
 import type { Erasing, ErasureStep, Leftover, Slot } from "./names_state.ts";
 import { everyName, type Named, type Run, settle, work } from "./names_run.ts";
@@ -54,7 +55,13 @@ export function erasureFailed(run: Run, { at }: Named, erasing: Erasing, job: nu
   const inItsPlace = turn?.at === "replacing" ? [turn.by.operation] : [];
   if (turn?.at === "replacing") at.turn = undefined;
   at.waiting = [];
-  for (const operation of [...erasing.waiting, ...inItsPlace, ...waiting.map(({ operation }) => operation)]) {
+  for (
+    const operation of [
+      ...erasing.waiting,
+      ...inItsPlace,
+      ...waiting.map(({ operation }) => operation),
+    ]
+  ) {
     settle(run, operation, { type: "failed", number: job });
   }
 }
@@ -65,7 +72,11 @@ export function eraseLeftovers(run: Run): void {
 }
 
 function eraseLeftover(run: Run, { channelId, step }: Leftover): Leftover {
-  return { channelId, step, job: work(run, { of: "erase", membership: undefined, channelId, step }) };
+  return {
+    channelId,
+    step,
+    job: work(run, { of: "erase", membership: undefined, channelId, step }),
+  };
 }
 
 /** Whether one is under way: nothing is entered or opened meanwhile. */
@@ -87,7 +98,10 @@ export function leftoverFailed({ state }: Run, job: number): void {
   );
 }
 
-export function findErasing(run: Run, job: number): { readonly named: Named; readonly erasing: Erasing } | undefined {
+export function findErasing(
+  run: Run,
+  job: number,
+): { readonly named: Named; readonly erasing: Erasing } | undefined {
   for (const named of everyName(run)) {
     const { slot } = named.at;
     if (slot.at === "erasing" && slot.job === job) return { named, erasing: slot };

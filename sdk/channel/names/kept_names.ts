@@ -1,6 +1,6 @@
 /**
- * The names as a start finds them, and as an end of the process leaves them. Both are here, so that a new field of the state is named
- * in both: a test holds that a start finds what an end has left.
+ * The names as a start finds them, and as an end of the process leaves them. Both are here, so that
+ * a new field of the state is named in both: a test holds that a start finds what an end has left.
  */
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
 import type { Leftover, NamesState, NameState, Slot } from "./names_state.ts";
@@ -39,7 +39,8 @@ function restore(state: NamesState, { channelId, name, hasKeys, isNoted }: KeptC
     state.leftovers = [...state.leftovers, leftoverOf(channelId)];
     return;
   }
-  // In a store that was damaged, a record may be left without its keys, beside a later channel of the same name.
+  // In a store that was damaged, a record may be left without its keys, beside a later channel of
+  // the same name.
   if (state.names[name] !== undefined && !hasKeys) return;
   state.names[name] = fresh(hasKeys ? restingOf(state, channelId) : { at: "keyless", channelId });
 }
@@ -84,7 +85,9 @@ function forget(state: NamesState, name: ChannelName, { slot, nonce }: NameState
 function keptOf(state: NamesState, slot: Slot): Slot {
   if (slot.at === "free" || slot.at === "keyless") return slot;
   const { channelId } = slot;
-  if (slot.at !== "erasing" || slot.step === "end" || slot.step === "note") return restingOf(state, channelId);
+  if (slot.at !== "erasing" || slot.step === "end" || slot.step === "note") {
+    return restingOf(state, channelId);
+  }
   state.leftovers = [...state.leftovers, leftoverOf(channelId)];
   return { at: "free" };
 }

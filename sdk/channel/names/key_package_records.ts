@@ -19,13 +19,18 @@ export interface StoredKeyPackage {
   readonly purpose: Purpose;
   readonly madeAtMs: number;
   readonly own: OwnKeyPackage;
-  /** Of a last resort: the channels that it has led into; in older records by an epoch's confirmation tag in hexadecimal. */
+  /**
+   * Of a last resort: the channels that it has led into; in older records by an epoch's
+   * confirmation tag in hexadecimal.
+   */
   readonly entered: readonly string[];
 }
 
 export function putKeyPackage({ purpose, madeAtMs, own, entered }: StoredKeyPackage): RecordChange {
   const { message, initPrivateKey, leafPrivateKey, reference } = own;
-  const value = encodeFields([purpose, madeAtMs, message, initPrivateKey, leafPrivateKey, [...entered]]);
+  const value = encodeFields([purpose, madeAtMs, message, initPrivateKey, leafPrivateKey, [
+    ...entered,
+  ]]);
   return { type: "put", kind: keyPackageKind, id: bytesToHex(reference), value };
 }
 
@@ -55,7 +60,9 @@ export function putUploaded(ids: readonly string[]): RecordChange {
 }
 
 export function uploadedOf(record: Uint8Array | undefined): ReadonlySet<string> {
-  return new Set(record === undefined ? [] : decodeFields(record, uploadedKind).list(0).map(String));
+  return new Set(
+    record === undefined ? [] : decodeFields(record, uploadedKind).list(0).map(String),
+  );
 }
 
 export function knownOf(
@@ -75,8 +82,9 @@ export interface EnteredGroup {
 }
 
 /**
- * Throws `MlsFault` for a channel that a last resort has led into before: following one Welcome twice would use keys twice, and a leaf
- * that is in a group a second time would make statements about the first one true again.
+ * Throws `MlsFault` for a channel that a last resort has led into before: following one Welcome
+ * twice would use keys twice, and a leaf that is in a group a second time would make statements
+ * about the first one true again.
  */
 export function checkUse(
   stored: Pick<StoredKeyPackage, "purpose" | "entered"> | undefined,
@@ -88,7 +96,10 @@ export function checkUse(
   throw new MlsFault("This agent has followed the Welcome before; ask for a new one");
 }
 
-/** The changes to write with that group. A last resort stays for agents that already hold it, so it records the channel. */
+/**
+ * The changes to write with that group. A last resort stays for agents that already hold it, so it
+ * records the channel.
+ */
 export function usedFor(
   stored: StoredKeyPackage | undefined,
   { groupId }: Pick<EnteredGroup, "groupId">,
@@ -96,5 +107,7 @@ export function usedFor(
   if (stored === undefined) return [];
   const { purpose, own, entered } = stored;
   if (purpose !== "last_resort") return [deleteKeyPackage(bytesToHex(own.reference))];
-  return [putKeyPackage({ ...stored, entered: [...entered, binaryIdFromBytes<ChannelId>(groupId)] })];
+  return [
+    putKeyPackage({ ...stored, entered: [...entered, binaryIdFromBytes<ChannelId>(groupId)] }),
+  ];
 }

@@ -1,4 +1,7 @@
-/** The KeyPackages by which others bring this agent into channels, as plain data: what is under way to the relay, and what waits for it. */
+/**
+ * The KeyPackages by which others bring this agent into channels, as plain data: what is under way
+ * to the relay, and what waits for it.
+ */
 
 /** Why a KeyPackage was made: only those of the pool are the relay's to give away. */
 export type Purpose = "handed" | "pool" | "last_resort";
@@ -16,7 +19,10 @@ export interface KnownKeyPackage {
   readonly isThere: boolean;
 }
 
-/** KeyPackages at the relay, by its own word: how many it has, and how many more it takes; with a connection, how many in all. */
+/**
+ * KeyPackages at the relay, by its own word: how many it has, and how many more it takes; with a
+ * connection, how many in all.
+ */
 export interface Holding {
   readonly held: number;
   readonly hasLastResort: boolean;
@@ -37,7 +43,10 @@ export type Cause =
 export interface Upload {
   readonly pool: number;
   /** A new one, or one that is here already, by its id. */
-  readonly lastResort: { readonly is: "new" } | { readonly is: "known"; readonly id: string } | undefined;
+  readonly lastResort:
+    | { readonly is: "new" }
+    | { readonly is: "known"; readonly id: string }
+    | undefined;
   /** The relay drops those that it has. */
   readonly replace: boolean;
 }
@@ -52,8 +61,15 @@ export type Refill =
   | { readonly at: "resting" }
   /** The disk tells which ones are here. */
   | ({ readonly at: "looking" } & Job)
-  /** Private keys go to disk, and those that are over go from it. `there`: the relay has them, and keeps them. */
-  | ({ readonly at: "writing"; readonly upload: Upload | undefined; readonly there: readonly string[] } & Job)
+  /**
+   * Private keys go to disk, and those that are over go from it. `there`: the relay has them, and
+   * keeps them.
+   */
+  | ({
+    readonly at: "writing";
+    readonly upload: Upload | undefined;
+    readonly there: readonly string[];
+  } & Job)
   /** `there`: what the relay has when it has taken these. */
   | ({ readonly at: "uploading"; readonly upload: Upload; readonly there: readonly string[] } & Job)
   /** The disk learns what the relay has. */
@@ -90,7 +106,11 @@ export type KeyPackageEffect =
   /** Those of this job, and a last resort that was here already. */
   | { readonly type: "upload"; readonly job: number; readonly upload: Upload }
   | { readonly type: "note"; readonly job: number; readonly there: readonly string[] }
-  | { readonly type: "answer"; readonly operation: number; readonly failed: { readonly error: unknown } | undefined };
+  | {
+    readonly type: "answer";
+    readonly operation: number;
+    readonly failed: { readonly error: unknown } | undefined;
+  };
 
 export interface KeyPackageFacts {
   /** By the relay's clock. */

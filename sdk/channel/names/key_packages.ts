@@ -1,7 +1,8 @@
 /**
- * Which KeyPackages of this agent the relay holds for members that add it by its id: a machine without waits. They are refilled when they
- * run low, after the relay has restarted, and replaced when our keys for them are gone. One refill after the other: two at once would
- * upload twice as many. The table is in docs/channel_machine.md: what is not in it changes nothing.
+ * Which KeyPackages of this agent the relay holds for members that add it by its id: a machine
+ * without waits. They are refilled when they run low, after the relay has restarted, and replaced
+ * when our keys for them are gone. One refill after the other: two at once would upload twice as
+ * many. The table is in docs/channel_machine.md: what is not in it changes nothing.
  */
 import { limits } from "../../../proto/mod.ts";
 import {
@@ -18,13 +19,20 @@ import {
 
 const dayMs = 24 * 60 * 60 * 1000;
 export const lifetimeMs = 30 * dayMs;
-/** A KeyPackage of last resort may be handed out many times: it is renewed after a use, and while it is still good. */
+/**
+ * A KeyPackage of last resort may be handed out many times: it is renewed after a use, and while it
+ * is still good.
+ */
 const lastResortAgeMs = 7 * dayMs;
-/** One that was used opens what a thief has recorded. It stays so long after the relay got its successor: others may still hold it. */
+/**
+ * One that was used opens what a thief has recorded. It stays so long after the relay got its
+ * successor: others may still hold it.
+ */
 const usedStaysMs = 7 * dayMs;
 /**
- * KeyPackages that the relay was given and nobody has used so far. A relay that restarts, or lies, asks for more
- * without end. Then the oldest are deleted, and a member that adds this agent with one of them has to try again.
+ * KeyPackages that the relay was given and nobody has used so far. A relay that restarts, or lies,
+ * asks for more without end. Then the oldest are deleted, and a member that adds this agent with
+ * one of them has to try again.
  */
 const maxPooled = 100;
 
@@ -56,7 +64,10 @@ function happen(run: Run, event: KeyPackageEvent): void {
       return refill.at === "looking" ? looked(run, refill, event.known) : undefined;
     case "written":
       if (refill.at !== "writing") return;
-      return upload(run, refill, { wanted: refill.upload, there: [...refill.there, ...event.made] });
+      return upload(run, refill, {
+        wanted: refill.upload,
+        there: [...refill.there, ...event.made],
+      });
     case "uploaded":
       if (refill.at !== "uploading") return;
       // The relay said it before it had these.
@@ -81,7 +92,9 @@ function asked({ state, effects }: Run, cause: Cause): void {
 
 /** The next one says it all. */
 function isOver(before: Cause, next: Cause): boolean {
-  return before.of === next.of ? before.of !== "program" : before.of === "reminder" && next.of === "connection";
+  return before.of === next.of
+    ? before.of !== "program"
+    : before.of === "reminder" && next.of === "connection";
 }
 
 function begin(state: KeyPackageState, effects: KeyPackageEffect[], cause: Cause): void {
@@ -101,20 +114,32 @@ function looked(run: Run, { job, cause }: Job, all: readonly KnownKeyPackage[]):
   const there = thereWith(wanted, known);
   const forget = [...over, ...beyondPool(known, wanted?.pool ?? 0)].map(({ id }) => id);
   const [pool, lastResort] = [wanted?.pool ?? 0, wanted?.lastResort?.is === "new"];
-  if (pool === 0 && !lastResort && forget.length === 0) return upload(run, { job, cause }, { wanted, there });
+  if (pool === 0 && !lastResort && forget.length === 0) {
+    return upload(run, { job, cause }, { wanted, there });
+  }
   state.refill = { at: "writing", job, cause, upload: wanted, there };
   effects.push({ type: "write", job, pool, lastResort, forget });
 }
 
-function isUsedUp({ isUsed, madeAtMs }: KnownKeyPackage, all: readonly KnownKeyPackage[], nowMs: number): boolean {
+function isUsedUp(
+  { isUsed, madeAtMs }: KnownKeyPackage,
+  all: readonly KnownKeyPackage[],
+  nowMs: number,
+): boolean {
   const isSuccessor = (each: KnownKeyPackage): boolean =>
-    each.purpose === "last_resort" && each.isThere && each.madeAtMs > madeAtMs && nowMs - each.madeAtMs > usedStaysMs;
+    each.purpose === "last_resort" && each.isThere && each.madeAtMs > madeAtMs &&
+    nowMs - each.madeAtMs > usedStaysMs;
   return isUsed && all.some(isSuccessor);
 }
 
 /** Beside those that are made for it. */
-function thereWith(wanted: Upload | undefined, known: readonly KnownKeyPackage[]): readonly string[] {
-  const before = wanted?.replace === true ? [] : known.filter(({ isThere }) => isThere).map(({ id }) => id);
+function thereWith(
+  wanted: Upload | undefined,
+  known: readonly KnownKeyPackage[],
+): readonly string[] {
+  const before = wanted?.replace === true
+    ? []
+    : known.filter(({ isThere }) => isThere).map(({ id }) => id);
   return wanted?.lastResort?.is === "known" ? [...before, wanted.lastResort.id] : before;
 }
 
@@ -124,13 +149,17 @@ function uploadFor(
   known: readonly KnownKeyPackage[],
 ): Upload | undefined {
   const fresh = freshLastResort(known, facts);
-  const lastResort = fresh === undefined ? { is: "new" } as const : { is: "known", id: fresh.id } as const;
+  const lastResort = fresh === undefined
+    ? { is: "new" } as const
+    : { is: "known", id: fresh.id } as const;
   switch (cause.of) {
     case "program":
       return { pool: wanted, lastResort: { is: "new" }, replace: true };
     case "use": {
       const hasNone = known.every(({ purpose }) => purpose !== "last_resort");
-      return hasNone || fresh?.isThere === true ? undefined : { pool: 0, lastResort, replace: false };
+      return hasNone || fresh?.isThere === true
+        ? undefined
+        : { pool: 0, lastResort, replace: false };
     }
     case "reminder": {
       const pool = Math.max(0, Math.min(cause.room, poolSize - cause.held));
@@ -138,8 +167,11 @@ function uploadFor(
       return { pool, lastResort: cause.hasLastResort ? undefined : lastResort, replace: false };
     }
     case "connection": {
-      // Those that an earlier version uploaded are replaced; their keys stay for a Welcome that is on its way.
-      const here = known.filter(({ purpose, isOlder, isThere }) => purpose === "pool" && !isOlder && isThere).length;
+      // Those that an earlier version uploaded are replaced; their keys stay for a Welcome that is
+      // on its way.
+      const here =
+        known.filter(({ purpose, isOlder, isThere }) => purpose === "pool" && !isOlder && isThere)
+          .length;
       const replace = cause.held > here || (cause.hasLastResort && fresh?.isThere !== true);
       const missing = replace ? wanted : Math.max(0, wanted - cause.held);
       const needsLastResort = !cause.hasLastResort || replace;
@@ -150,15 +182,20 @@ function uploadFor(
 }
 
 /** The newest: others may be left from before they were replaced. */
-function freshLastResort(known: readonly KnownKeyPackage[], { nowMs }: KeyPackageFacts): KnownKeyPackage | undefined {
-  return known.toSorted((a, b) => b.madeAtMs - a.madeAtMs).find(({ purpose, madeAtMs, isUsed, isOlder }) =>
-    purpose === "last_resort" && !isUsed && !isOlder && nowMs - madeAtMs < lastResortAgeMs
-  );
+function freshLastResort(
+  known: readonly KnownKeyPackage[],
+  { nowMs }: KeyPackageFacts,
+): KnownKeyPackage | undefined {
+  return known.toSorted((a, b) => b.madeAtMs - a.madeAtMs).find((
+    { purpose, madeAtMs, isUsed, isOlder },
+  ) => purpose === "last_resort" && !isUsed && !isOlder && nowMs - madeAtMs < lastResortAgeMs);
 }
 
 /** The oldest of the pool, beside so many new ones. */
 function beyondPool(known: readonly KnownKeyPackage[], made: number): readonly KnownKeyPackage[] {
-  const pool = known.filter(({ purpose }) => purpose === "pool").toSorted((a, b) => b.madeAtMs - a.madeAtMs);
+  const pool = known.filter(({ purpose }) => purpose === "pool").toSorted((a, b) =>
+    b.madeAtMs - a.madeAtMs
+  );
   return pool.slice(Math.max(0, maxPooled - made));
 }
 
@@ -173,12 +210,18 @@ function upload(
   run.effects.push({ type: "upload", job, upload: wanted });
 }
 
-/** It was planned by the word of a connection that is over. A call of the program waits for the next. */
+/**
+ * It was planned by the word of a connection that is over. A call of the program waits for the
+ * next.
+ */
 function isPassed({ state: { waiting }, facts: { isOnline } }: Run, { of }: Cause): boolean {
   return waiting.some((each) => each.of === "connection") || (!isOnline && of !== "program");
 }
 
-/** The relay has not heard of it, and the new connection tells all. A call of the program comes behind that. */
+/**
+ * The relay has not heard of it, and the new connection tells all. A call of the program comes
+ * behind that.
+ */
 function again({ state, effects }: Run, cause: Cause): void {
   if (cause.of === "program") state.waiting = [...state.waiting, cause];
   goOn(state, effects);

@@ -1,4 +1,7 @@
-/** The table of KeyPackages in docs/channel_machine.md, row by row. Orders of events are tried in tests/small_worlds. */
+/**
+ * The table of KeyPackages in docs/channel_machine.md, row by row. Orders of events are tried in
+ * tests/small_worlds.
+ */
 import { assertEquals } from "@std/assert";
 import { stepKeyPackages } from "./key_packages.ts";
 import {
@@ -12,7 +15,9 @@ import {
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** An event of the present job. */
-type Ended = KeyPackageEvent extends infer E ? E extends { readonly job: number } ? Omit<E, "job"> : never : never;
+type Ended = KeyPackageEvent extends infer E
+  ? E extends { readonly job: number } ? Omit<E, "job"> : never
+  : never;
 
 class Agent {
   readonly state = newKeyPackages();
@@ -40,7 +45,13 @@ class Agent {
   }
 
   #known(each: Partial<KnownKeyPackage>, at: number): KnownKeyPackage {
-    const usual = { purpose: "pool", madeAtMs: this.nowMs, isUsed: false, isOlder: false, isThere: true } as const;
+    const usual = {
+      purpose: "pool",
+      madeAtMs: this.nowMs,
+      isUsed: false,
+      isOlder: false,
+      isThere: true,
+    } as const;
     return { id: String(at), ...usual, ...each };
   }
 
@@ -55,9 +66,15 @@ const connection = (held: number, hasLastResort = true, room = 100): Cause => ({
   hasLastResort,
   room,
 });
-const reminder = (held: number, room = 100 - held): Cause => ({ of: "reminder", held, hasLastResort: true, room });
+const reminder = (held: number, room = 100 - held): Cause => ({
+  of: "reminder",
+  held,
+  hasLastResort: true,
+  room,
+});
 const lastResort = { id: "last", purpose: "last_resort" } as const;
-const pool = (count: number): Partial<KnownKeyPackage>[] => Array.from({ length: count }, () => ({}));
+const pool = (count: number): Partial<KnownKeyPackage>[] =>
+  Array.from({ length: count }, () => ({}));
 
 Deno.test("a relay that has none: keys go to disk, then KeyPackages to the relay, then the disk learns what it has", () => {
   const agent = new Agent().ask(connection(0, false, 3));
@@ -90,8 +107,14 @@ Deno.test("all are replaced when the relay has more than it was given, or a last
   assertEquals(replaces(connection(1), { isOlder: true }, lastResort), true);
   assertEquals(replaces(connection(1), { isThere: false }, lastResort), true);
   assertEquals(replaces(connection(6), ...pool(6)), true);
-  for (const odd of [{ isUsed: true }, { isOlder: true }, { isThere: false }, { madeAtMs: 92 * dayMs }]) {
-    assertEquals(replaces(connection(6), ...pool(6), { ...lastResort, ...odd }), true, JSON.stringify(odd));
+  for (
+    const odd of [{ isUsed: true }, { isOlder: true }, { isThere: false }, { madeAtMs: 92 * dayMs }]
+  ) {
+    assertEquals(
+      replaces(connection(6), ...pool(6), { ...lastResort, ...odd }),
+      true,
+      JSON.stringify(odd),
+    );
   }
 });
 
@@ -100,19 +123,33 @@ Deno.test("a reminder asks for what a pool lacks, and for no more than there is 
     const [effect] = new Agent().ask(cause).looked(...pool(10), lastResort).effects;
     return effect?.type === "write" ? effect.pool : 0;
   };
-  assertEquals([makes(reminder(2)), makes(reminder(2, 1)), makes(reminder(10)), makes(reminder(30))], [8, 1, 0, 0]);
+  assertEquals([
+    makes(reminder(2)),
+    makes(reminder(2, 1)),
+    makes(reminder(10)),
+    makes(reminder(30)),
+  ], [8, 1, 0, 0]);
 });
 
 Deno.test("a last resort is renewed behind its use, and nothing else is", () => {
   const renews = (...known: readonly Partial<KnownKeyPackage>[]): unknown =>
-    new Agent().ask({ of: "use" }).looked(...known).effects.map((each) => "lastResort" in each && each.lastResort);
-  assertEquals([renews(), renews(lastResort), renews({ ...lastResort, isUsed: true })], [[], [], [true]]);
+    new Agent().ask({ of: "use" }).looked(...known).effects.map((each) =>
+      "lastResort" in each && each.lastResort
+    );
+  assertEquals([renews(), renews(lastResort), renews({ ...lastResort, isUsed: true })], [[], [], [
+    true,
+  ]]);
 });
 
 Deno.test("those that have expired go, and of the pool the oldest beyond a hundred", () => {
   const forgets = (...known: readonly Partial<KnownKeyPackage>[]): unknown =>
-    new Agent().ask(reminder(5)).looked(...known).effects.map((each) => "forget" in each && each.forget.length);
-  assertEquals(forgets(...pool(3), { madeAtMs: 69 * dayMs }, { madeAtMs: 69 * dayMs, purpose: "handed" }), [2]);
+    new Agent().ask(reminder(5)).looked(...known).effects.map((each) =>
+      "forget" in each && each.forget.length
+    );
+  assertEquals(
+    forgets(...pool(3), { madeAtMs: 69 * dayMs }, { madeAtMs: 69 * dayMs, purpose: "handed" }),
+    [2],
+  );
   assertEquals(forgets(...pool(100)), [5]);
 });
 
@@ -120,7 +157,9 @@ Deno.test("a last resort that was used goes a week after the relay got another o
   const forgets = (days: number, next: Partial<KnownKeyPackage>): unknown => {
     const used = { ...lastResort, isUsed: true, madeAtMs: 80 * dayMs };
     const known = [used, { ...next, id: "next", madeAtMs: (100 - days) * dayMs }, ...pool(10)];
-    return new Agent().ask(reminder(5)).looked(...known).effects.map((each) => "forget" in each && each.forget);
+    return new Agent().ask(reminder(5)).looked(...known).effects.map((each) =>
+      "forget" in each && each.forget
+    );
   };
   assertEquals(forgets(8, { purpose: "last_resort" }), [["last"]]);
   assertEquals(forgets(6, { purpose: "last_resort" }), [[]]);
@@ -129,7 +168,10 @@ Deno.test("a last resort that was used goes a week after the relay got another o
 });
 
 Deno.test("a program that replaces all is answered, and hears why it could not be done", () => {
-  const agent = new Agent().ask({ of: "program", operation: 7 }).looked().end({ type: "written", made: [] });
+  const agent = new Agent().ask({ of: "program", operation: 7 }).looked().end({
+    type: "written",
+    made: [],
+  });
   agent.end({ type: "uploaded" }).end({ type: "noted" });
   assertEquals(agent.effects, [{ type: "answer", operation: 7, failed: undefined }]);
   agent.ask({ of: "program", operation: 8 }).looked().end({ type: "failed", error: "full" });
@@ -140,7 +182,9 @@ Deno.test("a program that replaces all is answered, and hears why it could not b
 Deno.test("one refill after the other: the relay's last word counts, without what came behind it", () => {
   const agent = new Agent().ask(reminder(9)).ask(reminder(8)).looked(...pool(10), lastResort);
   assertEquals(agent.effects, [{ type: "write", job: 1, pool: 2, lastResort: false, forget: [] }]);
-  agent.ask(reminder(7)).ask(reminder(6)).end({ type: "written", made: [] }).end({ type: "uploaded" });
+  agent.ask(reminder(7)).ask(reminder(6)).end({ type: "written", made: [] }).end({
+    type: "uploaded",
+  });
   agent.end({ type: "noted" }).looked(...pool(10), lastResort);
   assertEquals(agent.effects, [{ type: "write", job: 2, pool: 2, lastResort: false, forget: [] }]);
 });
@@ -151,7 +195,9 @@ Deno.test("a refill of a connection that is over is not uploaded; a call of the 
   assertEquals([agent.end({ type: "written", made: [] }).at, agent.effects], ["resting", []]);
   agent.ask({ of: "program", operation: 1 }).ask(connection(0, false)).looked();
   const { refill, waiting } = agent.state;
-  assertEquals(["cause" in refill && refill.cause.of, waiting.map(({ of }) => of)], ["connection", ["program"]]);
+  assertEquals(["cause" in refill && refill.cause.of, waiting.map(({ of }) => of)], ["connection", [
+    "program",
+  ]]);
 });
 
 Deno.test("an end of a refill that is over changes nothing", () => {

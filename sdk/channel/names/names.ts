@@ -1,7 +1,8 @@
 /**
- * The names of an agent: which channel each one holds, and what may take its place. It is a machine without waits: calls of one name
- * have their turns one after the other, so that two of them never both find it free. The tables are in docs/channel_machine.md: what
- * is not in them changes nothing.
+ * The names of an agent: which channel each one holds, and what may take its place. It is a machine
+ * without waits: calls of one name have their turns one after the other, so that two of them never
+ * both find it free. The tables are in docs/channel_machine.md: what is not in them changes
+ * nothing.
  */
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
 import {
@@ -13,9 +14,35 @@ import {
   leftoverErased,
   leftoverFailed,
 } from "./erasure.ts";
-import { call, everyName, findMembership, type Named, named, numberOf, refuse, type Run, settle } from "./names_run.ts";
-import type { Answer, Closing, NameCall, NamesEvent, NamesFacts, NamesState, NamesStep, Turn } from "./names_state.ts";
-import { cameBack, replaced, turnAnswered, turnDone, turnFailed, turnRefused } from "./turn_ends.ts";
+import {
+  call,
+  everyName,
+  findMembership,
+  type Named,
+  named,
+  numberOf,
+  refuse,
+  type Run,
+  settle,
+} from "./names_run.ts";
+import type {
+  Answer,
+  Closing,
+  NameCall,
+  NamesEvent,
+  NamesFacts,
+  NamesState,
+  NamesStep,
+  Turn,
+} from "./names_state.ts";
+import {
+  cameBack,
+  replaced,
+  turnAnswered,
+  turnDone,
+  turnFailed,
+  turnRefused,
+} from "./turn_ends.ts";
 import { beginAtOnce, serve } from "./call_turns.ts";
 
 export function stepNames(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
@@ -69,13 +96,20 @@ function isQuiet(run: Run): boolean {
 }
 
 /** A name that holds nothing, and for which nothing is done, is not kept. */
-function forgetFree({ names }: NamesState, { name, at: { slot, nonce, turn, waiting } }: Named): void {
-  if (slot.at === "free" && nonce === undefined && turn === undefined && waiting.length === 0) delete names[name];
+function forgetFree(
+  { names }: NamesState,
+  { name, at: { slot, nonce, turn, waiting } }: Named,
+): void {
+  if (slot.at === "free" && nonce === undefined && turn === undefined && waiting.length === 0) {
+    delete names[name];
+  }
 }
 
 function called(run: Run, each: Named, by: NameCall): void {
   const { stage } = run.state;
-  if (stage === "finished" || (stage !== "working" && isEnded(by))) return refuse(run, by.operation, "closing");
+  if (stage === "finished" || (stage !== "working" && isEnded(by))) {
+    return refuse(run, by.operation, "closing");
+  }
   if (!beginAtOnce(run, each, by)) each.at.waiting.push(by);
 }
 
@@ -84,15 +118,27 @@ function isEnded({ type }: NameCall): boolean {
   return type !== "leave" && type !== "close";
 }
 
-/** The relay is asked first, whatever the name holds: an erasure of a channel that was left closes it for nobody. */
+/**
+ * The relay is asked first, whatever the name holds: an erasure of a channel that was left closes
+ * it for nobody.
+ */
 function close(run: Run, { name, at: { slot } }: Named, operation: number): void {
   if (run.state.stage !== "working") return refuse(run, operation, "closing");
   if (slot.at !== "free") return callClose(run, { operation, name }, slot.channelId);
   const number = call(run, { of: "ListChannels", name });
-  run.state.closing = [...run.state.closing, { operation, name, call: number, channelId: undefined }];
+  run.state.closing = [...run.state.closing, {
+    operation,
+    name,
+    call: number,
+    channelId: undefined,
+  }];
 }
 
-function callClose(run: Run, { operation, name }: Pick<Closing, "operation" | "name">, channelId: ChannelId): void {
+function callClose(
+  run: Run,
+  { operation, name }: Pick<Closing, "operation" | "name">,
+  channelId: ChannelId,
+): void {
   const number = call(run, { of: "CloseChannel", channelId });
   run.state.closing = [...run.state.closing, { operation, name, call: number, channelId }];
 }
@@ -175,26 +221,38 @@ function failed(run: Run, job: number): void {
   erasureFailed(run, erasure.named, erasure.erasing, job);
 }
 
-/** `leaving` wait for the end of an erasure, whatever its reason: nothing is left of their membership then. */
+/**
+ * `leaving` wait for the end of an erasure, whatever its reason: nothing is left of their
+ * membership then.
+ */
 function gone(run: Run, membership: number, leaving: readonly number[]): void {
   const found = findMembership(run, membership);
   if (found === undefined) return;
   const { slot } = found.at;
-  if (slot.at === "erasing") return void (found.at.slot = { ...slot, waiting: [...slot.waiting, ...leaving] });
+  if (slot.at === "erasing") {
+    return void (found.at.slot = { ...slot, waiting: [...slot.waiting, ...leaving] });
+  }
   // A machine that works no more says nothing of this membership: another one may have begun.
   if (slot.at !== "open") return over(run, membership, leaving);
   erase(run, found, slot, { why: "gone", waiting: leaving });
 }
 
-/** By the relay's word, or by a fault, or because it was ended: its keys stay. Those that leave it say so again, as the next turns. */
+/**
+ * By the relay's word, or by a fault, or because it was ended: its keys stay. Those that leave it
+ * say so again, as the next turns.
+ */
 function over(run: Run, membership: number, leaving: readonly number[]): void {
   const found = findMembership(run, membership);
   if (found === undefined) return;
   const { slot, turn } = found.at;
   if (slot.at === "erasing") return gone(run, membership, leaving);
   if (slot.at === "open") found.at.slot = { ...slot, at: "resting" };
-  if (turn?.at === "retiring") return leaving.forEach((operation) => refuse(run, operation, "replaced"));
-  found.at.waiting.unshift(...leaving.map((operation): NameCall => ({ type: "leave", operation, membership })));
+  if (turn?.at === "retiring") {
+    return leaving.forEach((operation) => refuse(run, operation, "replaced"));
+  }
+  found.at.waiting.unshift(
+    ...leaving.map((operation): NameCall => ({ type: "leave", operation, membership })),
+  );
 }
 
 /** Also one that is ending: what it was about to write is on disk before it rests. */

@@ -27,7 +27,12 @@ export interface Named {
 }
 
 export function named({ state }: Run, name: ChannelName): Named {
-  const at = state.names[name] ??= { slot: { at: "free" }, nonce: undefined, turn: undefined, waiting: [] };
+  const at = state.names[name] ??= {
+    slot: { at: "free" },
+    nonce: undefined,
+    turn: undefined,
+    waiting: [],
+  };
   return { name, at };
 }
 
@@ -41,7 +46,9 @@ export function everyName({ state }: Run): Named[] {
 
 /** The name that has this membership. */
 export function findMembership(run: Run, membership: number): Named | undefined {
-  return everyName(run).find(({ at: { slot } }) => "membership" in slot && slot.membership === membership);
+  return everyName(run).find(({ at: { slot } }) =>
+    "membership" in slot && slot.membership === membership
+  );
 }
 
 /** Whether another name is about to enter with this KeyPackage. */
@@ -51,11 +58,16 @@ export function isKeyHeld(run: Run, name: ChannelName, key: string): boolean {
   );
 }
 
-/** Whether another name has this channel, or is about to: its keys must not come under a second name. */
+/**
+ * Whether another name has this channel, or is about to: its keys must not come under a second
+ * name.
+ */
 export function isElsewhere(run: Run, name: ChannelName, channelId: ChannelId): boolean {
   return everyName(run).some(({ name: other, at: { slot, turn } }) =>
     other !== name &&
-    [slot, turn].some((each) => each !== undefined && "channelId" in each && each.channelId === channelId)
+    [slot, turn].some((each) =>
+      each !== undefined && "channelId" in each && each.channelId === channelId
+    )
   );
 }
 
@@ -79,7 +91,9 @@ export function settle(run: Run, operation: number, result: Settled): void {
   run.effects.push({ type: "settle", operation, result });
 }
 
-/** Whether the disk has refused its write. Then it fails with that, and the name stays as it was. */
+/**
+ * Whether the disk has refused its write. Then it fails with that, and the name stays as it was.
+ */
 export function isUnwritten(run: Run, { at }: Named, operation: number): boolean {
   if (!run.facts.isUnwritten(operation)) return false;
   if (at.turn?.by.operation === operation) at.turn = undefined;

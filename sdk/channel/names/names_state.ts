@@ -1,6 +1,7 @@
 /**
- * The state of an agent's names: what each one holds, whose turn it is, and who waits. It is plain data, and `stepNames` alone changes
- * it. The tables are in docs/channel_machine.md. A membership is a number here, and so is its leaf, which a rejoin of its machine changes.
+ * The state of an agent's names: what each one holds, whose turn it is, and who waits. It is plain
+ * data, and `stepNames` alone changes it. The tables are in docs/channel_machine.md. A membership
+ * is a number here, and so is its leaf, which a rejoin of its machine changes.
  */
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
 
@@ -41,7 +42,10 @@ export type NameCall =
   | { readonly type: "create"; readonly operation: number }
   /** By hand, or by what the relay has delivered. */
   | { readonly type: "join"; readonly operation: number }
-  /** By the Welcome that answers an invite. `before`: the leaf that was here when the program asked for it. */
+  /**
+   * By the Welcome that answers an invite. `before`: the leaf that was here when the program asked
+   * for it.
+   */
   | { readonly type: "invited"; readonly operation: number; readonly before: number | undefined }
   /** Whether an invite may be asked for. */
   | { readonly type: "check"; readonly operation: number }
@@ -54,10 +58,25 @@ export type NameCall =
 /** The call whose turn it is, and what it waits for. */
 export type Turn =
   | { readonly at: "asking"; readonly by: NameCall; readonly call: number; readonly leaf: number }
-  | { readonly at: "creating"; readonly by: NameCall; readonly call: number; readonly isAgain: boolean }
+  | {
+    readonly at: "creating";
+    readonly by: NameCall;
+    readonly call: number;
+    readonly isAgain: boolean;
+  }
   /** An earlier call had made the channel: whether it is open is asked. */
-  | { readonly at: "confirming"; readonly by: NameCall; readonly call: number; readonly channelId: ChannelId }
-  | { readonly at: "making"; readonly by: NameCall; readonly job: number; readonly channelId: ChannelId }
+  | {
+    readonly at: "confirming";
+    readonly by: NameCall;
+    readonly call: number;
+    readonly channelId: ChannelId;
+  }
+  | {
+    readonly at: "making";
+    readonly by: NameCall;
+    readonly job: number;
+    readonly channelId: ChannelId;
+  }
   | {
     readonly at: "opening_welcome";
     readonly by: NameCall;
@@ -71,7 +90,12 @@ export type Turn =
   | ({ readonly at: "retiring"; readonly job: number } & Entered)
   | { readonly at: "loading"; readonly by: NameCall; readonly job: number }
   /** `also`: others that leave the same. */
-  | { readonly at: "recalling"; readonly by: LeaveCall; readonly job: number; readonly also: readonly number[] }
+  | {
+    readonly at: "recalling";
+    readonly by: LeaveCall;
+    readonly job: number;
+    readonly also: readonly number[];
+  }
   | {
     readonly at: "leaving";
     readonly by: LeaveCall;
@@ -80,7 +104,10 @@ export type Turn =
     readonly also: readonly number[];
   };
 
-/** A Welcome that was opened. Its channel and its KeyPackage are held: no other name enters by them meanwhile. */
+/**
+ * A Welcome that was opened. Its channel and its KeyPackage are held: no other name enters by them
+ * meanwhile.
+ */
 export interface Entered {
   readonly by: NameCall;
   /** The job that made the new membership. */
@@ -136,11 +163,18 @@ export interface NamesState {
 export interface NamesFacts {
   /** Whether a membership that is open cannot go on: it is stopped, or waits to be let in again. */
   readonly isStuck: (membership: number) => boolean;
-  /** Whether the relay says of this channel that it does not exist because the pass is not for it. */
-  readonly isHidden: (channel: { readonly name: ChannelName; readonly channelId: ChannelId }) => boolean;
+  /**
+   * Whether the relay says of this channel that it does not exist because the pass is not for it.
+   */
+  readonly isHidden: (
+    channel: { readonly name: ChannelName; readonly channelId: ChannelId },
+  ) => boolean;
   /** Never used before. */
   readonly nonce: string;
-  /** Whether the disk has refused what this call had to write in this step: nothing of that was written. */
+  /**
+   * Whether the disk has refused what this call had to write in this step: nothing of that was
+   * written.
+   */
   readonly isUnwritten: (operation: number) => boolean;
 }
 
@@ -153,7 +187,10 @@ export type NamesEvent =
   | { readonly type: "refused"; readonly call: number; readonly code: string }
   | { readonly type: "done"; readonly job: number; readonly result: JobResult }
   | { readonly type: "failed"; readonly job: number }
-  /** Of the machine of a channel: nothing is left to do but to erase it. `leaving`: the calls that wait for that. */
+  /**
+   * Of the machine of a channel: nothing is left to do but to erase it. `leaving`: the calls that
+   * wait for that.
+   */
   | { readonly type: "gone"; readonly membership: number; readonly leaving: readonly number[] }
   /** Nothing more comes; its keys stay. `leaving`: calls to leave that are not settled. */
   | { readonly type: "over"; readonly membership: number; readonly leaving: readonly number[] }
@@ -170,7 +207,10 @@ export type Answer =
 
 export type JobResult =
   | { readonly of: "make" | "retire" | "erase" }
-  /** `kept_out`: it is the last owner of others, or names a successor, and can make nobody another one. */
+  /**
+   * `kept_out`: it is the last owner of others, or names a successor, and can make nobody another
+   * one.
+   */
   | { readonly of: "recall"; readonly way: "close" | "leave" | "kept_out" }
   | { readonly of: "load"; readonly hasKeys: boolean }
   /** `at`: which one of those that are here. */
@@ -209,7 +249,10 @@ export type Job =
 export type NamesEffect =
   | { readonly type: "call"; readonly call: number; readonly request: Request }
   | { readonly type: "job"; readonly job: number; readonly work: Job }
-  /** A machine works for this membership from now on, for this call. `from`: the job that made it, or read it. */
+  /**
+   * A machine works for this membership from now on, for this call. `from`: the job that made it,
+   * or read it.
+   */
   | {
     readonly type: "begin";
     readonly membership: number;
@@ -261,8 +304,8 @@ export type NamesWrite =
     readonly nonce: string | undefined;
   }
   /**
-   * The membership that this job made, in place of what the name held, and without the note of an erasure of this channel. `isCreated`: the nonce goes.
-   * `keyless`: this record goes.
+   * The membership that this job made, in place of what the name held, and without the note of an
+   * erasure of this channel. `isCreated`: the nonce goes. `keyless`: this record goes.
    */
   | {
     readonly type: "membership";

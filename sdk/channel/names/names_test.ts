@@ -1,4 +1,7 @@
-/** The tables of names in docs/channel_machine.md, row by row. Orders of events are tried in tests/small_worlds. */
+/**
+ * The tables of names in docs/channel_machine.md, row by row. Orders of events are tried in
+ * tests/small_worlds.
+ */
 import { assert, assertEquals } from "@std/assert";
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
 import { copyNames, type KeptChannel, restoreNames } from "./kept_names.ts";
@@ -17,7 +20,10 @@ import type {
 } from "./names_state.ts";
 
 // cast: names and ids of these tests
-const [name, otherName] = ["acme/ops/a", "acme/ops/b"] as unknown as readonly [ChannelName, ChannelName];
+const [name, otherName] = ["acme/ops/a", "acme/ops/b"] as unknown as readonly [
+  ChannelName,
+  ChannelName,
+];
 const [a, b] = ["A", "B"] as unknown as readonly [ChannelId, ChannelId]; // cast: the same
 
 /** A call without its number. */
@@ -32,8 +38,17 @@ class Names {
   last: NamesStep = { write: [], effects: [] };
   operations = 0;
 
-  constructor(channels: readonly Partial<KeptChannel>[] = [], nonces: Readonly<Record<string, string>> = {}) {
-    const kept = channels.map((each) => ({ channelId: a, name, hasKeys: true, isNoted: false, ...each }));
+  constructor(
+    channels: readonly Partial<KeptChannel>[] = [],
+    nonces: Readonly<Record<string, string>> = {},
+  ) {
+    const kept = channels.map((each) => ({
+      channelId: a,
+      name,
+      hasKeys: true,
+      isNoted: false,
+      ...each,
+    }));
     this.state = restoreNames({ channels: kept, nonces });
   }
 
@@ -51,7 +66,11 @@ class Names {
   /** By its next operation. */
   call(by: Called, of = name): this {
     // cast: with its number it is one
-    return this.step({ type: "called", name: of, by: { ...by, operation: ++this.operations } as NameCall });
+    return this.step({
+      type: "called",
+      name: of,
+      by: { ...by, operation: ++this.operations } as NameCall,
+    });
   }
 
   close(): this {
@@ -183,7 +202,8 @@ function stuck(): Names {
 }
 
 Deno.test("names: each call begins as its slot says", () => {
-  const begun = (names: Names, by: Called): string | undefined => names.call(by).turn?.at ?? names.refusal;
+  const begun = (names: Names, by: Called): string | undefined =>
+    names.call(by).turn?.at ?? names.refusal;
   const expected: readonly (readonly [Called, readonly (string | undefined)[]])[] = [
     [create, ["creating", "creating", "asking", "asking"]],
     [join, ["opening_welcome", "opening_welcome", "asking", "asking"]],
@@ -289,7 +309,11 @@ Deno.test("names: a channel that an earlier call made may be closed since, or ha
   assertEquals(repeated().refuse("overloaded").refusal, "failed");
   const others: Answer = { of: "ListMembers", isNew: false };
   for (const again of [repeated().refuse("not_found"), repeated().answer(others)]) {
-    assertEquals([again.writes, again.turn?.at, again.state.names[name]?.nonce], [["nonce"], "creating", "fresh"]);
+    assertEquals([again.writes, again.turn?.at, again.state.names[name]?.nonce], [
+      ["nonce"],
+      "creating",
+      "fresh",
+    ]);
     assertEquals(again.created(b, true).turn?.at, "making", "a fresh nonce repeats nothing");
   }
 });
@@ -309,7 +333,10 @@ Deno.test("names: a channel that another name has, or is about to have, is not e
 });
 
 Deno.test("names: a Welcome enters what is free, and takes the record of what has lost its keys", () => {
-  assertEquals([free().call(join).welcome().at, keyless().call(join).welcome(b).at], ["open", "open"]);
+  assertEquals([free().call(join).welcome().at, keyless().call(join).welcome(b).at], [
+    "open",
+    "open",
+  ]);
   const [write] = keyless().call(join).welcome(b).last.write;
   assert(write?.type === "membership" && write.keyless === a && !write.isCreated);
   const [same] = keyless().call(join).welcome(a).last.write;
@@ -349,7 +376,11 @@ Deno.test("names: a machine that is stuck ends before the new membership is writ
   assertEquals([names.at, names.turn?.at], ["resting", "retiring"]);
   names.step({ type: "over", membership, leaving: [40] });
   assertEquals(names.settled(40), { type: "refused", why: "replaced" });
-  assertEquals([names.done({ of: "retire" }).writes, names.at, names.refusal], [["membership"], "open", "opened"]);
+  assertEquals([names.done({ of: "retire" }).writes, names.at, names.refusal], [
+    ["membership"],
+    "open",
+    "opened",
+  ]);
   assertEquals(names.call({ type: "leave", membership }).refusal, "replaced");
   const failed = stuck().call(join).answer().welcome().fail();
   assertEquals([failed.refusal, failed.at], ["failed", "resting"]);
@@ -365,11 +396,18 @@ Deno.test("names: a machine that comes back while it ends keeps its place", () =
   assertEquals([replaced.at, replaced.turn?.at], ["resting", "asking"]);
   const closed = stuck();
   closed.call(invited(closed.leaf)).welcome(b).close();
-  closed.step({ type: "answered", call: closed.state.closing[0]?.call ?? 0, answer: { of: "CloseChannel" } });
+  closed.step({
+    type: "answered",
+    call: closed.state.closing[0]?.call ?? 0,
+    answer: { of: "CloseChannel" },
+  });
   closed.step({ type: "rejoined", membership: closed.membership }).done({ of: "erase" });
   assertEquals(closed.turn?.at, "asking", "the one that was closed waits for its turn");
   closed.answer();
-  assertEquals([closed.settled(2)?.type, closed.slot.at === "erasing" && closed.slot.why], ["refused", "closed"]);
+  assertEquals([closed.settled(2)?.type, closed.slot.at === "erasing" && closed.slot.why], [
+    "refused",
+    "closed",
+  ]);
   assertEquals(closed.erased().settled(3), { type: "done" });
 });
 
@@ -377,7 +415,11 @@ Deno.test("names: two names do not enter by one KeyPackage", () => {
   const names = new Names([{ channelId: b, name: otherName }]);
   names.call({ type: "join" }, otherName);
   const asking = names.state.names[otherName]?.turn;
-  names.step({ type: "refused", call: asking?.at === "asking" ? asking.call : 0, code: "not_found" });
+  names.step({
+    type: "refused",
+    call: asking?.at === "asking" ? asking.call : 0,
+    code: "not_found",
+  });
   const other = names.state.names[otherName]?.turn;
   names.step({
     type: "done",
@@ -392,11 +434,14 @@ Deno.test("names: the write of a new membership waits for the erasure of the for
   const names = resting();
   names.call(invited(names.leaf)).welcome(b);
   assertEquals([names.at, names.turn?.at, names.writes], ["erasing", "replacing", []]);
-  assertEquals([names.erased().writes, names.at, names.slot.at === "open" && names.slot.channelId], [
-    ["membership"],
-    "open",
-    b,
-  ]);
+  assertEquals(
+    [names.erased().writes, names.at, names.slot.at === "open" && names.slot.channelId],
+    [
+      ["membership"],
+      "open",
+      b,
+    ],
+  );
   const gone = running();
   gone.call(invited(gone.leaf)).gone().step({ type: "done", job: jobOf(gone), result: opened });
   assertEquals([gone.turn?.at, gone.writes], ["replacing", []]);
@@ -409,8 +454,16 @@ Deno.test("names: a Welcome of a call that was overtaken is judged anew", () => 
   assertEquals(other.welcome().turn?.at, "asking");
   const back = stuck().call(join).answer();
   const job = jobOf(back);
-  back.step({ type: "rejoined", membership: back.membership }).gone().step({ type: "done", job, result: opened });
-  assertEquals([back.turn, back.writes], [undefined, []], "it came back by this Welcome, and was removed again");
+  back.step({ type: "rejoined", membership: back.membership }).gone().step({
+    type: "done",
+    job,
+    result: opened,
+  });
+  assertEquals(
+    [back.turn, back.writes],
+    [undefined, []],
+    "it came back by this Welcome, and was removed again",
+  );
   const came = stuck().call(join).answer();
   came.stuck = [];
   assertEquals(came.welcome().refusal, "in_already");
@@ -438,20 +491,34 @@ Deno.test("names: a leave of a membership at rest goes by its records, and other
     const leave = { type: "leave", membership: names.membership } as const;
     return names.call(leave).recalled(way).call(leave);
   };
-  const ends = [(names: Names) => names.answer({ of: "LeaveChannel" }), (names: Names) => names.refuse("not_found")];
+  const ends = [
+    (names: Names) => names.answer({ of: "LeaveChannel" }),
+    (names: Names) => names.refuse("not_found"),
+  ];
   for (const end of ends) {
     const names = end(left());
     assertEquals([names.at, names.settled()], ["erasing", undefined]);
-    assertEquals([names.erased().settled(1)?.type, names.settled(2)?.type, names.at], ["done", "done", "free"]);
+    assertEquals([names.erased().settled(1)?.type, names.settled(2)?.type, names.at], [
+      "done",
+      "done",
+      "free",
+    ]);
   }
   const refused = left().refuse("state_conflict");
-  assertEquals([refused.at, refused.settled(1)?.type, refused.settled(2)?.type], ["resting", "failed", "failed"]);
+  assertEquals([refused.at, refused.settled(1)?.type, refused.settled(2)?.type], [
+    "resting",
+    "failed",
+    "failed",
+  ]);
   const hidden = left();
   hidden.isHidden = true;
   assertEquals(hidden.refuse("not_found").at, "resting");
   assertEquals(left().call(open).turn?.at, "leaving", "nobody opens it meanwhile");
   const last = resting();
-  assertEquals(last.call({ type: "leave", membership: last.membership }).recalled("kept_out").refusal, "kept_out");
+  assertEquals(
+    last.call({ type: "leave", membership: last.membership }).recalled("kept_out").refusal,
+    "kept_out",
+  );
   const alone = resting();
   alone.call({ type: "leave", membership: alone.membership });
   assertEquals(alone.recalled("close").requests, ["CloseChannel"]);
@@ -460,14 +527,20 @@ Deno.test("names: a leave of a membership at rest goes by its records, and other
 
 Deno.test("names: closeChannel asks the relay first, whatever the slot holds", () => {
   const erasing = running().gone();
-  assertEquals([free(), keyless(), resting(), running(), erasing].map((names) => names.close().requests[0]), [
-    "ListChannels",
-    "CloseChannel",
-    "CloseChannel",
-    "CloseChannel",
-    "CloseChannel",
-  ]);
-  assertEquals(free().close().answer({ of: "ListChannels", channelId: undefined }).refusal, "not_at_relay");
+  assertEquals(
+    [free(), keyless(), resting(), running(), erasing].map((names) => names.close().requests[0]),
+    [
+      "ListChannels",
+      "CloseChannel",
+      "CloseChannel",
+      "CloseChannel",
+      "CloseChannel",
+    ],
+  );
+  assertEquals(
+    free().close().answer({ of: "ListChannels", channelId: undefined }).refusal,
+    "not_at_relay",
+  );
   const found = free().close().answer({ of: "ListChannels", channelId: b });
   assertEquals(found.requests, ["CloseChannel"]);
   assertEquals(found.answer({ of: "CloseChannel" }).refusal, "done");
@@ -488,7 +561,10 @@ Deno.test("names: a channel that was closed goes from its slot, and no other", (
   const other = keyless().close();
   const { number } = other;
   other.call(join).welcome(b);
-  assertEquals([other.step({ type: "answered", call: number, answer: { of: "CloseChannel" } }).refusal, other.at], [
+  assertEquals([
+    other.step({ type: "answered", call: number, answer: { of: "CloseChannel" } }).refusal,
+    other.at,
+  ], [
     undefined,
     "open",
   ]);
@@ -496,13 +572,19 @@ Deno.test("names: a channel that was closed goes from its slot, and no other", (
 });
 
 Deno.test("names: that a channel is over already closes what is here of it, but not what was only left", () => {
-  for (const make of [resting, running]) assertEquals(make().close().refuse("not_found").at, "erasing");
+  for (const make of [resting, running]) {
+    assertEquals(make().close().refuse("not_found").at, "erasing");
+  }
   assertEquals(resting().close().refuse("not_allowed").refusal, "failed");
   for (const make of [keyless, resting, running]) {
     const hidden = make().close();
     hidden.isHidden = true;
     const { at } = hidden;
-    assertEquals([hidden.refuse("not_found").refusal, hidden.at], ["hidden", at], "it works, for another pass");
+    assertEquals(
+      [hidden.refuse("not_found").refusal, hidden.at],
+      ["hidden", at],
+      "it works, for another pass",
+    );
   }
   const left = running().gone().close();
   const [{ call = 0 } = {}] = left.state.closing;
@@ -521,7 +603,11 @@ Deno.test("names: a machine that is gone is erased, in its parts, and those that
     names.done({ of: "erase" });
     return step;
   });
-  assertEquals([steps, names.at, names.settled(40)?.type], [["end", "note", "keys", "rest"], "free", "done"]);
+  assertEquals([steps, names.at, names.settled(40)?.type], [
+    ["end", "note", "keys", "rest"],
+    "free",
+    "done",
+  ]);
 });
 
 Deno.test("names: a machine that is over rests, and its leave goes on as a turn", () => {
@@ -562,7 +648,11 @@ Deno.test("names: calls wait for an erasure; leave and close end with it, whatev
   assertEquals([replaced.erased().at, replaced.settled(2)?.type], ["open", "done"]);
   const closed = running();
   const held = closed.membership;
-  closed.close().answer({ of: "CloseChannel" }).step({ type: "over", membership: held, leaving: [40] });
+  closed.close().answer({ of: "CloseChannel" }).step({
+    type: "over",
+    membership: held,
+    leaving: [40],
+  });
   assertEquals([closed.at, closed.erased().settled(40)?.type], ["erasing", "done"]);
 });
 
@@ -571,21 +661,31 @@ Deno.test("names: an erasure that failed stays, everybody is told, and the next 
   const { membership } = names;
   names.gone([40]).call(open).call({ type: "leave", membership });
   names.fail();
-  assertEquals([names.at, names.settled(40)?.type, names.settled(2)?.type, names.settled(3)?.type], [
-    "erasing",
-    "failed",
-    "failed",
-    "failed",
-  ]);
+  assertEquals(
+    [names.at, names.settled(40)?.type, names.settled(2)?.type, names.settled(3)?.type],
+    [
+      "erasing",
+      "failed",
+      "failed",
+      "failed",
+    ],
+  );
   assert(names.slot.at === "erasing" && names.slot.job === undefined);
   for (const by of [open, create, { type: "leave", membership } as const]) {
     assert(names.call(by).has("job"), by.type);
     names.fail();
   }
-  assertEquals([names.close().answer({ of: "CloseChannel" }).has("job"), names.erased().refusal], [true, "done"]);
+  assertEquals([names.close().answer({ of: "CloseChannel" }).has("job"), names.erased().refusal], [
+    true,
+    "done",
+  ]);
   const replacing = resting();
   replacing.call(invited(replacing.leaf)).welcome(b).fail();
-  assertEquals([replacing.settled()?.type, replacing.turn, replacing.at], ["failed", undefined, "erasing"]);
+  assertEquals([replacing.settled()?.type, replacing.turn, replacing.at], [
+    "failed",
+    undefined,
+    "erasing",
+  ]);
 });
 
 Deno.test("names: a start goes on with what a note says, before anything else, and holds no name by it", () => {
@@ -605,7 +705,11 @@ Deno.test("names: a leftover on a damaged disk stays for the next start; a new m
 });
 
 Deno.test("names: of two records of one name the one with keys has it, and that of lost keys waits for its user", () => {
-  for (const channels of [[{ hasKeys: false }, { channelId: b }], [{ channelId: b }, { hasKeys: false }]]) {
+  for (
+    const channels of [[{ hasKeys: false }, { channelId: b }], [{ channelId: b }, {
+      hasKeys: false,
+    }]]
+  ) {
     const { slot } = new Names(channels);
     assertEquals([slot.at, "channelId" in slot && slot.channelId], ["resting", b]);
   }
@@ -635,7 +739,10 @@ Deno.test("names: what is entered or read while the client is closed is there fo
   ]);
   assert(names.has("finished"));
   const loading = resting().call(open).step({ type: "finish" });
-  assertEquals([loading.has("finished"), loading.done({ of: "load", hasKeys: true }).has("begin")], [false, false]);
+  assertEquals(
+    [loading.has("finished"), loading.done({ of: "load", hasKeys: true }).has("begin")],
+    [false, false],
+  );
   assert(loading.has("finished"));
   const erasing = running().gone().step({ type: "finish" });
   assertEquals([erasing.has("finished"), erasing.erased().has("finished")], [false, true]);
@@ -662,21 +769,38 @@ Deno.test("names: a call whose write the disk refuses fails, and its name is as 
   };
   const failed = (at: string): unknown[] => ["unwritten", at, undefined, []];
   assertEquals(refused(free(), (names) => names.call(create)), failed("free"));
-  assertEquals(refused(free().call(create).created(), (names) => names.done({ of: "make" })), failed("free"));
+  assertEquals(
+    refused(free().call(create).created(), (names) => names.done({ of: "make" })),
+    failed("free"),
+  );
   assertEquals(refused(free().call(join), (names) => names.welcome()), failed("free"));
   assertEquals(refused(keyless().call(join), (names) => names.welcome()), failed("keyless"));
-  assertEquals(refused(free().call(create), (names) => names.refuse("name_taken")), ["failed", "free", undefined, []]);
+  assertEquals(refused(free().call(create), (names) => names.refuse("name_taken")), [
+    "failed",
+    "free",
+    undefined,
+    [],
+  ]);
   const twice = free().call(create).call(create);
   twice.unwritten = [2];
   twice.refuse("overloaded");
-  assertEquals([twice.settled(1)?.type, twice.turn?.at], ["failed", "creating"], "its nonce is there");
+  assertEquals(
+    [twice.settled(1)?.type, twice.turn?.at],
+    ["failed", "creating"],
+    "its nonce is there",
+  );
 });
 
 Deno.test("names: a step that counts for nothing leaves the state as it was", () => {
   const { state } = running().call(create).call(join);
   const before = JSON.stringify(state);
   const copy = copyNames(state);
-  const facts = { isStuck: () => false, isHidden: () => false, nonce: "fresh", isUnwritten: () => false };
+  const facts = {
+    isStuck: () => false,
+    isHidden: () => false,
+    nonce: "fresh",
+    isUnwritten: () => false,
+  };
   stepNames(copy, { type: "finish" }, facts);
   stepNames(copy, { type: "gone", membership: 1, leaving: [7] }, facts);
   assertEquals([JSON.stringify(state) === before, JSON.stringify(copy) === before], [true, false]);

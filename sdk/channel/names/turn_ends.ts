@@ -1,4 +1,7 @@
-/** The ends of turns: the second table of names in docs/channel_machine.md. The slot is looked at again at each of them. */
+/**
+ * The ends of turns: the second table of names in docs/channel_machine.md. The slot is looked at
+ * again at each of them.
+ */
 import type { ChannelId } from "../../../proto/mod.ts";
 import { erase } from "./erasure.ts";
 import {
@@ -41,7 +44,9 @@ export function turnRefused(run: Run, named: Named, turn: Turn, code: string): v
   const { name, at } = named;
   switch (turn.at) {
     case "asking":
-      return code === "not_found" ? asked(run, named, turn, false) : fail(run, named, turn, turn.call);
+      return code === "not_found"
+        ? asked(run, named, turn, false)
+        : fail(run, named, turn, turn.call);
     case "creating":
       if (final.has(code)) noNonce(run, named, turn.by.operation);
       return fail(run, named, turn, turn.call);
@@ -53,14 +58,20 @@ export function turnRefused(run: Run, named: Named, turn: Turn, code: string): v
     case "leaving": {
       const { slot } = at;
       if (code === "not_allowed" && turn.isClosing) return sayLeave(run, named, turn, false);
-      const isHere = slot.at === "resting" && !run.facts.isHidden({ name, channelId: slot.channelId });
-      return code === "not_found" && isHere ? left(run, named, turn) : fail(run, named, turn, turn.call);
+      const isHere = slot.at === "resting" &&
+        !run.facts.isHidden({ name, channelId: slot.channelId });
+      return code === "not_found" && isHere
+        ? left(run, named, turn)
+        : fail(run, named, turn, turn.call);
     }
     default:
   }
 }
 
-/** It was closed since; or others are in it, and a group of one would not be theirs. A fresh nonce leads into no such channel. */
+/**
+ * It was closed since; or others are in it, and a group of one would not be theirs. A fresh nonce
+ * leads into no such channel.
+ */
 function madeBefore(run: Run, named: Named, { by }: Turn): void {
   if (isUnwritten(run, named, by.operation)) return;
   named.at.nonce = undefined;
@@ -70,7 +81,12 @@ function madeBefore(run: Run, named: Named, { by }: Turn): void {
 export function turnDone(run: Run, named: Named, turn: Turn, result: JobResult): void {
   switch (turn.at) {
     case "making":
-      return write(run, named, { by: turn.by, channelId: turn.channelId, made: turn.job, isCreated: true });
+      return write(run, named, {
+        by: turn.by,
+        channelId: turn.channelId,
+        made: turn.job,
+        isCreated: true,
+      });
     case "opening_welcome":
       return result.of === "open_welcome" ? welcomed(run, named, turn, result) : undefined;
     case "retiring":
@@ -84,7 +100,9 @@ export function turnDone(run: Run, named: Named, turn: Turn, result: JobResult):
 }
 
 export function turnFailed(run: Run, named: Named, turn: Turn, job: number): void {
-  if (turn.at !== "opening_welcome" || turn.refusal === undefined) return fail(run, named, turn, job);
+  if (turn.at !== "opening_welcome" || turn.refusal === undefined) {
+    return fail(run, named, turn, job);
+  }
   end(named);
   refuse(run, turn.by.operation, turn.refusal);
 }
@@ -133,7 +151,10 @@ interface Asked {
   readonly isOpen: boolean;
 }
 
-/** That a channel is over is the relay's word, by which no keys are erased, and nothing is written over what works. */
+/**
+ * That a channel is over is the relay's word, by which no keys are erased, and nothing is written
+ * over what works.
+ */
 function refusalOf(
   { isMember, isStuck, isOpen }: Asked,
   by: Turn["by"]["type"],
@@ -156,7 +177,12 @@ function created(
     return refuse(run, by.operation, "other_name");
   }
   if (!isRepeated || turn.isAgain) return make(run, named, turn, channelId);
-  named.at.turn = { at: "confirming", by, call: call(run, { of: "ListMembers", channelId }), channelId };
+  named.at.turn = {
+    at: "confirming",
+    by,
+    call: call(run, { of: "ListMembers", channelId }),
+    channelId,
+  };
 }
 
 function make(run: Run, { name, at }: Named, { by }: Turn, channelId: ChannelId): void {
@@ -184,8 +210,19 @@ function write(run: Run, named: Named, { by, channelId, made, isCreated }: Makin
   const { operation } = by;
   if (isUnwritten(run, named, operation)) return;
   const [membership, leaf] = [numberOf(run), numberOf(run)];
-  const keyless = slot.at === "keyless" && slot.channelId !== channelId ? slot.channelId : undefined;
-  run.write.push({ type: "membership", operation, name, channelId, membership, made, isCreated, keyless });
+  const keyless = slot.at === "keyless" && slot.channelId !== channelId
+    ? slot.channelId
+    : undefined;
+  run.write.push({
+    type: "membership",
+    operation,
+    name,
+    channelId,
+    membership,
+    made,
+    isCreated,
+    keyless,
+  });
   if (isCreated) at.nonce = undefined;
   if (slot.at === "resting") run.state.overwritten = [...run.state.overwritten, slot.membership];
   run.state.leftovers = run.state.leftovers.filter((leftover) => leftover.channelId !== channelId);
@@ -193,7 +230,13 @@ function write(run: Run, named: Named, { by, channelId, made, isCreated }: Makin
 }
 
 /** Not with a client that is being closed: then it is there for the next start. */
-function begin(run: Run, { name, at }: Named, operation: number, membership: Membership, from: number): void {
+function begin(
+  run: Run,
+  { name, at }: Named,
+  operation: number,
+  membership: Membership,
+  from: number,
+): void {
   at.turn = undefined;
   const isFinishing = run.state.stage !== "working";
   at.slot = { at: isFinishing ? "resting" : "open", ...membership };
@@ -211,7 +254,8 @@ function welcomed(
   { channelId, key, at }: Extract<JobResult, { of: "open_welcome" }>,
 ): void {
   const { by, former, refusal, job: made } = turn;
-  const next = (why: Refusal): void => openWelcome(run, named, by, { former, from: at + 1, refusal: refusal ?? why });
+  const next = (why: Refusal): void =>
+    openWelcome(run, named, by, { former, from: at + 1, refusal: refusal ?? why });
   if (isElsewhere(run, named.name, channelId)) return next("other_name");
   if (key !== undefined && isKeyHeld(run, named.name, key)) return next("key_in_use");
   const { slot } = named.at;
@@ -245,12 +289,19 @@ export function replaced(run: Run, named: Named): void {
   if (turn?.at === "replacing") enterHere(run, named, turn);
 }
 
-/** The Welcome's commit has put the new membership in the place of this one: there is nothing to leave or to erase. */
+/**
+ * The Welcome's commit has put the new membership in the place of this one: there is nothing to
+ * leave or to erase.
+ */
 function retire(run: Run, { at }: Named, entered: Entered): void {
   const { slot } = at;
   if (slot.at !== "open") return;
   at.slot = { ...slot, at: "resting" };
-  at.turn = { ...entered, at: "retiring", job: work(run, { of: "retire", membership: slot.membership }) };
+  at.turn = {
+    ...entered,
+    at: "retiring",
+    job: work(run, { of: "retire", membership: slot.membership }),
+  };
 }
 
 /** Its machine may have come back by itself while it ended. */
@@ -279,7 +330,9 @@ function loaded(run: Run, named: Named, turn: At<"loading">, hasKeys: boolean): 
   const { slot } = named.at;
   if (slot.at !== "resting") return fromTheTop(named, turn);
   const { channelId, membership, leaf } = slot;
-  if (hasKeys) return begin(run, named, turn.by.operation, { channelId, membership, leaf }, turn.job);
+  if (hasKeys) {
+    return begin(run, named, turn.by.operation, { channelId, membership, leaf }, turn.job);
+  }
   end(named);
   named.at.slot = { at: "keyless", channelId };
   refuse(run, turn.by.operation, "keys_lost");
@@ -297,10 +350,18 @@ function recalled(
 }
 
 /** One that is alone closes the channel, if it may: no member would be left to remove it. */
-function sayLeave(run: Run, named: Named, { by, also }: At<"recalling" | "leaving">, isClosing: boolean): void {
+function sayLeave(
+  run: Run,
+  named: Named,
+  { by, also }: At<"recalling" | "leaving">,
+  isClosing: boolean,
+): void {
   const { slot } = named.at;
   if (slot.at !== "resting") return;
-  const number = call(run, { of: isClosing ? "CloseChannel" : "LeaveChannel", channelId: slot.channelId });
+  const number = call(run, {
+    of: isClosing ? "CloseChannel" : "LeaveChannel",
+    channelId: slot.channelId,
+  });
   named.at.turn = { at: "leaving", by, call: number, isClosing, also };
 }
 

@@ -1,9 +1,17 @@
 /**
- * Notices that the relay shows others another log: every message says what its sender had seen of it, and this compares. Nothing
- * else follows from a finding, because nobody can tell whether the relay or the sender is to blame. A machine without waits; the
- * table is in docs/channel_machine.md: what is not in it changes nothing.
+ * Notices that the relay shows others another log: every message says what its sender had seen of
+ * it, and this compares. Nothing else follows from a finding, because nobody can tell whether the
+ * relay or the sender is to blame. A machine without waits; the table is in
+ * docs/channel_machine.md: what is not in it changes nothing.
  */
-import { type AgentId, countModulus, equalBytes, generationOf, type LogWord, nothingSaid } from "../../../proto/mod.ts";
+import {
+  type AgentId,
+  countModulus,
+  equalBytes,
+  generationOf,
+  type LogWord,
+  nothingSaid,
+} from "../../../proto/mod.ts";
 import {
   type EntryAhead,
   firstHash,
@@ -19,7 +27,10 @@ import {
   type Point,
 } from "./order_state.ts";
 
-/** Hashes that are remembered, and twice as many before the older half goes: words about a place before them are not compared. */
+/**
+ * Hashes that are remembered, and twice as many before the older half goes: words about a place
+ * before them are not compared.
+ */
 const maxPoints = 1024;
 const none: readonly OrderFinding[] = Object.freeze([]);
 
@@ -82,7 +93,10 @@ function latest({ points }: OrderState): Point {
 
 // Knowing
 
-function passed(run: Run, { sequence, epoch, digest, isGap }: Extract<OrderEvent, { type: "passed" }>): void {
+function passed(
+  run: Run,
+  { sequence, epoch, digest, isGap }: Extract<OrderEvent, { type: "passed" }>,
+): void {
   const { state } = run;
   if (sequence <= state.read) return;
   const generation = generationOf(epoch);
@@ -98,40 +112,60 @@ function passed(run: Run, { sequence, epoch, digest, isGap }: Extract<OrderEvent
     compareKnown(run);
   } else {
     // Nothing is learned from one that is no message and begins no epoch.
-    if (digest !== undefined || epoch > (state.ahead.at(-1)?.epoch ?? known.epoch)) addAhead(run, entry);
+    if (digest !== undefined || epoch > (state.ahead.at(-1)?.epoch ?? known.epoch)) {
+      addAhead(run, entry);
+    }
     settle(run);
   }
 }
 
 /** Nothing of an earlier one is awaited any more, and others know another end of it. */
 function beginGeneration(state: OrderState, generation: number): void {
-  const isOfIt = ({ epoch }: { readonly epoch: number }): boolean => generationOf(epoch) === generation;
+  const isOfIt = ({ epoch }: { readonly epoch: number }): boolean =>
+    generationOf(epoch) === generation;
   state.out = state.out.filter(isOfIt);
   state.ahead = state.ahead.filter(isOfIt);
   state.words = state.words.filter(isOfIt);
 }
 
-function departs({ state }: Run, { counter, epoch, digest }: Extract<OrderEvent, { type: "departs" }>): void {
+function departs(
+  { state }: Run,
+  { counter, epoch, digest }: Extract<OrderEvent, { type: "departs" }>,
+): void {
   if (epoch <= state.unsureThrough || find(state, { counter, epoch }) !== undefined) return;
   const after = Math.max(state.read, state.ahead.findLast(({ isOwn }) => isOwn)?.sequence ?? 0);
   state.out = [...state.out, { counter, epoch, digest, after }];
 }
 
-function find({ out }: OrderState, { counter, epoch }: Pick<OutMessage, "counter" | "epoch">): OutMessage | undefined {
+function find(
+  { out }: OrderState,
+  { counter, epoch }: Pick<OutMessage, "counter" | "epoch">,
+): OutMessage | undefined {
   return out.find((each) => each.counter === counter && each.epoch === epoch);
 }
 
-function stands(run: Run, { counter, epoch, sequence }: Extract<OrderEvent, { type: "stands" }>): void {
+function stands(
+  run: Run,
+  { counter, epoch, sequence }: Extract<OrderEvent, { type: "stands" }>,
+): void {
   const { state } = run;
   const out = find(state, { counter, epoch });
   if (out === undefined) return;
   state.out = state.out.filter((each) => each !== out);
   // A relay that says otherwise lies: others, who see it elsewhere, will say so.
-  addAhead(run, { sequence: Math.max(sequence, out.after + 1), epoch, digest: out.digest, isOwn: true });
+  addAhead(run, {
+    sequence: Math.max(sequence, out.after + 1),
+    epoch,
+    digest: out.digest,
+    isOwn: true,
+  });
   settle(run);
 }
 
-function dropped(run: Run, { counter, epoch, mayStand }: Extract<OrderEvent, { type: "dropped" }>): void {
+function dropped(
+  run: Run,
+  { counter, epoch, mayStand }: Extract<OrderEvent, { type: "dropped" }>,
+): void {
   const { state } = run;
   const out = find(state, { counter, epoch });
   if (out === undefined) return;
@@ -152,7 +186,10 @@ function lost(run: Run, epoch: number): void {
   run.state.unsureThrough = epoch;
 }
 
-function enter({ state }: Run, { sequence, epoch }: { readonly sequence: number; readonly epoch: number }): void {
+function enter(
+  { state }: Run,
+  { sequence, epoch }: { readonly sequence: number; readonly epoch: number },
+): void {
   const { points, ...rest } = newOrder(state.channelId, sequence, epoch);
   state.points.splice(0, state.points.length, ...points);
   Object.assign(state, rest);
@@ -165,14 +202,24 @@ function addAhead(run: Run, { sequence, epoch, digest, isOwn }: EntryAhead): voi
   if (state.ahead[at]?.sequence === sequence) return;
   const entry = { sequence, epoch, digest, isOwn };
   state.ahead = [...state.ahead.slice(0, at + 1), entry, ...state.ahead.slice(at + 1)];
-  if (state.ahead.length > maxAhead) doubt(run, Math.max(...[...state.ahead, ...state.out].map(({ epoch }) => epoch)));
+  if (state.ahead.length > maxAhead) {
+    doubt(
+      run,
+      Math.max(...[...state.ahead, ...state.out].map(({ epoch }) => epoch)),
+    );
+  }
 }
 
-/** Entries become known up to the first that one of ours, or one that was not read yet, may stand before. */
+/**
+ * Entries become known up to the first that one of ours, or one that was not read yet, may stand
+ * before.
+ */
 function settle(run: Run): void {
   const { state } = run;
   let reach = Math.max(state.read, state.through);
-  for (const { sequence, isOwn } of state.ahead) if (isOwn && sequence === reach + 1) reach = sequence;
+  for (const { sequence, isOwn } of state.ahead) {
+    if (isOwn && sequence === reach + 1) reach = sequence;
+  }
   for (const { after } of state.out) reach = Math.min(reach, after);
   if (reach <= state.through) return;
   const end = state.ahead.findIndex(({ sequence }) => sequence > reach);
@@ -186,14 +233,20 @@ function settle(run: Run): void {
 function apply(run: Run, { sequence, epoch, digest, isOwn }: EntryAhead): void {
   const { state } = run;
   const own = isOwn ? { sequence, epoch, digest } : undefined;
-  if (epoch > latest(state).epoch) begin(run, { sequence, epoch }, digest === undefined ? own : undefined);
+  if (epoch > latest(state).epoch) {
+    begin(run, { sequence, epoch }, digest === undefined ? own : undefined);
+  }
   const { count, hash, before, ...known } = latest(state);
   if (digest === undefined || epoch < known.epoch || epoch <= state.unsureThrough) return;
   push(state, { sequence, epoch, count: count + 1, hash: nextHash(hash, digest), before, own });
 }
 
 /** Words about the epoch that is over are compared: of that, everything is known. */
-function begin(run: Run, { sequence, epoch }: Pick<Point, "sequence" | "epoch">, own: OwnEntry | undefined): void {
+function begin(
+  run: Run,
+  { sequence, epoch }: Pick<Point, "sequence" | "epoch">,
+  own: OwnEntry | undefined,
+): void {
   const { state } = run;
   const over = latest(state);
   compare(run, ({ epoch }) => epoch <= over.epoch);
@@ -215,7 +268,10 @@ function push(state: OrderState, point: Point): void {
 
 // Comparing
 
-function opened(run: Run, { sender, sequence, epoch, word }: Extract<OrderEvent, { type: "opened" }>): void {
+function opened(
+  run: Run,
+  { sender, sequence, epoch, word }: Extract<OrderEvent, { type: "opened" }>,
+): void {
   const { state } = run;
   const { seen, before } = word;
   if (seen === undefined && before === undefined) return;
@@ -234,7 +290,9 @@ function compareKnown(run: Run): void {
   // One of a later epoch waits for the commit that begins it.
   compare(
     run,
-    (heard) => heard.epoch < epoch || (heard.epoch === epoch && (heard.word.seen?.place ?? sequence) <= state.through),
+    (heard) =>
+      heard.epoch < epoch ||
+      (heard.epoch === epoch && (heard.word.seen?.place ?? sequence) <= state.through),
   );
 }
 
@@ -251,11 +309,15 @@ function compare(run: Run, isDue: (heard: HeardWord) => boolean): void {
 
 function compareSeen(run: Run, { sender, epoch, word: { seen } }: HeardWord): void {
   const { state } = run;
-  if (seen === undefined || epoch <= state.unsureThrough || state.differs.here.includes(sender)) return;
+  if (seen === undefined || epoch <= state.unsureThrough || state.differs.here.includes(sender)) {
+    return;
+  }
   const { place } = seen;
   const known = state.points.findLast(({ sequence }) => sequence <= place);
   if (known === undefined || known.epoch > epoch) return;
-  const { count, hash } = known.epoch === epoch ? known : { count: 0, hash: firstHash(state.channelId, epoch) };
+  const { count, hash } = known.epoch === epoch
+    ? known
+    : { count: 0, hash: firstHash(state.channelId, epoch) };
   const isAsMany = count % countModulus === seen.count;
   if (isAsMany && equalBytes(hash, seen.hash)) {
     state.agreed = Math.max(state.agreed, place);
@@ -281,10 +343,18 @@ function differsHere(run: Run, finding: OrderFinding): void {
 function compareBefore(run: Run, { sender, epoch, word }: HeardWord): void {
   const { state } = run;
   const known = state.points.find((point) => point.epoch === epoch);
-  if (word.before === undefined || known?.before === undefined || equalBytes(known.before, word.before)) return;
+  if (
+    word.before === undefined || known?.before === undefined ||
+    equalBytes(known.before, word.before)
+  ) return;
   const { here, before }: { here: readonly AgentId[]; before: readonly AgentId[] } = state.differs;
   if (before.includes(sender)) return;
   state.differs = { here, before: [...before, sender] };
   const to = known.sequence;
-  run.findings = [...run.findings, { kind: "missing_tail", sender, from: firstOpen(state, to), to }];
+  run.findings = [...run.findings, {
+    kind: "missing_tail",
+    sender,
+    from: firstOpen(state, to),
+    to,
+  }];
 }

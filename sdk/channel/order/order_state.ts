@@ -1,8 +1,15 @@
 /**
- * The order of a channel's log as this agent has seen it: a hash that runs over the messages of each epoch. It is plain data, and
- * `stepOrder` alone changes it. The table is in docs/channel_machine.md, the words that are said and compared in docs/order.md.
+ * The order of a channel's log as this agent has seen it: a hash that runs over the messages of
+ * each epoch. It is plain data, and `stepOrder` alone changes it. The table is in
+ * docs/channel_machine.md, the words that are said and compared in docs/order.md.
  */
-import { type AgentId, binaryIdToBytes, type ChannelId, type LogWord, seenHashBytes } from "../../../proto/mod.ts";
+import {
+  type AgentId,
+  binaryIdToBytes,
+  type ChannelId,
+  type LogWord,
+  seenHashBytes,
+} from "../../../proto/mod.ts";
 import { sha256 } from "../../../wasm/mod.ts";
 
 /** Everything up to an entry of the log. */
@@ -12,7 +19,10 @@ export interface Point {
   /** Messages of this epoch up to here. */
   readonly count: number;
   readonly hash: Uint8Array;
-  /** The hash at the end of the last epoch before this one that has messages; undefined when it is not known. */
+  /**
+   * The hash at the end of the last epoch before this one that has messages; undefined when it is
+   * not known.
+   */
   readonly before: Uint8Array | undefined;
   /** The entry is ours, so it is not delivered to us again. */
   readonly own: OwnEntry | undefined;
@@ -32,7 +42,10 @@ export interface EntryAhead extends OwnEntry {
   readonly isOwn: boolean;
 }
 
-/** A message of ours, from the moment in which the relay may have it until it is known where it stands, or that it does not. */
+/**
+ * A message of ours, from the moment in which the relay may have it until it is known where it
+ * stands, or that it does not.
+ */
 export interface OutMessage {
   readonly counter: number;
   readonly epoch: number;
@@ -69,14 +82,17 @@ export interface OrderState {
   agreed: number;
   /** Members that saw something else in this epoch, and in the one before it. */
   differs: { readonly here: readonly AgentId[]; readonly before: readonly AgentId[] };
-  /** The disk says that we send, and nothing that came since: a process that finds it so is not sure. */
+  /**
+   * The disk says that we send, and nothing that came since: a process that finds it so is not
+   * sure.
+   */
   isOpen: boolean;
 }
 
 export type OrderEvent =
   /**
-   * Reading has passed an entry. `epoch`: of the log behind it; `digest`: of a message of that epoch; `isGap`: the relay gave up messages
-   * there, which were not read.
+   * Reading has passed an entry. `epoch`: of the log behind it; `digest`: of a message of that
+   * epoch; `isGap`: the relay gave up messages there, which were not read.
    */
   | {
     readonly type: "passed";
@@ -94,11 +110,26 @@ export type OrderEvent =
     readonly word: LogWord;
   }
   /** The relay is given a message of ours, perhaps again. */
-  | { readonly type: "departs"; readonly counter: number; readonly epoch: number; readonly digest: Uint8Array }
+  | {
+    readonly type: "departs";
+    readonly counter: number;
+    readonly epoch: number;
+    readonly digest: Uint8Array;
+  }
   /** It stands in the log. */
-  | { readonly type: "stands"; readonly counter: number; readonly epoch: number; readonly sequence: number }
+  | {
+    readonly type: "stands";
+    readonly counter: number;
+    readonly epoch: number;
+    readonly sequence: number;
+  }
   /** It is not sent any more. `mayStand`: nobody can tell whether the relay has it. */
-  | { readonly type: "dropped"; readonly counter: number; readonly epoch: number; readonly mayStand: boolean }
+  | {
+    readonly type: "dropped";
+    readonly counter: number;
+    readonly epoch: number;
+    readonly mayStand: boolean;
+  }
   /** A commit of ours stands in the log, and begins this epoch. */
   | { readonly type: "moved"; readonly sequence: number; readonly epoch: number }
   /** The relay's log is not where we left it. `epoch`: of our group. */
@@ -149,9 +180,13 @@ export const maxAhead = 1024;
 const prefix = new TextEncoder().encode("static order");
 
 /** As a process that starts. */
-export function restoreOrder({ channelId, record, position, joinedEpoch, epoch }: OrderBeginning): OrderState {
+export function restoreOrder(
+  { channelId, record, position, joinedEpoch, epoch }: OrderBeginning,
+): OrderState {
   // A record of an earlier membership says nothing about this one.
-  if (record === undefined || record.epoch < joinedEpoch) return newOrder(channelId, position ?? 0, joinedEpoch);
+  if (record === undefined || record.epoch < joinedEpoch) {
+    return newOrder(channelId, position ?? 0, joinedEpoch);
+  }
   const { sequence, unsureThrough, isOpen, own, ...rest } = record;
   const before = isOpen ? undefined : rest.before;
   return {
@@ -172,7 +207,14 @@ export function restoreOrder({ channelId, record, position, joinedEpoch, epoch }
 
 /** Of a membership that begins behind this entry: nothing is known of an earlier epoch. */
 export function newOrder(channelId: ChannelId, sequence: number, epoch: number): OrderState {
-  const point = { sequence, epoch, count: 0, hash: firstHash(channelId, epoch), before: undefined, own: undefined };
+  const point = {
+    sequence,
+    epoch,
+    count: 0,
+    hash: firstHash(channelId, epoch),
+    before: undefined,
+    own: undefined,
+  };
   return {
     channelId,
     points: [point],
@@ -189,7 +231,10 @@ export function newOrder(channelId: ChannelId, sequence: number, epoch: number):
   };
 }
 
-export const nobody: OrderState["differs"] = Object.freeze({ here: Object.freeze([]), before: Object.freeze([]) });
+export const nobody: OrderState["differs"] = Object.freeze({
+  here: Object.freeze([]),
+  before: Object.freeze([]),
+});
 
 /** With which an epoch begins. */
 export function firstHash(channelId: ChannelId, epoch: number): Uint8Array {
@@ -208,8 +253,9 @@ function cut(hash: Uint8Array): Uint8Array {
 }
 
 /**
- * Of everything that is known up to the position that is written with it. Our own entries behind it are not delivered again: they go
- * with it, but while we send, for then a process that is killed is not sure anyway.
+ * Of everything that is known up to the position that is written with it. Our own entries behind it
+ * are not delivered again: they go with it, but while we send, for then a process that is killed is
+ * not sure anyway.
  */
 export function orderRecord(
   { points, from, ahead, unsureThrough, isOpen, out }: OrderState,
@@ -222,7 +268,16 @@ export function orderRecord(
     if (oldest === undefined) throw new Error("nothing is known of the order");
     const { epoch, count, hash } = oldest;
     const unsure = Math.max(unsureThrough, epoch);
-    return { sequence: position, epoch, count, hash, before: undefined, unsureThrough: unsure, isOpen, own: [] };
+    return {
+      sequence: position,
+      epoch,
+      count,
+      hash,
+      before: undefined,
+      unsureThrough: unsure,
+      isOpen,
+      own: [],
+    };
   }
   while (points[at + 1]?.own !== undefined) at++;
   // cast: there is one

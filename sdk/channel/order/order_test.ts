@@ -1,5 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { type AgentId, agentIdOf, binaryIdFromBytes, type ChannelId, type LogWord } from "../../../proto/mod.ts";
+import {
+  type AgentId,
+  agentIdOf,
+  binaryIdFromBytes,
+  type ChannelId,
+  type LogWord,
+} from "../../../proto/mod.ts";
 import { foundingEpoch } from "../../../proto/mod.ts";
 import { sha256 } from "../../../wasm/mod.ts";
 import { stepOrder, wordOf } from "./order.ts";
@@ -14,7 +20,9 @@ import {
 } from "./order_state.ts";
 
 const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(7));
-const [alice, bob] = [1, 2].map((byte) => agentIdOf(new Uint8Array(32).fill(byte), Uint8Array.of(byte))) as [
+const [alice, bob] = [1, 2].map((byte) =>
+  agentIdOf(new Uint8Array(32).fill(byte), Uint8Array.of(byte))
+) as [
   AgentId,
   AgentId,
 ];
@@ -76,9 +84,13 @@ Deno.test("members that read the same say the same, wherever they began", () => 
 
 Deno.test("another order of as many messages is reordered, fewer or more are a missing tail", () => {
   const swapped = wordOf(after(passed(2, 1, 3), passed(3, 1, 2)), 1);
-  assertEquals(kindsOf(run(after(passed(2), passed(3)), opened(bob, 4, 1, swapped))), ["reordered 2-3"]);
+  assertEquals(kindsOf(run(after(passed(2), passed(3)), opened(bob, 4, 1, swapped))), [
+    "reordered 2-3",
+  ]);
   const more = wordOf(after(passed(2), passed(3)), 1);
-  assertEquals(kindsOf(run(after(passed(2), commit(3, 1)), opened(bob, 4, 1, more))), ["missing_tail 2-3"]);
+  assertEquals(kindsOf(run(after(passed(2), commit(3, 1)), opened(bob, 4, 1, more))), [
+    "missing_tail 2-3",
+  ]);
   const fewer = wordOf(after(passed(2)), 1);
   assertEquals(kindsOf(run(after(passed(2), passed(3)), opened(bob, 4, 1, fewer))), []);
 });
@@ -89,9 +101,16 @@ Deno.test("a message in front of what its sender had seen is reordered", () => {
 });
 
 Deno.test("entries are named from the last word that agreed, and a sender once in an epoch", () => {
-  const state = after(passed(2), opened(alice, 3, 1, wordOf(after(passed(2)), 1)), passed(3), passed(4));
+  const state = after(
+    passed(2),
+    opened(alice, 3, 1, wordOf(after(passed(2)), 1)),
+    passed(3),
+    passed(4),
+  );
   const other = wordOf(after(passed(2), passed(3, 1, 9), passed(4)), 1);
-  assertEquals(kindsOf(run(state, opened(bob, 5, 1, other), opened(bob, 6, 1, other))), ["reordered 3-4"]);
+  assertEquals(kindsOf(run(state, opened(bob, 5, 1, other), opened(bob, 6, 1, other))), [
+    "reordered 3-4",
+  ]);
   assertEquals(kindsOf(run(state, opened(alice, 6, 1, other))), ["reordered 3-4"]);
 });
 
@@ -124,30 +143,60 @@ Deno.test("our place stays in front of an unanswered message, and a word about w
 });
 
 Deno.test("our own entries that follow without a hole are known at once", () => {
-  const state = after(passed(2), departs(1), stands(1, 3), { type: "moved", sequence: 4, epoch: 2 });
+  const state = after(passed(2), departs(1), stands(1, 3), {
+    type: "moved",
+    sequence: 4,
+    epoch: 2,
+  });
   assertEquals(wordOf(state, 2).seen?.place, 4);
-  assertEquals(wordOf(state, 2).before, wordOf(after(passed(2), passed(3, 1, 1001), commit(4, 2)), 2).before);
+  assertEquals(
+    wordOf(state, 2).before,
+    wordOf(after(passed(2), passed(3, 1, 1001), commit(4, 2)), 2).before,
+  );
 });
 
 Deno.test("a message that was refused holds nothing up, and one that may stand makes its epoch unsure", () => {
-  const dropped = (mayStand: boolean): OrderEvent => ({ type: "dropped", counter: 1, epoch: 1, mayStand });
+  const dropped = (mayStand: boolean): OrderEvent => ({
+    type: "dropped",
+    counter: 1,
+    epoch: 1,
+    mayStand,
+  });
   const refused = after(passed(2), departs(1), passed(3), dropped(false));
   assertEquals(wordOf(refused, 1), wordOf(after(passed(2), passed(3)), 1));
   const abandoned = after(passed(2), departs(1), passed(3), dropped(true));
   assertEquals(wordOf(abandoned, 1), { seen: undefined, before: undefined });
   run(abandoned, commit(4, 2), passed(5, 2), commit(6, 3));
-  assertEquals(wordOf(abandoned, 3).before, wordOf(after(commit(4, 2), passed(5, 2), commit(6, 3)), 3).before);
+  assertEquals(
+    wordOf(abandoned, 3).before,
+    wordOf(after(commit(4, 2), passed(5, 2), commit(6, 3)), 3).before,
+  );
 });
 
 Deno.test("a gap makes its epoch unsure, and nothing else", () => {
-  const state = after(passed(2), commit(3, 2), { type: "passed", sequence: 5, epoch: 2, isGap: true }, passed(6, 2));
-  assertEquals(wordOf(state, 2), { seen: undefined, before: wordOf(after(passed(2), commit(3, 2)), 2).before });
+  const state = after(passed(2), commit(3, 2), {
+    type: "passed",
+    sequence: 5,
+    epoch: 2,
+    isGap: true,
+  }, passed(6, 2));
+  assertEquals(wordOf(state, 2), {
+    seen: undefined,
+    before: wordOf(after(passed(2), commit(3, 2)), 2).before,
+  });
   const word = wordOf(after(passed(2), commit(3, 2), passed(4, 2)), 2);
   assertEquals(run(state, opened(bob, 7, 2, word)), []);
 });
 
 Deno.test("a log that was set back makes all epochs up to ours unsure", () => {
-  const state = after(passed(2), commit(3, 2), { type: "lost", epoch: 2 }, passed(2), commit(3, 2), passed(4, 2));
+  const state = after(
+    passed(2),
+    commit(3, 2),
+    { type: "lost", epoch: 2 },
+    passed(2),
+    commit(3, 2),
+    passed(4, 2),
+  );
   assertEquals(wordOf(state, 2), { seen: undefined, before: undefined });
   run(state, commit(5, 3), passed(6, 3));
   assertEquals(wordOf(state, 3).seen?.count, 1);
@@ -157,9 +206,18 @@ Deno.test("a log that was set back makes all epochs up to ours unsure", () => {
 Deno.test("a generation, and a membership, begin anew", () => {
   const epoch = foundingEpoch(1) + 1;
   const state = after(passed(2), commit(3, epoch), passed(4, epoch));
-  assertEquals(wordOf(state, epoch), wordOf(after(passed(2), commit(3, epoch), passed(4, epoch)), epoch));
+  assertEquals(
+    wordOf(state, epoch),
+    wordOf(after(passed(2), commit(3, epoch), passed(4, epoch)), epoch),
+  );
   assertEquals([wordOf(state, epoch).seen?.count, wordOf(state, epoch).before], [1, undefined]);
-  const entered = after(passed(2), departs(1), { type: "entered", sequence: 5, epoch: 3 }, stands(1, 3), passed(6, 3));
+  const entered = after(
+    passed(2),
+    departs(1),
+    { type: "entered", sequence: 5, epoch: 3 },
+    stands(1, 3),
+    passed(6, 3),
+  );
   const { seen, before } = wordOf(entered, 3);
   assertEquals([seen?.place, seen?.count, before], [6, 1, undefined]);
 });
@@ -169,10 +227,20 @@ Deno.test("a generation that begins with an entry of ours is known from its firs
   const whole = after(passed(2), commit(3, epoch), passed(4, epoch), passed(5, epoch));
   const founder = after(passed(2), passed(4, epoch), passed(5, epoch));
   assertEquals(wordOf(founder, epoch), wordOf(whole, epoch));
-  const speaking = after(passed(2), departs(1, 1), departs(1, epoch), stands(1, 4, epoch), passed(5, epoch));
+  const speaking = after(
+    passed(2),
+    departs(1, 1),
+    departs(1, epoch),
+    stands(1, 4, epoch),
+    passed(5, epoch),
+  );
   const other = after(passed(2), commit(3, epoch), passed(4, epoch, 1001), passed(5, epoch));
   assertEquals(wordOf(speaking, epoch), wordOf(other, epoch));
-  const late = after(passed(2), { type: "passed", sequence: 4, epoch, isGap: true }, passed(5, epoch));
+  const late = after(
+    passed(2),
+    { type: "passed", sequence: 4, epoch, isGap: true },
+    passed(5, epoch),
+  );
   assertEquals(wordOf(late, epoch).seen, undefined);
   assertEquals(run(late, opened(bob, 6, epoch, wordOf(whole, epoch))), []);
 });
@@ -198,15 +266,26 @@ Deno.test("counts go round", () => {
 // On disk
 
 function restarted(state: OrderState, position: number, epoch = 1): OrderState {
-  return restoreOrder({ channelId, record: orderRecord(state, position), position, joinedEpoch: 1, epoch });
+  return restoreOrder({
+    channelId,
+    record: orderRecord(state, position),
+    position,
+    joinedEpoch: 1,
+    epoch,
+  });
 }
 
 Deno.test("a process that was closed goes on where the program was, and knows its own entries behind that", () => {
-  const state = after({ type: "opening" }, passed(2), departs(1), passed(4), stands(1, 3), { type: "closing" });
+  const state = after({ type: "opening" }, passed(2), departs(1), passed(4), stands(1, 3), {
+    type: "closing",
+  });
   const word = wordOf(state, 1);
   for (const position of [1, 2, 4]) {
     const next = restarted(state, position);
-    run(next, ...[passed(2), passed(4)].filter((event) => "sequence" in event && event.sequence > position));
+    run(
+      next,
+      ...[passed(2), passed(4)].filter((event) => "sequence" in event && event.sequence > position),
+    );
     assertEquals(wordOf(next, 1), word);
   }
 });

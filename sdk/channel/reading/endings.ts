@@ -1,7 +1,8 @@
 /**
- * Memberships and rights to speak that have ended, each with the last counter that was delivered before the commit that ended it.
- * A part of the log that is read again (after a restart, or because the inbox was full) could get messages inserted that such a
- * member sealed later: those have higher counters.
+ * Memberships and rights to speak that have ended, each with the last counter that was delivered
+ * before the commit that ended it. A part of the log that is read again (after a restart, or
+ * because the inbox was full) could get messages inserted that such a member sealed later: those
+ * have higher counters.
  */
 import { type AgentId, limits } from "../../../proto/mod.ts";
 
@@ -28,7 +29,11 @@ export function withEndings(endings: Endings, more: Endings): Endings {
 }
 
 /** All entries before this one were delivered. The same list when that settles nothing. */
-export function settleEndings(endings: Endings, sequence: number, lastOf: (ending: Ending) => number): Endings {
+export function settleEndings(
+  endings: Endings,
+  sequence: number,
+  lastOf: (ending: Ending) => number,
+): Endings {
   if (endings.length === 0 || !endings.some((ending) => isOpen(ending, sequence))) return endings;
   return endings.map((each) => isOpen(each, sequence) ? { ...each, last: lastOf(each) } : each);
 }

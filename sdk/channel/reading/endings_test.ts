@@ -1,6 +1,13 @@
 import { assertEquals } from "@std/assert";
 import { parseAgentId } from "../../../proto/mod.ts";
-import { type Ending, type Endings, isAfterEnd, noEndings, settleEndings, withEndings } from "./endings.ts";
+import {
+  type Ending,
+  type Endings,
+  isAfterEnd,
+  noEndings,
+  settleEndings,
+  withEndings,
+} from "./endings.ts";
 
 const [alice, bob] = [parseAgentId("a".repeat(22)), parseAgentId("b".repeat(22))];
 const ending = (epoch: number, last: number | undefined): Ending => ({
@@ -12,7 +19,8 @@ const ending = (epoch: number, last: number | undefined): Ending => ({
 
 Deno.test("a message belongs to the membership that ended next, and to none that began later", () => {
   const endings = withEndings(noEndings, [ending(5, 3), ending(9, 1)]);
-  const after = (counter: number, epoch: number): boolean => isAfterEnd(endings, alice, { counter, epoch });
+  const after = (counter: number, epoch: number): boolean =>
+    isAfterEnd(endings, alice, { counter, epoch });
   assertEquals([after(3, 4), after(4, 4)], [false, true]);
   assertEquals([after(1, 5), after(2, 8)], [false, true]);
   assertEquals(after(100, 9), false, "a new membership");

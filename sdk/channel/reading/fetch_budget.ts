@@ -1,6 +1,7 @@
 /**
- * How often a channel's log may be fetched again. Whatever one member seals or one relay delivers can make us want that, so
- * there is one budget for all reasons: some at once, then one from time to time.
+ * How often a channel's log may be fetched again. Whatever one member seals or one relay delivers
+ * can make us want that, so there is one budget for all reasons: some at once, then one from time
+ * to time.
  */
 const most = 8;
 const refillMs = 10_000;

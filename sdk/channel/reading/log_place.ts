@@ -1,10 +1,14 @@
 /**
- * Where we are in a channel's log, and which epoch the log has there. Entries of one epoch stand before the commit that ends it,
- * so an entry of another epoch is a lie of the relay. The epoch is known from the commits that are delivered and from the
- * sequences of our own, which the relay does not deliver to us; it is stored with the position.
+ * Where we are in a channel's log, and which epoch the log has there. Entries of one epoch stand
+ * before the commit that ends it, so an entry of another epoch is a lie of the relay. The epoch is
+ * known from the commits that are delivered and from the sequences of our own, which the relay does
+ * not deliver to us; it is stored with the position.
  */
 
-/** A place in the log, and the epoch of the entries that follow it; undefined while it is not certain: see `losePlace`. */
+/**
+ * A place in the log, and the epoch of the entries that follow it; undefined while it is not
+ * certain: see `losePlace`.
+ */
 export interface LogPosition {
   readonly sequence: number;
   readonly epoch: number | undefined;
@@ -18,13 +22,19 @@ export interface OwnCommit {
   readonly hash: Uint8Array;
 }
 
-/** Of an entry, seen from its place: as it should be, from an epoch that is over there, or from one that has not begun. */
+/**
+ * Of an entry, seen from its place: as it should be, from an epoch that is over there, or from one
+ * that has not begun.
+ */
 export type EpochVerdict = "here" | "over" | "ahead";
 
 export interface LogPlace {
   /** The last entry that was processed; undefined when the relay knows better. */
   received: number | undefined;
-  /** Of what follows, as far as delivered entries tell; no later than the log's. While it is not certain: this one or a later one. */
+  /**
+   * Of what follows, as far as delivered entries tell; no later than the log's. While it is not
+   * certain: this one or a later one.
+   */
   epoch: number;
   isCertain: boolean;
   /** In their order. */
@@ -38,7 +48,11 @@ const maxCommits = 1000;
 /** Frozen: states share it. */
 const none: readonly OwnCommit[] = Object.freeze([]);
 
-export function newPlace(received: number | undefined, epoch: number | undefined, own: readonly OwnCommit[]): LogPlace {
+export function newPlace(
+  received: number | undefined,
+  epoch: number | undefined,
+  own: readonly OwnCommit[],
+): LogPlace {
   return { received, epoch: epoch ?? 0, isCertain: epoch !== undefined, own };
 }
 
@@ -55,21 +69,29 @@ export function epochAt(place: LogPlace, sequence: number): number {
   let { epoch } = place;
   for (const own of place.own) {
     // One whose place is not known in this log says nothing.
-    if (own.sequence > 0 && own.sequence < sequence && isAhead(place, own.sequence) && own.epoch >= epoch) {
+    if (
+      own.sequence > 0 && own.sequence < sequence && isAhead(place, own.sequence) &&
+      own.epoch >= epoch
+    ) {
       epoch = own.epoch + 1;
     }
   }
   return epoch;
 }
 
-/** `groupEpoch` is where our group is: while its epoch is not certain, the log may be anywhere up to there. */
+/**
+ * `groupEpoch` is where our group is: while its epoch is not certain, the log may be anywhere up to
+ * there.
+ */
 export function judgeEpoch(
   place: LogPlace,
   { sequence, epoch }: { readonly sequence: number; readonly epoch: number },
   groupEpoch: number,
 ): EpochVerdict {
   const expected = epochAt(place, sequence);
-  if (epoch === expected || (!place.isCertain && epoch > expected && epoch <= groupEpoch)) return "here";
+  if (epoch === expected || (!place.isCertain && epoch > expected && epoch <= groupEpoch)) {
+    return "here";
+  }
   return epoch < expected ? "over" : "ahead";
 }
 
@@ -94,9 +116,9 @@ export function rewindPlace(
 }
 
 /**
- * The relay's log is another one, or lost its end, and the relay says where to go on. Where our own commits stand in it is not
- * known: its epoch may be a later one, and becomes certain with the entries that follow. `unread` is the epoch of the oldest
- * entry that is to be read yet.
+ * The relay's log is another one, or lost its end, and the relay says where to go on. Where our own
+ * commits stand in it is not known: its epoch may be a later one, and becomes certain with the
+ * entries that follow. `unread` is the epoch of the oldest entry that is to be read yet.
  */
 export function losePlace(place: LogPlace, unread: number = place.epoch): void {
   place.received = undefined;

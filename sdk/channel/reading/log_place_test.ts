@@ -12,8 +12,15 @@ import {
   settlePlace,
 } from "./log_place.ts";
 
-const own = (sequence: number, epoch: number): OwnCommit => ({ sequence, epoch, hash: new Uint8Array(32) });
-const entry = (sequence: number, epoch: number): { sequence: number; epoch: number } => ({ sequence, epoch });
+const own = (sequence: number, epoch: number): OwnCommit => ({
+  sequence,
+  epoch,
+  hash: new Uint8Array(32),
+});
+const entry = (sequence: number, epoch: number): { sequence: number; epoch: number } => ({
+  sequence,
+  epoch,
+});
 
 Deno.test("entries have the log's epoch at their place, which delivered commits and our own commits raise", () => {
   const place = newPlace(10, 3, [own(12, 3)]);
@@ -24,14 +31,20 @@ Deno.test("entries have the log's epoch at their place, which delivered commits 
   passEntry(place, 13);
   assertEquals(placeOf(place), { sequence: 13, epoch: 4 });
   passEntry(place, 14, 5);
-  assertEquals([judgeEpoch(place, entry(15, 4), 5), judgeEpoch(place, entry(15, 5), 5)], ["over", "here"]);
+  assertEquals([judgeEpoch(place, entry(15, 4), 5), judgeEpoch(place, entry(15, 5), 5)], [
+    "over",
+    "here",
+  ]);
 });
 
 Deno.test("what is read again has the epochs that it had the first time", () => {
   const place = newPlace(10, 3, [own(12, 3)]);
   passEntry(place, 15);
   rewindPlace(place, { sequence: 10, epoch: 3 });
-  assertEquals([judgeEpoch(place, entry(11, 3), 4), judgeEpoch(place, entry(13, 4), 4)], ["here", "here"]);
+  assertEquals([judgeEpoch(place, entry(11, 3), 4), judgeEpoch(place, entry(13, 4), 4)], [
+    "here",
+    "here",
+  ]);
 });
 
 Deno.test("an older store does not know the epoch: it may rise up to the group's, and is known from there on", () => {

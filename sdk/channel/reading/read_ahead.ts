@@ -1,6 +1,19 @@
-/** Entries that cannot be read where they stand: a commit of ours, or a commit that is withheld, may be why. */
+/**
+ * Entries that cannot be read where they stand: a commit of ours, or a commit that is withheld, may
+ * be why.
+ */
 import { epochAt, passEntry } from "./log_place.ts";
-import { ask, fetchFor, lied, numberOf, outOfStep, report, reportLie, type Run, wasFetchedFor } from "./reading_run.ts";
+import {
+  ask,
+  fetchFor,
+  lied,
+  numberOf,
+  outOfStep,
+  report,
+  reportLie,
+  type Run,
+  wasFetchedFor,
+} from "./reading_run.ts";
 import type { DatedEntry, Held, Question } from "./reading_state.ts";
 import type { Found } from "../connection/link_state.ts";
 
@@ -11,7 +24,10 @@ export function explain(run: Run, held: Held): void {
   run.effects.push({ type: "explain", job });
 }
 
-/** An entry of an epoch that has not begun there: a commit is missing before it, or the relay made it up. True for a commit that is to be judged once more. */
+/**
+ * An entry of an epoch that has not begun there: a commit is missing before it, or the relay made
+ * it up. True for a commit that is to be judged once more.
+ */
 export function ahead(run: Run, entry: DatedEntry): boolean {
   const { state, facts: { epoch } } = run;
   const { body } = entry;
@@ -23,8 +39,8 @@ export function ahead(run: Run, entry: DatedEntry): boolean {
     ask(run, { about: "ahead", entry, epoch }, epoch);
     return false;
   }
-  // Our group has followed the commit that is left out: nothing is lost but the order, and this entry if it is a message. The
-  // place moves on, or everything that follows would be refused too.
+  // Our group has followed the commit that is left out: nothing is lost but the order, and this
+  // entry if it is a message. The place moves on, or everything that follows would be refused too.
   const what = "an entry without the commit before it";
   const isPresent = entry.operation === "DeliverCommit" && body.epoch === epoch;
   if (!isPresent) {
@@ -36,12 +52,17 @@ export function ahead(run: Run, entry: DatedEntry): boolean {
   return true;
 }
 
-export function answeredAhead(run: Run, { entry, epoch }: Extract<Question, { about: "ahead" }>, found: Found): void {
+export function answeredAhead(
+  run: Run,
+  { entry, epoch }: Extract<Question, { about: "ahead" }>,
+  found: Found,
+): void {
   const { body } = entry;
   if (found.commit === undefined && found.epoch <= epoch) {
     return lied(run, body, "an entry of an epoch that has not begun", epoch);
   }
-  const reason = `the relay delivers epoch ${body.epoch} without the commit that ended epoch ${epoch}`;
+  const reason =
+    `the relay delivers epoch ${body.epoch} without the commit that ended epoch ${epoch}`;
   report(run, "withheld_commit", reason);
   outOfStep(run, reason);
 }

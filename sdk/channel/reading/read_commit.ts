@@ -1,6 +1,6 @@
 /**
- * Commits of the log. The relay is not believed: a commit counts as its sender signed it, and a stop is concluded only from one that
- * came twice.
+ * Commits of the log. The relay is not believed: a commit counts as its sender signed it, and a
+ * stop is concluded only from one that came twice.
  */
 import { equalBytes } from "../../../proto/mod.ts";
 import type { Found } from "../connection/link_state.ts";
@@ -79,8 +79,8 @@ export function followed(run: Run, entry: CommitEntry, as: FollowedAs): void {
 }
 
 /**
- * A commit of ours has ended its epoch while it was looked at: then it could not be followed, and nothing that was found out about it
- * says anything about its sender.
+ * A commit of ours has ended its epoch while it was looked at: then it could not be followed, and
+ * nothing that was found out about it says anything about its sender.
  */
 function isLeft({ facts }: Run, { epoch }: CommitBody): boolean {
   return epoch < facts.epoch;
@@ -96,7 +96,8 @@ export function notFollowed(run: Run, entry: CommitEntry, as: NotFollowed): void
   if (!wasFetchedFor(run, body)) return fetchFor(run, body);
   if (as.kind === "forked") {
     // A wrong Welcome or commit led us here.
-    const reason = `${body.sender} signed its commit of epoch ${body.epoch} for a group with other keys than ours`;
+    const reason =
+      `${body.sender} signed its commit of epoch ${body.epoch} for a group with other keys than ours`;
     return outOfStep(run, reason, true);
   }
   // Its sender signed it so, and it came twice: that is its sender's fault.
@@ -118,7 +119,8 @@ export function answeredContradicted(
   if (commit === undefined || equalBytes(commit.commitHash, ours)) {
     return lied(run, body, "a commit of an epoch that a commit of ours has ended");
   }
-  const reason = `the relay took a commit of ours in epoch ${body.epoch}, and its log holds another one`;
+  const reason =
+    `the relay took a commit of ours in epoch ${body.epoch}, and its log holds another one`;
   report(run, "relay_lied", reason);
   outOfStep(run, reason);
 }
@@ -126,18 +128,21 @@ export function answeredContradicted(
 /** Senders sign their commits: one whose signature the relay took away is as good as withheld. */
 function unsigned(run: Run, body: CommitBody): void {
   if (!wasFetchedFor(run, body)) return fetchFor(run, body);
-  const reason = `the relay delivers the commit that ended epoch ${body.epoch} without its sender's signature`;
+  const reason =
+    `the relay delivers the commit that ended epoch ${body.epoch} without its sender's signature`;
   report(run, "withheld_commit", reason);
   outOfStep(run, reason);
 }
 
 /**
- * The relay's statement about a commit differs from its sender's: the relay may tell the truth later. Or the sender
- * is not in our group, because the relay gave us another commit than the log's. Ask for the log again.
+ * The relay's statement about a commit differs from its sender's: the relay may tell the truth
+ * later. Or the sender is not in our group, because the relay gave us another commit than the
+ * log's. Ask for the log again.
  */
 function misattributed(run: Run, body: CommitBody): void {
   const { began: before, epoch } = run.facts;
-  const text = `The relay delivered a commit of ${body.sender} that differs from the one its sender made`;
+  const text =
+    `The relay delivered a commit of ${body.sender} that differs from the one its sender made`;
   report(run, "relay_lied", text);
   if (!wasFetchedFor(run, body) || before === undefined) return fetchFor(run, body);
   ask(run, { about: "misattributed", body, epoch: epoch - 1, before }, epoch - 1);

@@ -1,11 +1,21 @@
 /**
- * Messages of the log. One that does not open is its sender's fault or the relay's, however many there are: that we are out of step
- * is concluded from commits alone.
+ * Messages of the log. One that does not open is its sender's fault or the relay's, however many
+ * there are: that we are out of step is concluded from commits alone.
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import { judgeEpoch } from "./log_place.ts";
 import { ahead, explain } from "./read_ahead.ts";
-import { backwards, done, lied, mayFetchFor, numberOf, over, report, rises, type Run } from "./reading_run.ts";
+import {
+  backwards,
+  done,
+  lied,
+  mayFetchFor,
+  numberOf,
+  over,
+  report,
+  rises,
+  type Run,
+} from "./reading_run.ts";
 import type { Header, MessageBody, MessageEntry, Opened, ReadingEffect } from "./reading_state.ts";
 
 const take: ReadingEffect = Object.freeze({ type: "take" });
@@ -13,7 +23,9 @@ const take: ReadingEffect = Object.freeze({ type: "take" });
 export function readMessage(run: Run, entry: MessageEntry): void {
   if (!rises(run, entry.body.sequence)) return backwards(run);
   const { state, facts } = run;
-  if (judgeEpoch(state.place, entry.body, facts.epoch) === "ahead") return explain(run, { why: "ahead", entry });
+  if (judgeEpoch(state.place, entry.body, facts.epoch) === "ahead") {
+    return explain(run, { why: "ahead", entry });
+  }
   openMessage(run, entry);
 }
 
@@ -29,7 +41,9 @@ export function openMessage(run: Run, entry: MessageEntry): void {
     return over(run, body, "a message");
   }
   if (header === undefined) return unreadable(run, body, "it is not an MLS message");
-  if (header.epoch !== body.epoch) return lied(run, body, "a message under another epoch than its own");
+  if (header.epoch !== body.epoch) {
+    return lied(run, body, "a message under another epoch than its own");
+  }
   if (isPassedOver(run, body, header)) return lookAhead(run, body);
   if (state.lookedThrough > 0 && body.sequence > state.lookedThrough) forgetAhead(run);
   if (announcesGap(run, body, header) && mayFetchFor(run, body)) return;
@@ -51,7 +65,12 @@ export function opened(run: Run, body: MessageBody, { kind, reason = "" }: Opene
       effects.push({ type: "repeated" });
       return done(run, body, body.epoch);
     case "stale":
-      report(run, "undecryptable", `A message of epoch ${body.epoch} came after its keys were gone`, "old epochs");
+      report(
+        run,
+        "undecryptable",
+        `A message of epoch ${body.epoch} came after its keys were gone`,
+        "old epochs",
+      );
       return done(run, body, body.epoch);
     case "undecryptable":
       return unreadable(run, body, reason);
@@ -103,9 +122,13 @@ function isPassedOver(run: Run, { sequence, sender, epoch }: MessageBody, header
   return true;
 }
 
-/** Its counter may be asked for when it ends. The name is the relay's word: one that it makes up would be remembered for nothing. */
+/**
+ * Its counter may be asked for when it ends. The name is the relay's word: one that it makes up
+ * would be remembered for nothing.
+ */
 function mayEnd({ state, facts }: Run, sender: AgentId): boolean {
-  return facts.hasLeaf(sender) || state.endings.some(({ agentId, last }) => agentId === sender && last === undefined);
+  return facts.hasLeaf(sender) ||
+    state.endings.some(({ agentId, last }) => agentId === sender && last === undefined);
 }
 
 function reportUnread(run: Run): void {
@@ -115,7 +138,10 @@ function reportUnread(run: Run): void {
   report(run, "unread_messages", text, "this agent");
 }
 
-/** Of a member that was behind and sent it into a log that was set back: it was never read, and its keys are gone. */
+/**
+ * Of a member that was behind and sent it into a log that was set back: it was never read, and its
+ * keys are gone.
+ */
 function reportTooLate(run: Run, { sequence, sender, epoch }: MessageBody, header: Header): void {
   const { state, facts } = run;
   const counter = facts.aadOf(header)?.counter;

@@ -1,7 +1,8 @@
 /**
- * Reading a channel's log: what becomes of each entry. A machine without waits, one entry at a time. The relay is not believed: what
- * MLS does not open is not shown, what was shown is not shown again, what is missing is fetched once more and then reported. The
- * table is in docs/channel_machine.md: what is not in it changes nothing.
+ * Reading a channel's log: what becomes of each entry. A machine without waits, one entry at a
+ * time. The relay is not believed: what MLS does not open is not shown, what was shown is not shown
+ * again, what is missing is fetched once more and then reported. The table is in
+ * docs/channel_machine.md: what is not in it changes nothing.
  */
 import { type AgentId, equalBytes, generationOf, type NoticeBody } from "../../../proto/mod.ts";
 import type { Found } from "../connection/link_state.ts";
@@ -33,7 +34,11 @@ import {
   type Statement,
 } from "./reading_state.ts";
 
-export function stepReading(state: ReadingState, event: ReadingEvent, facts: ReadingFacts): ReadingStep {
+export function stepReading(
+  state: ReadingState,
+  event: ReadingEvent,
+  facts: ReadingFacts,
+): ReadingStep {
   const run: Run = { state, facts, effects: [], isLandmark: false };
   const { reading } = state;
   if (event.type === "entry") read(run, event.entry, event.permit);
@@ -92,13 +97,15 @@ function read(run: Run, entry: LogEntry, permit: Permit | undefined): void {
 }
 
 /**
- * Behind the commit at which we are stopped, or of a generation that we do not follow. None of them is acknowledged as done with: that
- * they stand there is the relay's word.
+ * Behind the commit at which we are stopped, or of a generation that we do not follow. None of them
+ * is acknowledged as done with: that they stand there is the relay's word.
  */
 function isNotRead(run: Run, entry: Exclude<LogEntry, { operation: "DeliverFounding" }>): boolean {
   const { stop, foreign } = run.facts;
   const isDated = entry.operation === "DeliverMessage" || entry.operation === "DeliverCommit";
-  const sequence = entry.operation === "DeliverGap" ? entry.body.firstSequence : entry.body.sequence;
+  const sequence = entry.operation === "DeliverGap"
+    ? entry.body.firstSequence
+    : entry.body.sequence;
   if (stop !== undefined && sequence >= stop) {
     if (entry.operation === "DeliverMessage") find(run, { is: "behind_stop", sequence });
     find(run, { is: "stop_read", isStop: isDated && sequence === stop });
@@ -151,7 +158,11 @@ function noted(
 }
 
 /** Somebody began a new generation. */
-function readFounding(run: Run, body: NoticeBody<"DeliverFounding">, permit: Permit | undefined): void {
+function readFounding(
+  run: Run,
+  body: NoticeBody<"DeliverFounding">,
+  permit: Permit | undefined,
+): void {
   const { facts } = run;
   const { sequence, epoch, founding: { generation } } = body;
   if (!rises(run, sequence)) return;
@@ -160,7 +171,8 @@ function readFounding(run: Run, body: NoticeBody<"DeliverFounding">, permit: Per
     if (facts.isEntered(body)) return pass(run, sequence, epoch + 1);
     return reportFalse(run, "it is not the generation that this agent is in");
   }
-  // With a doubt about the log a stopped member reads on. A founding is entered on a connection that has compared the store.
+  // With a doubt about the log a stopped member reads on. A founding is entered on a connection
+  // that has compared the store.
   if (permit === undefined) return find(run, { is: "hold" });
   const verdict = facts.judgeFounding(body);
   // Something else stands there, or nothing yet.
@@ -182,7 +194,9 @@ function explained(run: Run, held: Held, as: "settled" | "not_ours" | "unknown")
         ? openMessage(run, held.entry)
         : judgeCommit(run, held.entry, true);
     case "not_followed":
-      return as === "settled" ? judgeCommit(run, held.entry) : notFollowed(run, held.entry, held.as);
+      return as === "settled"
+        ? judgeCommit(run, held.entry)
+        : notFollowed(run, held.entry, held.as);
     case "statement":
       return note(run, held.entry, false);
   }
@@ -195,7 +209,11 @@ function found(run: Run, reading: Waiting, answer: Found): void {
   run.state.reading = notReading;
   const { commit } = answer;
   if (commit !== undefined && !equalBytes(commit.commitHash, hash)) {
-    report(run, "relay_lied", `The relay delivered another commit of epoch ${epoch} to us than its log holds`);
+    report(
+      run,
+      "relay_lied",
+      `The relay delivered another commit of epoch ${epoch} to us than its log holds`,
+    );
   }
   find(run, finding);
 }
@@ -211,7 +229,10 @@ function answered(run: Run, question: Question, answer: Found): void {
   }
 }
 
-/** Without an answer nothing is concluded: the entry is fetched, and the question asked, once more. Out of step we are without it. */
+/**
+ * Without an answer nothing is concluded: the entry is fetched, and the question asked, once more.
+ * Out of step we are without it.
+ */
 function unheard(run: Run, reading: Waiting): void {
   if (reading.at === "asking") return fetchAgain(run);
   if (reading.at !== "explaining_fork") return;
@@ -233,7 +254,10 @@ function happen(run: Run, event: Exclude<ReadingEvent, End | { type: "entry" }>)
       return pass(run, event.sequence, event.epoch + 1);
     case "room":
       if (state.passedOver === undefined) return;
-      rewindPlace(place, { sequence: state.passedOver.sequence - 1, epoch: state.passedOver.epoch });
+      rewindPlace(place, {
+        sequence: state.passedOver.sequence - 1,
+        epoch: state.passedOver.epoch,
+      });
       forgetPassedOver(state);
       return find(run, { is: "fetch", afterMs: 0 });
     case "lost":

@@ -31,7 +31,9 @@ export function numberOf({ state }: Run): number {
   return ++state.numbers;
 }
 
-/** The entry is read. `epoch` is that of the log behind it; without it, the same as in front of it. */
+/**
+ * The entry is read. `epoch` is that of the log behind it; without it, the same as in front of it.
+ */
 export function done(run: Run, entry: Placed, epoch?: number): void {
   run.state.reading = notReading;
   pass(run, entry.sequence, epoch);
@@ -50,13 +52,19 @@ export function pass(run: Run, sequence: number, epoch?: number): void {
 }
 
 /** The highest counter that was delivered of a membership that ends here. */
-export function lastOf({ state, facts }: Run, { agentId, epoch }: Pick<Ending, "agentId" | "epoch">): number {
+export function lastOf(
+  { state, facts }: Run,
+  { agentId, epoch }: Pick<Ending, "agentId" | "epoch">,
+): number {
   const last = Math.max(facts.highest(agentId, epoch - 1), state.passedCounters[agentId] ?? 0);
   delete state.passedCounters[agentId];
   return last;
 }
 
-/** Whether an entry comes after all that were processed. The relay is to blame for one that does not. */
+/**
+ * Whether an entry comes after all that were processed. The relay is to blame for one that does
+ * not.
+ */
 export function rises(run: Run, sequence: number): boolean {
   if (isAhead(run.state.place, sequence)) return true;
   const text = `The relay delivered entry ${sequence} of the log after a later one`;
@@ -64,7 +72,10 @@ export function rises(run: Run, sequence: number): boolean {
   return false;
 }
 
-/** The log goes on where we have been: the relay made up the place that we are at, or repeats itself. It is asked. */
+/**
+ * The log goes on where we have been: the relay made up the place that we are at, or repeats
+ * itself. It is asked.
+ */
 export function backwards(run: Run): void {
   const { state, facts } = run;
   state.reading = notReading;
@@ -87,7 +98,10 @@ export function fetchFor(run: Run, { sequence }: Placed): void {
   fetchAgain(run);
 }
 
-/** Nobody could tell whether a commit of ours, or of the log, is why: the entry comes again, and this was no first time. */
+/**
+ * Nobody could tell whether a commit of ours, or of the log, is why: the entry comes again, and
+ * this was no first time.
+ */
 export function fetchAgain(run: Run): void {
   const { state, facts } = run;
   state.reading = notReading;
@@ -98,7 +112,10 @@ export function wasFetchedFor({ state: { fetchedFor } }: Run, { sequence }: Plac
   return fetchedFor !== undefined && sequence <= fetchedFor;
 }
 
-/** In a log that was set back, what we have read and what was put back comes again; anywhere else it is a lie. */
+/**
+ * In a log that was set back, what we have read and what was put back comes again; anywhere else it
+ * is a lie.
+ */
 export function over(run: Run, entry: Placed, what: string): void {
   if (entry.sequence <= run.state.againUntil) return done(run, entry);
   lied(run, entry, `${what} of an epoch that was over there`);
@@ -114,10 +131,17 @@ export function reportLie(run: Run, { sequence }: Placed, what: string): void {
   report(run, "relay_lied", `The relay delivered ${what}, at entry ${sequence} of the log`, what);
 }
 
-/** Our group cannot follow the log. If the log holds another commit than the one that it gave us, that is a fork and no accident. */
+/**
+ * Our group cannot follow the log. If the log holds another commit than the one that it gave us,
+ * that is a fork and no accident.
+ */
 export function outOfStep(run: Run, reason: string, isNamed?: boolean): void {
   const { state, effects } = run;
-  const finding: ReadingFinding = { is: "out_of_step", reason, ...(isNamed !== undefined && { isNamed }) };
+  const finding: ReadingFinding = {
+    is: "out_of_step",
+    reason,
+    ...(isNamed !== undefined && { isNamed }),
+  };
   const { last } = state;
   state.reading = notReading;
   if (last === undefined) return find(run, finding);
@@ -132,7 +156,12 @@ export function ask(run: Run, question: Question, epoch: number): void {
   run.effects.push({ type: "find", job, epoch });
 }
 
-export function report({ effects }: Run, kind: ReportKind, text: string, about?: string | AgentId): void {
+export function report(
+  { effects }: Run,
+  kind: ReportKind,
+  text: string,
+  about?: string | AgentId,
+): void {
   effects.push({ type: "report", kind, text, ...(about !== undefined && { about }) });
 }
 

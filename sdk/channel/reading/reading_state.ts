@@ -1,7 +1,8 @@
 /**
- * The state of reading a channel's log: the entry that is being read, the place in the log, and what has to be remembered of those
- * that were read. It is plain data, and `stepReading` alone changes it. The tables are in docs/channel_machine.md. Opening a message and
- * following a commit are work with keys: jobs outside, whose ends are events.
+ * The state of reading a channel's log: the entry that is being read, the place in the log, and
+ * what has to be remembered of those that were read. It is plain data, and `stepReading` alone
+ * changes it. The tables are in docs/channel_machine.md. Opening a message and following a commit
+ * are work with keys: jobs outside, whose ends are events.
  */
 import type { AgentId, MessageAad, NoticeBody, NoticeEnvelope } from "../../../proto/mod.ts";
 import type { Found } from "../connection/link_state.ts";
@@ -47,12 +48,25 @@ export type Reading =
   | { readonly at: "following"; readonly job: number; readonly entry: CommitEntry }
   /** For the commit that the log holds of an epoch. */
   | { readonly at: "asking"; readonly job: number; readonly question: Question }
-  /** A statement: its signature is looked at, and it is written down. `isBehind`: it stands behind our stop. */
-  | { readonly at: "noting"; readonly job: number; readonly entry: Statement; readonly isBehind: boolean }
+  /**
+   * A statement: its signature is looked at, and it is written down. `isBehind`: it stands behind
+   * our stop.
+   */
+  | {
+    readonly at: "noting";
+    readonly job: number;
+    readonly entry: Statement;
+    readonly isBehind: boolean;
+  }
   /** A founding that is not forged: whether we enter it is decided by the place. */
   | { readonly at: "entering"; readonly job: number }
   /** We are out of step: the log is asked why. The finding does not depend on the answer. */
-  | { readonly at: "explaining_fork"; readonly job: number; readonly last: Made; readonly finding: ReadingFinding };
+  | {
+    readonly at: "explaining_fork";
+    readonly job: number;
+    readonly last: Made;
+    readonly finding: ReadingFinding;
+  };
 
 /** An entry that waits to hear what became of a commit of ours. */
 export type Held =
@@ -66,7 +80,12 @@ export type Question =
   /** Somebody's commit in an epoch that one of ours has ended. */
   | { readonly about: "contradicted"; readonly body: CommitBody; readonly ours: Uint8Array }
   /** A commit that its sender did not sign so: was the one before it another one? */
-  | { readonly about: "misattributed"; readonly body: CommitBody; readonly epoch: number; readonly before: Uint8Array };
+  | {
+    readonly about: "misattributed";
+    readonly body: CommitBody;
+    readonly epoch: number;
+    readonly before: Uint8Array;
+  };
 
 /** A commit that the group has followed. */
 export interface Made {
@@ -95,7 +114,10 @@ export interface ReadingState {
   numbers: number;
 }
 
-/** Everything of it that is on disk. `position` is undefined when the relay knows better: just joined. */
+/**
+ * Everything of it that is on disk. `position` is undefined when the relay knows better: just
+ * joined.
+ */
 export interface ReadingRecords {
   readonly position: LogPosition | undefined;
   readonly landmarks: Landmarks;
@@ -133,7 +155,9 @@ export interface ReadingFacts {
   readonly aadOf: (header: Header) => MessageAad | undefined;
   /** By the counters of a sender. */
   readonly judge: (sender: AgentId, counted: Counted) => Verdict;
-  /** The highest counter of a sender that has arrived in the membership that the epoch belongs to. */
+  /**
+   * The highest counter of a sender that has arrived in the membership that the epoch belongs to.
+   */
   readonly highest: (sender: AgentId, epoch: number) => number;
   /** A commit of ours that may be taken adds this agent. */
   readonly adds: (agentId: AgentId) => boolean;
@@ -169,7 +193,11 @@ export type FollowedAs =
 
 export type ReadingEvent =
   | { readonly type: "entry"; readonly entry: LogEntry; readonly permit: Permit | undefined }
-  | { readonly type: "explained"; readonly job: number; readonly as: "settled" | "not_ours" | "unknown" }
+  | {
+    readonly type: "explained";
+    readonly job: number;
+    readonly as: "settled" | "not_ours" | "unknown";
+  }
   | { readonly type: "opened"; readonly job: number; readonly as: Opened }
   | { readonly type: "followed"; readonly job: number; readonly as: FollowedAs }
   | { readonly type: "found"; readonly job: number; readonly found: Found }
@@ -187,7 +215,10 @@ export type ReadingEvent =
   | { readonly type: "lost" }
   /** There is room for messages again. */
   | { readonly type: "room" }
-  /** A generation that our group is in begins behind this entry; what stood before it and was not read is passed over. */
+  /**
+   * A generation that our group is in begins behind this entry; what stood before it and was not
+   * read is passed over.
+   */
   | { readonly type: "founded"; readonly sequence: number; readonly epoch: number }
   /** A new membership, which begins behind this entry, in this epoch. */
   | { readonly type: "restarted"; readonly received: number; readonly epoch: number };
@@ -209,9 +240,16 @@ export interface Move {
 /** Of those with a `job`, the end is an event with its number. They are the last of their step. */
 export type ReadingEffect =
   | { readonly type: "open"; readonly job: number }
-  | { readonly type: "explain" | "look_ahead" | "follow" | "note_leave" | "note_lapse"; readonly job: number }
+  | {
+    readonly type: "explain" | "look_ahead" | "follow" | "note_leave" | "note_lapse";
+    readonly job: number;
+  }
   | { readonly type: "find"; readonly job: number; readonly epoch: number }
-  | { readonly type: "enter"; readonly job: number; readonly verdict: Exclude<FoundingVerdict, { kind: "forged" }> }
+  | {
+    readonly type: "enter";
+    readonly job: number;
+    readonly verdict: Exclude<FoundingVerdict, { kind: "forged" }>;
+  }
   /** The message that was opened is for the inbox. */
   | { readonly type: "take" }
   /** Its key was used before: perhaps its sender is at fault. */
@@ -220,12 +258,26 @@ export type ReadingEffect =
   | { readonly type: "forget_ahead" }
   /** The place has moved on; it is written soon. */
   | { readonly type: "passed"; readonly isLandmark: boolean }
-  | { readonly type: "report"; readonly kind: ReportKind; readonly text: string; readonly about?: string }
+  | {
+    readonly type: "report";
+    readonly kind: ReportKind;
+    readonly text: string;
+    readonly about?: string;
+  }
   | { readonly type: "unreadable"; readonly sender: AgentId; readonly reason: string }
-  | { readonly type: "gap"; readonly messages: number; readonly reason: NoticeBody<"DeliverGap">["reason"] }
+  | {
+    readonly type: "gap";
+    readonly messages: number;
+    readonly reason: NoticeBody<"DeliverGap">["reason"];
+  }
   | { readonly type: "finding"; readonly finding: ReadingFinding };
 
-export type ReportKind = "relay_lied" | "withheld_commit" | "undecryptable" | "unread_messages" | "void_leave";
+export type ReportKind =
+  | "relay_lied"
+  | "withheld_commit"
+  | "undecryptable"
+  | "unread_messages"
+  | "void_leave";
 
 /** For the rooms around. */
 export type ReadingFinding =
@@ -255,7 +307,10 @@ export interface ReadingStep {
 export const notReading: Reading = Object.freeze({ at: "none" });
 
 /** As of a process that starts. */
-export function restoreReading({ position, landmarks, joinedEpoch }: ReadingRecords, nowMs: number): ReadingState {
+export function restoreReading(
+  { position, landmarks, joinedEpoch }: ReadingRecords,
+  nowMs: number,
+): ReadingState {
   const epoch = position === undefined ? joinedEpoch : position.epoch;
   return {
     reading: notReading,
@@ -277,12 +332,18 @@ export function landmarksOf({ place, endings }: ReadingState): Landmarks {
 }
 
 /** The program is done with everything up to here. */
-export function positionOf({ place, passedOver }: ReadingState, { oldest }: Pick<ReadingFacts, "oldest">): LogPosition {
+export function positionOf(
+  { place, passedOver }: ReadingState,
+  { oldest }: Pick<ReadingFacts, "oldest">,
+): LogPosition {
   const next = oldest ?? passedOver;
   const reached = placeOf(place);
   if (next === undefined || next.sequence > reached.sequence) return reached;
   // The oldest unprocessed entry has the log's epoch at its place; an unknown epoch stays unknown.
-  return { sequence: next.sequence - 1, epoch: reached.epoch === undefined ? undefined : next.epoch };
+  return {
+    sequence: next.sequence - 1,
+    epoch: reached.epoch === undefined ? undefined : next.epoch,
+  };
 }
 
 /** Keys of epochs before this one are of no use any more. */

@@ -1,4 +1,7 @@
-/** The table of docs/channel_machine.md, row by row. Orders of events are tried in tests/small_worlds. */
+/**
+ * The table of docs/channel_machine.md, row by row. Orders of events are tried in
+ * tests/small_worlds.
+ */
 import { assertEquals } from "@std/assert";
 import { type AgentId, generationOf, parseAgentId } from "../../../proto/mod.ts";
 import type { Found } from "../connection/link_state.ts";
@@ -49,7 +52,11 @@ const calm: ReadingFacts = {
 
 /** cast: nobody looks at the rest of it */
 function entryOf(operation: LogEntry["operation"], body: object): LogEntry {
-  return { kind: "notice", operation, body: { sender: bob, timeMs: 0, ...body } } as unknown as LogEntry;
+  return {
+    kind: "notice",
+    operation,
+    body: { sender: bob, timeMs: 0, ...body },
+  } as unknown as LogEntry;
 }
 
 function message(sequence = 11, epoch = 3, sender: AgentId = bob): LogEntry {
@@ -61,7 +68,8 @@ function commit(sequence = 11, epoch = 3, { sender = bob, letter = 7 } = {}): Lo
 }
 
 const leave = (sequence = 11): LogEntry => entryOf("DeliverLeave", { sequence, epoch: 3 });
-const lapse = (sequence = 11): LogEntry => entryOf("DeliverLapse", { sequence, epoch: 3, agentId: bob });
+const lapse = (sequence = 11): LogEntry =>
+  entryOf("DeliverLapse", { sequence, epoch: 3, agentId: bob });
 const gap = (lastSequence = 11): LogEntry =>
   entryOf("DeliverGap", { firstSequence: lastSequence, lastSequence, messages: 2, reason: "age" });
 const founding = (sequence = 11, generation = 1): LogEntry =>
@@ -83,7 +91,10 @@ class Agent {
   constructor(facts: Partial<ReadingFacts> = {}, own: readonly OwnCommit[] = []) {
     this.facts = { ...calm, ...facts };
     const landmarks = { ownCommits: own, endings: [] };
-    this.state = restoreReading({ position: { sequence: 10, epoch: 3 }, landmarks, joinedEpoch: 0 }, 0);
+    this.state = restoreReading(
+      { position: { sequence: 10, epoch: 3 }, landmarks, joinedEpoch: 0 },
+      0,
+    );
   }
 
   know(facts: Partial<ReadingFacts>): this {
@@ -113,7 +124,11 @@ class Agent {
   }
 
   opened(kind: string, reason?: string): this {
-    return this.step({ type: "opened", job: this.#job, as: { kind, ...(reason !== undefined && { reason }) } });
+    return this.step({
+      type: "opened",
+      job: this.#job,
+      as: { kind, ...(reason !== undefined && { reason }) },
+    });
   }
 
   followed(as: FollowedAs): this {
@@ -221,7 +236,9 @@ Deno.test("a statement, a gap or a founding that is not above the last one is re
 });
 
 Deno.test("ahead: a commit of ours may be why", () => {
-  for (const entry of [message(11, 4), commit(11, 4)]) assertEquals(new Agent().read(entry).held, "ahead");
+  for (const entry of [message(11, 4), commit(11, 4)]) {
+    assertEquals(new Agent().read(entry).held, "ahead");
+  }
 });
 
 Deno.test("a commit of an epoch that one of ours ended, with the same bytes, is passed", () => {
@@ -280,7 +297,9 @@ Deno.test("a message that is none is fetched once, and then counted as unreadabl
 });
 
 Deno.test("a message with the header of another epoch is a lie", () => {
-  const agent = new Agent({ headerOf: () => ({ epoch: 2, authenticatedData: hash(0) }) }).read(message());
+  const agent = new Agent({ headerOf: () => ({ epoch: 2, authenticatedData: hash(0) }) }).read(
+    message(),
+  );
   assertEquals([agent.reports, agent.place], [["relay_lied"], "11/3"]);
 });
 
@@ -288,7 +307,10 @@ Deno.test("without room messages are passed over: each is looked at once, and th
   const agent = new Agent({ isFull: true, isRead: false });
   assertEquals([agent.read(message()).at, agent.reports], ["looking_ahead", ["unread_messages"]]);
   agent.done();
-  assertEquals([agent.place, positionOf(agent.state, agent.facts)], ["11/3", { sequence: 10, epoch: 3 }]);
+  assertEquals([agent.place, positionOf(agent.state, agent.facts)], ["11/3", {
+    sequence: 10,
+    epoch: 3,
+  }]);
   assertEquals([agent.read(message(12)).at, agent.reports], ["looking_ahead", []]);
   agent.done().step({ type: "room" });
   assertEquals([agent.read(message()).at, agent.place], ["none", "11/3"]);
@@ -396,17 +418,29 @@ Deno.test("far ahead, for the first time, it is fetched; again, the log is asked
 });
 
 Deno.test("far ahead, when our group has followed the commit that is left out: a message is lost, and the place moves on", () => {
-  const agent = again(message(11, 4), (agent) => agent.explained("not_ours"), new Agent({ epoch: 5 }));
+  const agent = again(
+    message(11, 4),
+    (agent) => agent.explained("not_ours"),
+    new Agent({ epoch: 5 }),
+  );
   assertEquals([agent.reports, agent.place, agent.at], [["relay_lied"], "11/4", "none"]);
 });
 
 Deno.test("an earlier commit moves it on behind itself", () => {
-  const agent = again(commit(11, 4), (agent) => agent.explained("not_ours"), new Agent({ epoch: 5 }));
+  const agent = again(
+    commit(11, 4),
+    (agent) => agent.explained("not_ours"),
+    new Agent({ epoch: 5 }),
+  );
   assertEquals([agent.reports, agent.place, agent.at], [["relay_lied"], "11/5", "none"]);
 });
 
 Deno.test("a commit of our epoch is judged once more", () => {
-  const agent = again(commit(11, 5), (agent) => agent.explained("not_ours"), new Agent({ epoch: 5 }));
+  const agent = again(
+    commit(11, 5),
+    (agent) => agent.explained("not_ours"),
+    new Agent({ epoch: 5 }),
+  );
   assertEquals([agent.reports, agent.place, agent.at], [["relay_lied"], "10/5", "following"]);
 });
 
@@ -417,7 +451,11 @@ Deno.test("asked about an entry ahead: the log has not come that far, the relay 
 
 Deno.test("it has: a commit is withheld, and we are out of step", () => {
   const agent = again(message(11, 4), (agent) => agent.explained("not_ours")).found(found(7));
-  assertEquals([agent.reports, agent.findings, agent.place], [["withheld_commit"], ["out_of_step"], "10/3"]);
+  assertEquals([agent.reports, agent.findings, agent.place], [
+    ["withheld_commit"],
+    ["out_of_step"],
+    "10/3",
+  ]);
 });
 
 Deno.test("no answer: nothing is concluded, and it is fetched again", () => {
@@ -449,7 +487,10 @@ Deno.test("opened: one whose keys are gone is reported", () => {
 Deno.test("opened: one that does not open is fetched once, and then counted", () => {
   const agent = new Agent().read(message()).opened("undecryptable", "the tag is wrong");
   assertEquals([agent.findings, agent.place], [["fetch"], "10/3"]);
-  assertEquals([agent.read(message()).opened("undecryptable").has("unreadable"), agent.place], [true, "11/3"]);
+  assertEquals([agent.read(message()).opened("undecryptable").has("unreadable"), agent.place], [
+    true,
+    "11/3",
+  ]);
 });
 
 Deno.test("opened: something else than a message is a lie", () => {
@@ -457,7 +498,10 @@ Deno.test("opened: something else than a message is a lie", () => {
 });
 
 Deno.test("followed: the place passes it, with its epoch", () => {
-  const agent = new Agent().read(commit()).know({ epoch: 4 }).followed({ kind: "commit", epoch: 4 });
+  const agent = new Agent().read(commit()).know({ epoch: 4 }).followed({
+    kind: "commit",
+    epoch: 4,
+  });
   assertEquals([agent.place, agent.at], ["11/4", "none"]);
 });
 
@@ -497,13 +541,16 @@ Deno.test("asked for the one before: the same one, or none, and it is fetched; a
 });
 
 Deno.test("followed: one that nobody can follow waits for what became of ours", () => {
-  for (const as of [{ kind: "forked" }, { kind: "own" }, { kind: "refused", reason: "bad" }] as const) {
+  for (
+    const as of [{ kind: "forked" }, { kind: "own" }, { kind: "refused", reason: "bad" }] as const
+  ) {
     const agent = new Agent().read(commit()).followed(as);
     assertEquals([agent.held, agent.explained("settled").at], ["not_followed", "following"]);
   }
 });
 
-const refuses = (agent: Agent): Agent => agent.followed({ kind: "refused", reason: "bad" }).explained("not_ours");
+const refuses = (agent: Agent): Agent =>
+  agent.followed({ kind: "refused", reason: "bad" }).explained("not_ours");
 
 Deno.test("not ours: it is fetched; again, it is a stop", () => {
   assertEquals(refuses(new Agent().read(commit())).findings, ["fetch"]);
@@ -517,7 +564,10 @@ Deno.test("not ours: one that claims to be ours, in another name, is a stop too"
 });
 
 Deno.test("not ours: one for a group with other keys puts us out of step, and members are asked by name", () => {
-  const agent = again(commit(), (agent) => agent.followed({ kind: "forked" }).explained("not_ours"));
+  const agent = again(
+    commit(),
+    (agent) => agent.followed({ kind: "forked" }).explained("not_ours"),
+  );
   assertEquals(agent.effects, [{
     type: "finding",
     finding: {
@@ -542,16 +592,22 @@ Deno.test("our group has left the epoch of a commit while it was looked at: noth
   }
   const late = new Agent().read(commit()).followed({ kind: "refused", reason: "bad" });
   late.step({ type: "moved", by: ownMove(11) }).know({ epoch: 4 }).explained("not_ours");
-  assertEquals([late.at, late.place, late.effects], ["none", "11/4", [{ type: "passed", isLandmark: false }]]);
+  assertEquals([late.at, late.place, late.effects], ["none", "11/4", [{
+    type: "passed",
+    isLandmark: false,
+  }]]);
 });
 
 Deno.test("not ours: one of ours that we no longer know puts us out of step at once", () => {
-  const agent = new Agent().read(commit(11, 3, { sender: us })).followed({ kind: "own" }).explained("not_ours");
+  const agent = new Agent().read(commit(11, 3, { sender: us })).followed({ kind: "own" }).explained(
+    "not_ours",
+  );
   assertEquals(agent.findings, ["out_of_step"]);
 });
 
 Deno.test("asked about a commit beside ours: none or ours is a lie, another one puts us out of step", () => {
-  const asked = (): Agent => new Agent({ epoch: 4 }, [{ sequence: 12, epoch: 3, hash: hash(8) }]).read(commit());
+  const asked = (): Agent =>
+    new Agent({ epoch: 4 }, [{ sequence: 12, epoch: 3, hash: hash(8) }]).read(commit());
   for (const answer of [unknown, found(8)]) {
     const agent = asked().found(answer);
     assertEquals([agent.reports, agent.place, agent.findings], [["relay_lied"], "11/3", []]);
@@ -568,8 +624,13 @@ Deno.test("out of step, when a commit was followed: the log is asked why, and th
     return again(commit(), (each) => each.followed({ kind: "unsigned" }), agent);
   };
   assertEquals(asked().at, "explaining_fork");
-  assertEquals([asked().found(found(9)).reports, asked().found(found(9)).findings], [["relay_lied"], ["out_of_step"]]);
-  assertEquals([asked().found(found(2)).reports, asked().found(found(2)).findings], [[], ["out_of_step"]]);
+  assertEquals([asked().found(found(9)).reports, asked().found(found(9)).findings], [
+    ["relay_lied"],
+    ["out_of_step"],
+  ]);
+  assertEquals([asked().found(found(2)).reports, asked().found(found(2)).findings], [[], [
+    "out_of_step",
+  ]]);
   assertEquals(asked().unheard().findings, ["out_of_step"]);
 });
 
@@ -591,7 +652,11 @@ function ownMove(sequence: number): Move {
 Deno.test("moved by our own commit: its place is a landmark, and those that it silences end with what came before it", () => {
   const agent = new Agent().step({ type: "moved", by: { ...ownMove(12), silent: [bob] } });
   const [ending] = landmarksOf(agent.state).endings;
-  assertEquals([agent.isLandmark, agent.state.place.own.length, ending?.last], [true, 1, undefined]);
+  assertEquals([agent.isLandmark, agent.state.place.own.length, ending?.last], [
+    true,
+    1,
+    undefined,
+  ]);
   agent.know({ epoch: 4 }).read(message(13, 4)).opened("message");
   assertEquals(landmarksOf(agent.state).endings[0]?.last, 5);
   assertEquals(agent.effects.at(-1), { type: "passed", isLandmark: true });
@@ -606,8 +671,15 @@ Deno.test("moved by another's: those that it silences end with what has come; wi
 
 Deno.test("moved by a founding of ours: it is a landmark like a commit", () => {
   const founded = { sequence: 12, epoch: 3, hash: hash(4) };
-  const agent = new Agent().step({ type: "moved", by: { ...ownMove(12), isOwn: false, hash: undefined, founded } });
-  assertEquals([agent.isLandmark, agent.state.place.own, agent.state.last], [true, [founded], undefined]);
+  const agent = new Agent().step({
+    type: "moved",
+    by: { ...ownMove(12), isOwn: false, hash: undefined, founded },
+  });
+  assertEquals([agent.isLandmark, agent.state.place.own, agent.state.last], [
+    true,
+    [founded],
+    undefined,
+  ]);
 });
 
 Deno.test("begins: without a place of its own, it is where the relay says", () => {

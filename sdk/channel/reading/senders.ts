@@ -1,8 +1,9 @@
 /**
- * Which messages of each sender have arrived, by the counter that the sender authenticated. A counter that was seen is a
- * repetition; one that was passed over is missing until it arrives. Counters begin at 1 with every membership of a sender, so
- * a message is judged among those of the membership that its epoch belongs to; of those that were members before us, the first
- * message that arrives is where we begin to count.
+ * Which messages of each sender have arrived, by the counter that the sender authenticated. A
+ * counter that was seen is a repetition; one that was passed over is missing until it arrives.
+ * Counters begin at 1 with every membership of a sender, so a message is judged among those of the
+ * membership that its epoch belongs to; of those that were members before us, the first message
+ * that arrives is where we begin to count.
  */
 import type { AgentId, CounterRange, MessageId } from "../../../proto/mod.ts";
 import type { SenderRecord } from "../records.ts";
@@ -57,20 +58,35 @@ interface Progress {
 export class Senders {
   readonly #known: Map<AgentId, SenderRecord>;
   readonly #progress = new Map<AgentId, Progress>();
-  /** Holes up to here are from an earlier life: what fills them was open then, or late, and nobody can tell. */
+  /**
+   * Holes up to here are from an earlier life: what fills them was open then, or late, and nobody
+   * can tell.
+   */
   readonly #loaded: ReadonlyMap<AgentId, SenderRecord>;
-  /** Of the membership before: its last messages may be read after the commit that ended it. In memory only. */
+  /**
+   * Of the membership before: its last messages may be read after the commit that ended it. In
+   * memory only.
+   */
   readonly #before = new Map<AgentId, SenderRecord>();
-  /** By sender and first counter, in this membership. In memory only: what was repeated is an explanation, not a rule. */
+  /**
+   * By sender and first counter, in this membership. In memory only: what was repeated is an
+   * explanation, not a rule.
+   */
   readonly #ids = new Map<AgentId, Map<number, Taken>>();
-  /** Of the latest messages that came in bundles, by sender: they may come again by themselves. In memory only. */
+  /**
+   * Of the latest messages that came in bundles, by sender: they may come again by themselves. In
+   * memory only.
+   */
   readonly #shown = new Map<AgentId, Set<MessageId>>();
   readonly #shownInOrder: Shown[] = [];
   #shownCount = 0;
   /** Counters that had not arrived when their sender said that they would not. In memory only. */
   readonly #closed = new Map<AgentId, readonly Hole[]>();
 
-  /** `since` are the epochs in which members came: what is stored of an earlier membership says nothing about this one. */
+  /**
+   * `since` are the epochs in which members came: what is stored of an earlier membership says
+   * nothing about this one.
+   */
   constructor(
     known: ReadonlyMap<AgentId, SenderRecord> = new Map(),
     since: ReadonlyMap<AgentId, { readonly epoch: number }> = new Map(),
@@ -86,12 +102,17 @@ export class Senders {
     const known = this.#memberships(sender, epoch).get(sender);
     if (known === undefined || counter === known.highest + 1) return "next";
     if (counter > known.highest) return isExplained(known, { counter, gone }) ? "next" : "gap";
-    if (!known.missing.some(({ first, last }) => first <= counter && counter <= last)) return "duplicate";
+    if (!known.missing.some(({ first, last }) => first <= counter && counter <= last)) {
+      return "duplicate";
+    }
     const loaded = this.#loaded.get(sender);
     return loaded?.since === known.since && counter < loaded.highest ? "next" : "late";
   }
 
-  /** The highest counter that has arrived in the membership that this epoch belongs to; 0 when there was none. */
+  /**
+   * The highest counter that has arrived in the membership that this epoch belongs to; 0 when there
+   * was none.
+   */
   highest(sender: AgentId, epoch: number): number {
     return this.#memberships(sender, epoch).get(sender)?.highest ?? 0;
   }
@@ -105,7 +126,10 @@ export class Senders {
     return false;
   }
 
-  /** Its sender says that these will not come: nobody waits for them any more, and they are not taken later. */
+  /**
+   * Its sender says that these will not come: nobody waits for them any more, and they are not
+   * taken later.
+   */
   close(sender: AgentId, { epoch, gone }: Counted): void {
     const memberships = this.#memberships(sender, epoch);
     const known = memberships.get(sender);
@@ -119,7 +143,9 @@ export class Senders {
   /** Whether its sender had said that it would not come, and it has not. */
   wasClosed(sender: AgentId, { counter, epoch }: Counted): boolean {
     if (this.#memberships(sender, epoch) !== this.#known) return false;
-    return (this.#closed.get(sender) ?? []).some(({ first, last }) => first <= counter && counter <= last);
+    return (this.#closed.get(sender) ?? []).some(({ first, last }) =>
+      first <= counter && counter <= last
+    );
   }
 
   /** Whether the application has been given this message under another counter. */
@@ -146,7 +172,10 @@ export class Senders {
     }
     const known = memberships.get(sender) ?? { since: 0, highest: counter - 1, missing: [] };
     if (memberships === this.#known) this.#begin(sender, known, counter);
-    memberships.set(sender, counter > known.highest ? passOver(known, counter) : fill(known, counter));
+    memberships.set(
+      sender,
+      counter > known.highest ? passOver(known, counter) : fill(known, counter),
+    );
     return { sender, counter, epoch, since: known.since };
   }
 
@@ -158,7 +187,10 @@ export class Senders {
     progress.highest = Math.max(progress.highest, counter);
   }
 
-  /** Returns what to store of a sender: messages that the application is not done with count as missing there. */
+  /**
+   * Returns what to store of a sender: messages that the application is not done with count as
+   * missing there.
+   */
   record(sender: AgentId): SenderRecord | undefined {
     const [known, progress] = [this.#known.get(sender), this.#progress.get(sender)];
     if (known === undefined || progress === undefined) return undefined;
@@ -232,12 +264,18 @@ export class Senders {
 type Hole = SenderRecord["missing"][number];
 
 /** Whether all that was passed over is what the sender says will not come. */
-function isExplained({ highest }: SenderRecord, { counter, gone }: Pick<Counted, "counter" | "gone">): boolean {
+function isExplained(
+  { highest }: SenderRecord,
+  { counter, gone }: Pick<Counted, "counter" | "gone">,
+): boolean {
   return gone !== undefined && gone.first <= highest + 1 && gone.first + gone.count >= counter;
 }
 
 /** `holes` are those of the range that had not arrived. */
-function closed(record: SenderRecord, { first, count }: CounterRange): { record: SenderRecord; holes: Hole[] } {
+function closed(
+  record: SenderRecord,
+  { first, count }: CounterRange,
+): { record: SenderRecord; holes: Hole[] } {
   const last = first + count - 1;
   const { since, missing } = record.highest < last ? passOver(record, last + 1) : record;
   const isHole = (hole: Hole): boolean => hole.first <= hole.last;
@@ -247,13 +285,23 @@ function closed(record: SenderRecord, { first, count }: CounterRange): { record:
       { first: Math.max(hole.first, last + 1), last: hole.last },
     ].filter(isHole)
   );
-  const holes = missing.map((hole) => ({ first: Math.max(hole.first, first), last: Math.min(hole.last, last) }));
-  return { record: { since, highest: Math.max(record.highest, last), missing: left }, holes: holes.filter(isHole) };
+  const holes = missing.map((hole) => ({
+    first: Math.max(hole.first, first),
+    last: Math.min(hole.last, last),
+  }));
+  return {
+    record: { since, highest: Math.max(record.highest, last), missing: left },
+    holes: holes.filter(isHole),
+  };
 }
 
 function passOver({ since, highest, missing }: SenderRecord, counter: number): SenderRecord {
   if (counter === highest + 1) return { since, highest: counter, missing };
-  return { since, highest: counter, missing: atMost([...missing, { first: highest + 1, last: counter - 1 }]) };
+  return {
+    since,
+    highest: counter,
+    missing: atMost([...missing, { first: highest + 1, last: counter - 1 }]),
+  };
 }
 
 /** The oldest become one. */
@@ -270,7 +318,10 @@ function joined(holes: readonly Hole[]): readonly Hole[] {
   for (const hole of [...holes].sort((a, b) => a.first - b.first)) {
     const before = result.at(-1);
     if (before === undefined || before.last + 1 < hole.first) result.push(hole);
-    else result[result.length - 1] = { first: before.first, last: Math.max(before.last, hole.last) };
+    else {result[result.length - 1] = {
+        first: before.first,
+        last: Math.max(before.last, hole.last),
+      };}
   }
   return atMost(result);
 }
@@ -281,7 +332,9 @@ function fill({ since, highest, missing }: SenderRecord, counter: number): Sende
     highest,
     missing: missing.flatMap(({ first, last }) => {
       if (counter < first || counter > last) return [{ first, last }];
-      return [{ first, last: counter - 1 }, { first: counter + 1, last }].filter((hole) => hole.first <= hole.last);
+      return [{ first, last: counter - 1 }, { first: counter + 1, last }].filter((hole) =>
+        hole.first <= hole.last
+      );
     }),
   };
 }

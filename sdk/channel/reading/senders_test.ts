@@ -23,7 +23,8 @@ function recordOf(senders: Senders, counters: readonly number[]): SenderRecord {
   return record;
 }
 
-const missing = (senders: Senders): number => [...senders.missing()].reduce((sum, { messages }) => sum + messages, 0);
+const missing = (senders: Senders): number =>
+  [...senders.missing()].reduce((sum, { messages }) => sum + messages, 0);
 
 Deno.test("a sender that was there before us is counted from its first message on", () => {
   const senders = new Senders();
@@ -69,7 +70,11 @@ Deno.test("what is stored of a sender says the same after a restart", () => {
   for (let counter = 1; counter <= 10; counter++) {
     // A hole from before may be a message that was open: it can no longer be told from a late one.
     const expected = before.judge(alice, at(counter));
-    assertEquals(after.judge(alice, at(counter)), expected === "late" ? "next" : expected, `counter ${counter}`);
+    assertEquals(
+      after.judge(alice, at(counter)),
+      expected === "late" ? "next" : expected,
+      `counter ${counter}`,
+    );
   }
 });
 
@@ -81,7 +86,11 @@ Deno.test("whatever the order, each counter is taken once and the rest is missin
   const taken = new Set<number>();
   for (let step = 0; step < 500; step++) {
     const counter = 1 + random.below(60);
-    assertEquals(senders.judge(alice, at(counter)) === "duplicate", taken.has(counter), `seed ${seed}, step ${step}`);
+    assertEquals(
+      senders.judge(alice, at(counter)) === "duplicate",
+      taken.has(counter),
+      `seed ${seed}, step ${step}`,
+    );
     if (!taken.has(counter)) senders.take(alice, at(counter));
     taken.add(counter);
     assertEquals(missing(senders), Math.max(...taken) - taken.size, `seed ${seed}, step ${step}`);
@@ -97,13 +106,21 @@ Deno.test("a sender with endless holes takes no endless memory", () => {
 
 Deno.test("another message under a counter is told from the same one again, for the latest 256 of a sender", () => {
   const senders = new Senders();
-  const id = (number: number): MessageId => binaryIdFromBytes<MessageId>(new Uint8Array(16).fill(number % 251));
+  const id = (number: number): MessageId =>
+    binaryIdFromBytes<MessageId>(new Uint8Array(16).fill(number % 251));
   for (let counter = 1; counter <= 300; counter++) senders.take(alice, at(counter), id(counter));
   assertEquals(senders.contradicts(alice, at(300), id(300)), false);
   assertEquals(senders.contradicts(alice, at(300), id(1)), true);
-  assertEquals([44, 45].map((counter) => senders.contradicts(alice, at(counter), id(1))), [false, true]);
+  assertEquals([44, 45].map((counter) => senders.contradicts(alice, at(counter), id(1))), [
+    false,
+    true,
+  ]);
   senders.begin(alice, 7);
-  assertEquals(senders.contradicts(alice, at(300, 7), id(1)), false, "a new membership counts anew");
+  assertEquals(
+    senders.contradicts(alice, at(300, 7), id(1)),
+    false,
+    "a new membership counts anew",
+  );
 });
 
 Deno.test("what the application is not done with is missing on disk, comes again, and is no cause for alarm", () => {
@@ -123,7 +140,11 @@ Deno.test("what the application is not done with is missing on disk, comes again
     const next = new Senders(new Map([[alice, record]]));
     for (const { counter } of arrivals) {
       const verdict = next.judge(alice, at(counter));
-      assertEquals(verdict === "duplicate", done.has(counter), `seed ${random.seed}: ${counter} is ${verdict}`);
+      assertEquals(
+        verdict === "duplicate",
+        done.has(counter),
+        `seed ${random.seed}: ${counter} is ${verdict}`,
+      );
       if (verdict === "duplicate") continue;
       assertEquals(verdict, "next", `seed ${random.seed}`);
       next.take(alice, at(counter));
@@ -136,6 +157,12 @@ Deno.test("a word about some counters that will not come explains no others that
   const senders = new Senders();
   const sender = parseAgentId("a".repeat(22));
   senders.take(sender, { counter: 5, epoch: 1 });
-  assertEquals(senders.judge(sender, { counter: 10, epoch: 1, gone: { first: 6, count: 4 } }), "next");
-  assertEquals(senders.judge(sender, { counter: 10, epoch: 1, gone: { first: 8, count: 2 } }), "gap");
+  assertEquals(
+    senders.judge(sender, { counter: 10, epoch: 1, gone: { first: 6, count: 4 } }),
+    "next",
+  );
+  assertEquals(
+    senders.judge(sender, { counter: 10, epoch: 1, gone: { first: 8, count: 2 } }),
+    "gap",
+  );
 });

@@ -1,13 +1,16 @@
 /**
- * Which member is asked to let this agent back in, and how long to wait between requests. At first anybody; after an answer that
- * was worth nothing, members are named one by one, owners first, and anybody again at the end of each round. A member whose
- * answer was refused is not named again while there are others.
+ * Which member is asked to let this agent back in, and how long to wait between requests. At first
+ * anybody; after an answer that was worth nothing, members are named one by one, owners first, and
+ * anybody again at the end of each round. A member whose answer was refused is not named again
+ * while there are others.
  */
 import type { AgentId } from "../../../proto/mod.ts";
 
 const firstPauseMs = 1000;
 const maxPauseMs = 60_000;
-/** Each refused answer cost the channel a commit, so an agent that nobody can let in asks rarely. */
+/**
+ * Each refused answer cost the channel a commit, so an agent that nobody can let in asks rarely.
+ */
 const maxHopelessPauseMs = 60 * 60 * 1000;
 /** Refused answers until rounds become rare. */
 const manyRefusals = 8;
@@ -37,8 +40,13 @@ export function isHopeless({ refusals }: Answerers): boolean {
   return refusals >= manyRefusals;
 }
 
-/** The member that shall answer; undefined for anybody. `others` are those that this agent knows. */
-export function nextAnswerer(answerers: Answerers, others: readonly Peer[]): readonly [Answerers, AgentId | undefined] {
+/**
+ * The member that shall answer; undefined for anybody. `others` are those that this agent knows.
+ */
+export function nextAnswerer(
+  answerers: Answerers,
+  others: readonly Peer[],
+): readonly [Answerers, AgentId | undefined] {
   // A refused answer may come after its attempt was over.
   const place = answerers.place === 0 && answerers.refusals > 0 ? 1 : answerers.place;
   const round = roundOf(answerers, others);
@@ -51,7 +59,10 @@ export function refusedBy(answerers: Answerers, by: AgentId): Answerers {
   return { ...answerers, refusedBy: [...before, by], refusals: answerers.refusals + 1 };
 }
 
-/** An attempt is over; `isAnswered` when it was not silence. Returns how long to wait before the next. */
+/**
+ * An attempt is over; `isAnswered` when it was not silence. Returns how long to wait before the
+ * next.
+ */
 export function attemptOver(
   answerers: Answerers,
   others: readonly Peer[],
@@ -70,7 +81,10 @@ export function attemptOver(
   return [after, Math.min(maxPauseMs * 2 ** (refusals - manyRefusals + 1), maxHopelessPauseMs)];
 }
 
-function roundOf({ refusedBy }: Answerers, others: readonly Peer[]): readonly (AgentId | undefined)[] {
+function roundOf(
+  { refusedBy }: Answerers,
+  others: readonly Peer[],
+): readonly (AgentId | undefined)[] {
   const trusted = others.filter(({ agentId }) => !refusedBy.includes(agentId));
   const named = [...trusted.filter(({ owner }) => owner), ...trusted.filter(({ owner }) => !owner)];
   return [undefined, ...named.map(({ agentId }) => agentId)];

@@ -66,7 +66,10 @@ Deno.test("an agent that nobody can let in costs its channel a commit an hour, a
     hopeless.refused(carol);
     for (let asked = 0; asked < 3; asked++) pauses.push(hopeless.pass(asked === 0));
   }
-  const rounds = Array.from({ length: 20 }, (_, i) => pauses.slice(i * 3, i * 3 + 3).reduce((sum, ms) => sum + ms, 0));
+  const rounds = Array.from(
+    { length: 20 },
+    (_, i) => pauses.slice(i * 3, i * 3 + 3).reduce((sum, ms) => sum + ms, 0),
+  );
   assert((rounds.at(-1) ?? 0) >= 3_600_000, `the last rounds took ${rounds.slice(-3)} ms`);
   assert(isHopeless(hopeless.answerers));
   const silent = new Asker();

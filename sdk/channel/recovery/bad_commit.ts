@@ -1,4 +1,7 @@
-/** A commit that its sender signed and that this agent cannot follow: the channel is stopped at it. Durable before it is told. */
+/**
+ * A commit that its sender signed and that this agent cannot follow: the channel is stopped at it.
+ * Durable before it is told.
+ */
 import {
   type AgentId,
   agentIdOf,
@@ -46,16 +49,23 @@ export function proofOf({ sender, declared, signature }: BadCommit): CommitProof
 
 /** Returns the bytes that the blamed member signed, if the proof is about this commit. */
 export function provenBytes(
-  { signatureKey: _key, identity: _identity, owners, signature: _signature, ...declared }: CommitProof,
+  { signatureKey: _key, identity: _identity, owners, signature: _signature, ...declared }:
+    CommitProof,
   commit: Pick<CommitStatement, "channelId" | "epoch" | "commitHash">,
 ): Uint8Array {
-  const statement = { ...commit, ...declared, generation: generationOf(commit.epoch), owners: owners?.agentIds };
+  const statement = {
+    ...commit,
+    ...declared,
+    generation: generationOf(commit.epoch),
+    owners: owners?.agentIds,
+  };
   return signedBytesOf({ declared: statement });
 }
 
 export function putBadCommit(bad: BadCommit): RecordChange {
   const { declared, signature, sequence, sender, reason, sinceMs } = bad;
-  const { channelId, generation, epoch, commitHash, added, removed, owners, state, nextState } = declared;
+  const { channelId, generation, epoch, commitHash, added, removed, owners, state, nextState } =
+    declared;
   const lists = [[...added], [...removed], owners === undefined ? null : [...owners]];
   return putRecord(channelId, "stopped", [
     ...[generation, epoch, commitHash, ...lists, state, nextState],
@@ -70,7 +80,8 @@ export function deleteBadCommit(channelId: ChannelId): RecordChange {
 export function badCommitOf(channelId: ChannelId, records: ChannelRecords): BadCommit | undefined {
   const fields = fieldsOf(records, "stopped");
   if (fields === undefined) return undefined;
-  const agents = (at: number): AgentId[] => fields.list(at).map((agentId) => parseAgentId(String(agentId)));
+  const agents = (at: number): AgentId[] =>
+    fields.list(at).map((agentId) => parseAgentId(String(agentId)));
   return {
     declared: {
       channelId,

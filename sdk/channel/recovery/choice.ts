@@ -1,6 +1,7 @@
 /**
- * Whom a call of `recover()` leaves out beside the blamed agent: those that it names, or those that the blamed agent let in within a day. When
- * these are too many, or come by a door that was struck before, an owner must say who goes: nothing is sent before that.
+ * Whom a call of `recover()` leaves out beside the blamed agent: those that it names, or those that
+ * the blamed agent let in within a day. When these are too many, or come by a door that was struck
+ * before, an owner must say who goes: nothing is sent before that.
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import { badOf, type Run } from "./recovery_run.ts";
@@ -20,7 +21,10 @@ export function choose(run: Run, choice: Choice, bad: Bad): Chosen {
   return { without: begun(run, bad)?.without ?? facts.leftOut.list.toSorted() };
 }
 
-/** A founding on its way that nobody waits for any more may be about an earlier stop: its list says nothing about this one. */
+/**
+ * A founding on its way that nobody waits for any more may be about an earlier stop: its list says
+ * nothing about this one.
+ */
 export function isCalled({ state: { recovering } }: Run): boolean {
   return recovering.length > 0;
 }
@@ -31,10 +35,18 @@ export function needsChoice(run: Run, { without, keep }: Choice, bad: Bad): bool
   return isOpen && begun(run, bad) === undefined && run.facts.leftOut.needsChoice;
 }
 
-/** The latest founding of ours because of this commit that may be sent again: with this list, if one is given. */
-export function begun({ state, facts }: Run, bad: Bad, without?: readonly AgentId[]): Made | undefined {
+/**
+ * The latest founding of ours because of this commit that may be sent again: with this list, if one
+ * is given.
+ */
+export function begun(
+  { state, facts }: Run,
+  bad: Bad,
+  without?: readonly AgentId[],
+): Made | undefined {
   return state.made.findLast((made) =>
-    isBecauseOf(made, bad, facts.base) && !made.isRefused && (without === undefined || isSame(made.without, without))
+    isBecauseOf(made, bad, facts.base) && !made.isRefused &&
+    (without === undefined || isSame(made.without, without))
   );
 }
 
@@ -61,7 +73,11 @@ function named({ facts }: Run, without: readonly AgentId[], { blamed }: Bad): Ch
   return { without: without.filter((agentId) => agentId !== blamed).toSorted() };
 }
 
-function kept({ facts: { leftOut: { list } } }: Run, keep: readonly AgentId[], { blamed }: Bad): Chosen {
+function kept(
+  { facts: { leftOut: { list } } }: Run,
+  keep: readonly AgentId[],
+  { blamed }: Bad,
+): Chosen {
   if (keep.includes(blamed)) return invalid("keeps_blamed", blamed);
   const other = keep.find((agentId) => !list.includes(agentId));
   if (other !== undefined) return invalid("keeps_other", other);
@@ -72,7 +88,10 @@ function invalid(text: string, agentId: AgentId): Chosen {
   return { refusal: { code: "invalid_request", text, about: [agentId] } };
 }
 
-/** Calls that named whom to leave out are told if this agent comes into a group by another list, of ours or of others. */
+/**
+ * Calls that named whom to leave out are told if this agent comes into a group by another list, of
+ * ours or of others.
+ */
 export function tellNamed(run: Run, isIn: (agentId: AgentId) => boolean, own?: Made): void {
   if (own === undefined) tellCalls(run, "begun_by_others", isIn);
   else if (!isSame(own.without, run.state.without)) tellCalls(run, "begun_before", isIn);
@@ -92,7 +111,9 @@ function tellCalls(
   state.recovering = state.recovering.filter(({ operation, isNamed, blamed }) => {
     const about = [...without, ...blamed].filter(isIn);
     const isToBeTold = isNamed && (about.length > 0 || text === "begun_before");
-    if (isToBeTold) effects.push({ type: "settle", operation, refusal: { code: "epoch_conflict", text, about } });
+    if (isToBeTold) {
+      effects.push({ type: "settle", operation, refusal: { code: "epoch_conflict", text, about } });
+    }
     return !isToBeTold;
   });
 }

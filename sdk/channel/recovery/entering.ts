@@ -1,4 +1,7 @@
-/** Changes of the place to another group, and away from ours: each is one write. Entering takes the permit of the connection. */
+/**
+ * Changes of the place to another group, and away from ours: each is one write. Entering takes the
+ * permit of the connection.
+ */
 import type { AgentId } from "../../../proto/mod.ts";
 import type { Permit } from "../connection/permit.ts";
 import { tellNamed } from "./choice.ts";
@@ -7,8 +10,9 @@ import type { FoundCommit, Made, Opened, WayBack } from "./recovery_state.ts";
 import { beginBack, type Beginning, cameIn, newBack } from "./way_back.ts";
 
 /**
- * Whether a founding of ours that the relay says is in the log may be entered. A group that went on since then may have lost members and
- * owners that the founding still has: then the relay's word is not enough, and a member must have signed that it left for it.
+ * Whether a founding of ours that the relay says is in the log may be entered. A group that went on
+ * since then may have lost members and owners that the founding still has: then the relay's word is
+ * not enough, and a member must have signed that it left for it.
  */
 export function mayEnter({ state, facts }: Run, { base }: Made): boolean {
   return !state.isHalted && (base === facts.base || state.isLeftFor);
@@ -75,7 +79,9 @@ export function goOutside(run: Run, beginning: Beginning, isAnew = false): void 
   if (badOf(place) !== undefined) run.write.push({ type: "stopped", bad: undefined });
   if (place.at === "apart") run.write.push({ type: "foreign", foreign: undefined });
   // One that runs goes on, and is not taken back any more.
-  const back: WayBack = before === undefined ? newBack(run, beginning) : { ...before, by: "commits" };
+  const back: WayBack = before === undefined
+    ? newBack(run, beginning)
+    : { ...before, by: "commits" };
   state.place = { at: "outside", back };
   find(run, { type: "outside", hears: back.by !== "commits" });
   if (before === undefined) beginBack(run);

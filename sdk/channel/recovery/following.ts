@@ -1,7 +1,8 @@
 /**
- * Whether a founding that is in the log is followed. By this agent's own state alone: the founder is an owner in its present
- * epoch, the base is that epoch or its parent with the named commit between, and the commit carries the signature of the blamed.
- * An owner that was rightly removed by the commit that it calls bad is none any more for those that have followed it.
+ * Whether a founding that is in the log is followed. By this agent's own state alone: the founder
+ * is an owner in its present epoch, the base is that epoch or its parent with the named commit
+ * between, and the commit carries the signature of the blamed. An owner that was rightly removed by
+ * the commit that it calls bad is none any more for those that have followed it.
  */
 import {
   type AgentId,
@@ -29,7 +30,9 @@ export type FoundingVerdict =
   | { readonly kind: "follow"; readonly base: BaseEpoch }
   /** It is genuine, but this agent has moved on further. */
   | { readonly kind: "behind"; readonly reason: string }
-  /** This agent is stopped before its base and cannot tell: it stays stopped, and asks to be let in. */
+  /**
+   * This agent is stopped before its base and cannot tell: it stays stopped, and asks to be let in.
+   */
   | { readonly kind: "ahead" }
   | { readonly kind: "refused"; readonly reason: string }
   /** No agent made it: the relay did. */
@@ -58,7 +61,11 @@ export function judgeFounding(
     deps.signatures.verifyHandshake(key, bytes, signature);
   if (
     founder !== entry.sender ||
-    !verify(founding.signatureKey, foundingStatement({ channelId, ...founding }), founding.signature)
+    !verify(
+      founding.signatureKey,
+      foundingStatement({ channelId, ...founding }),
+      founding.signature,
+    )
   ) {
     return forged(`${entry.sender} did not sign it so`);
   }
@@ -67,11 +74,14 @@ export function judgeFounding(
     return forged("it belongs to another place of the log");
   }
   if (!group.binding.owners.includes(founder)) {
-    // It may have become one since the commit at which we are stopped: the member that lets us in shows how.
+    // It may have become one since the commit at which we are stopped: the member that lets us in
+    // shows how.
     if (bad !== undefined && founding.baseEpoch > group.epoch) return { kind: "ahead" };
     return refused(`${entry.sender} is not an owner that this agent knows`);
   }
-  if (founding.generation !== present + 1) return refused("it is not the generation after the present one");
+  if (founding.generation !== present + 1) {
+    return refused("it is not the generation after the present one");
+  }
   const commit = { channelId, epoch: founding.baseEpoch, commitHash: founding.badCommit };
   const isBlamed = agentIdOf(proof.signatureKey, proof.identity) === founding.blamed;
   if (!isBlamed || !verify(proof.signatureKey, provenBytes(proof, commit), proof.signature)) {
@@ -81,9 +91,14 @@ export function judgeFounding(
   if (!founding.members.includes(deps.agentId)) return refused("it was begun without this agent");
   const base = baseFor(entry, bad, group);
   if (base === undefined) {
-    return { kind: "behind", reason: "the channel was begun anew on an epoch that this agent has left behind" };
+    return {
+      kind: "behind",
+      reason: "the channel was begun anew on an epoch that this agent has left behind",
+    };
   }
-  return isOfBase(entry, base) ? { kind: "follow", base } : refused("it does not follow from the epoch that it names");
+  return isOfBase(entry, base)
+    ? { kind: "follow", base }
+    : refused("it does not follow from the epoch that it names");
 }
 
 function baseFor(
@@ -91,23 +106,30 @@ function baseFor(
   bad: BadCommit | undefined,
   { current, parent }: Group,
 ): BaseEpoch | undefined {
-  const isNamed = (hash: Uint8Array | undefined): boolean => hash !== undefined && equalBytes(hash, founding.badCommit);
+  const isNamed = (hash: Uint8Array | undefined): boolean =>
+    hash !== undefined && equalBytes(hash, founding.badCommit);
   const present = baseOf(current);
   if (present.epoch === founding.baseEpoch && isNamed(bad?.declared.commitHash)) return present;
-  return parent?.base.epoch === founding.baseEpoch && isNamed(parent.commitHash) ? parent.base : undefined;
+  return parent?.base.epoch === founding.baseEpoch && isNamed(parent.commitHash)
+    ? parent.base
+    : undefined;
 }
 
 /**
- * Transcript, suite, members and owners are those that follow from the base. An owner may leave out whom it wants, as it may remove
- * them: a rule on what one member alone knows would divide the group.
+ * Transcript, suite, members and owners are those that follow from the base. An owner may leave out
+ * whom it wants, as it may remove them: a rule on what one member alone knows would divide the
+ * group.
  */
 function isOfBase({ founding, sender }: Founding, base: BaseEpoch): boolean {
   const { members, without, owners, blamed } = founding;
   const out = [blamed, ...without];
   const expected = base.owners.filter((owner) => !out.includes(owner)).sort();
-  return equalBytes(founding.transcriptHash, base.transcriptHash) && founding.suite === base.suiteId &&
-    isAscending(without) && !out.includes(sender) && !members.some((member) => out.includes(member)) &&
-    equalBytes(hashOfMembers([...members, ...out]), base.members) && owners.join() === expected.join();
+  return equalBytes(founding.transcriptHash, base.transcriptHash) &&
+    founding.suite === base.suiteId &&
+    isAscending(without) && !out.includes(sender) &&
+    !members.some((member) => out.includes(member)) &&
+    equalBytes(hashOfMembers([...members, ...out]), base.members) &&
+    owners.join() === expected.join();
 }
 
 /** Each once. */
@@ -115,7 +137,10 @@ function isAscending(agentIds: readonly AgentId[]): boolean {
   return agentIds.every((agentId, i) => i === 0 || agentId > (agentIds[i - 1] ?? ""));
 }
 
-/** Why the group that a founding's Welcome leads into is worth nothing. Undefined when it is the one that was founded on this epoch. */
+/**
+ * Why the group that a founding's Welcome leads into is worth nothing. Undefined when it is the one
+ * that was founded on this epoch.
+ */
 export function judgeOpened(group: Group, entry: Founding, base: BaseEpoch): string | undefined {
   const { founding, change, absent } = entry;
   const why = differs(group, entry, baseMembersOf(group.current));
@@ -125,12 +150,15 @@ export function judgeOpened(group: Group, entry: Founding, base: BaseEpoch): str
   if ((group.binding.guests ?? []).join() !== guests.join()) return "it has other guests";
   const last = group.changes.at(-1);
   if (
-    last === undefined || !equalBytes(encodeOwnersChanges([last]), encodeOwnersChanges(decodeOwnersChanges(change)))
+    last === undefined ||
+    !equalBytes(encodeOwnersChanges([last]), encodeOwnersChanges(decodeOwnersChanges(change)))
   ) {
     return "its owners came to be in another way";
   }
   const present = group.members().map(({ agentId }) => agentId);
-  if (present.some((agentId) => absent.includes(agentId))) return "somebody is both present and absent";
+  if (present.some((agentId) => absent.includes(agentId))) {
+    return "somebody is both present and absent";
+  }
   if (group.epoch !== foundingEpoch(founding.generation) + 1) return "it leads into another epoch";
   return undefined;
 }

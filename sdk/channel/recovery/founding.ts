@@ -1,7 +1,7 @@
 /**
- * How an owner begins a new generation of its channel: KeyPackages of all members that have one, a group on the last
- * epoch that they shared, and a statement about it. The founding is durable before it is sent, and is always sent
- * unchanged.
+ * How an owner begins a new generation of its channel: KeyPackages of all members that have one, a
+ * group on the last epoch that they shared, and a statement about it. The founding is durable
+ * before it is sent, and is always sent unchanged.
  */
 import {
   type AgentId,
@@ -17,9 +17,19 @@ import {
 import type { Parts } from "../../base/parts.ts";
 import { baseMembersOf, baseOf, identifiedMembersOf } from "../../mls/base_epoch.ts";
 import { stateOf } from "../../mls/epoch.ts";
-import { addable, fitsWelcome, type FoundedGroup, foundGroup, type FoundingPlan } from "../../mls/founding.ts";
+import {
+  addable,
+  fitsWelcome,
+  type FoundedGroup,
+  foundGroup,
+  type FoundingPlan,
+} from "../../mls/founding.ts";
 import type { Group } from "../../mls/group.ts";
-import { encodeKeyPackageMessage, type KeyPackage, type OwnKeyPackage } from "../../mls/key_package.ts";
+import {
+  encodeKeyPackageMessage,
+  type KeyPackage,
+  type OwnKeyPackage,
+} from "../../mls/key_package.ts";
 import { agentOf } from "../../mls/leaf.ts";
 import { foundedChange, keepChanges, versionOf } from "../../mls/owners_chain.ts";
 import { versionIn } from "../../mls/owners_rules.ts";
@@ -41,20 +51,35 @@ export function* createFounding(
 ): Parts<FoundingCandidate> {
   const { current, binding, changes } = membership.group;
   const blamed = blamedOf(bad);
-  const members = baseMembersOf(current).filter((agentId) => agentId !== blamed && !without.includes(agentId));
-  const basis = { current, binding, changes, members, blamed, bad, own: createOwnLeaf(deps, current.suiteId) };
+  const members = baseMembersOf(current).filter((agentId) =>
+    agentId !== blamed && !without.includes(agentId)
+  );
+  const basis = {
+    current,
+    binding,
+    changes,
+    members,
+    blamed,
+    bad,
+    own: createOwnLeaf(deps, current.suiteId),
+  };
   const { plan } = planFounding(claimed, basis, membership, deps);
   const add = yield* addable(plan, memberDepsOf(deps, membership.trust.policy));
   return yield* withoutLargest(add, (some) => foundWith(some, basis, membership, deps));
 }
 
-/** Members of the present epoch that a founding may be with: all but this agent, and those that leave. */
+/**
+ * Members of the present epoch that a founding may be with: all but this agent, and those that
+ * leave.
+ */
 export function claimableOf({ group: { current }, leavers }: Membership, self: AgentId): AgentId[] {
   const left = new Set(leavers.map(({ agentId }) => agentId));
   return baseMembersOf(current).filter((agentId) => agentId !== self && !left.has(agentId));
 }
 
-/** With as many as it is possible; those with the largest KeyPackages come in later, by themselves. */
+/**
+ * With as many as it is possible; those with the largest KeyPackages come in later, by themselves.
+ */
 export function* withoutLargest<T>(
   keyPackages: readonly KeyPackage[],
   make: (some: readonly KeyPackage[]) => Parts<T | undefined>,
@@ -70,7 +95,9 @@ export function* withoutLargest<T>(
 /** The request as it was made, to be sent once more. */
 export function requestOf({ request }: FoundingCandidate): Request {
   const envelope = decodeClientEnvelope(request);
-  if (envelope.operation !== "FoundGeneration") throw new TypeError("A stored founding is another request");
+  if (envelope.operation !== "FoundGeneration") {
+    throw new TypeError("A stored founding is another request");
+  }
   return envelope.body;
 }
 
@@ -114,7 +141,9 @@ function planFounding(
     signatureKey: identity.signatureKey,
     identity: identity.identity,
     members: [...members],
-    without: baseMembersOf(current).filter((agentId) => agentId !== blamed && !members.includes(agentId)),
+    without: baseMembersOf(current).filter((agentId) =>
+      agentId !== blamed && !members.includes(agentId)
+    ),
     owners,
     suite: base.suiteId,
   };
@@ -158,7 +187,10 @@ function* foundWith(
   if (!fitsWelcome(made)) return undefined;
   const { next, welcome } = made;
   const state = stateOf(next);
-  const signature = signatures.sign(identity.signingSeed, foundingStatement({ ...statement, state }));
+  const signature = signatures.sign(
+    identity.signingSeed,
+    foundingStatement({ ...statement, state }),
+  );
   const { channelId: _, ...fields } = statement;
   const body: Request = {
     channelId,

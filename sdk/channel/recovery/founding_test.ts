@@ -1,13 +1,18 @@
 import { assertEquals } from "@std/assert";
 import { atOnce, type Parts } from "../../base/parts.ts";
-import { createKeyPackage, encodeKeyPackageMessage, type KeyPackage } from "../../mls/key_package.ts";
+import {
+  createKeyPackage,
+  encodeKeyPackageMessage,
+  type KeyPackage,
+} from "../../mls/key_package.ts";
 import { portableSignatures } from "../../mls/crypto/signatures.ts";
 import { someone } from "../../mls/testing/people.ts";
 import { withoutLargest } from "./founding.ts";
 
 /** Its size grows with its identity. */
 function keyPackageOf(identityBytes: number): KeyPackage {
-  const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
+  const randomBytes = (length: number): Uint8Array =>
+    crypto.getRandomValues(new Uint8Array(length));
   const identity = someone("a".repeat(identityBytes));
   const times = { notBeforeMs: 0, notAfterMs: 60_000 };
   const made = {
@@ -28,10 +33,12 @@ Deno.test("a founding whose Welcome is too long is made without the largest KeyP
     some.reduce((bytes, each) => bytes + encodeKeyPackageMessage(each).length, 0);
   const within = (maxBytes: number): number[] => {
     const fits = (some: readonly KeyPackage[]): boolean => sizeOf(some) <= maxBytes;
-    const kept = atOnce(withoutLargest(keyPackages, function* (some): Parts<typeof some | undefined> {
-      yield;
-      return fits(some) ? some : undefined;
-    }));
+    const kept = atOnce(
+      withoutLargest(keyPackages, function* (some): Parts<typeof some | undefined> {
+        yield;
+        return fits(some) ? some : undefined;
+      }),
+    );
     return kept.map((each) => keyPackages.indexOf(each));
   };
   assertEquals(within(sizeOf(keyPackages)), [0, 1, 2, 3, 4], "in their order, when all fit");

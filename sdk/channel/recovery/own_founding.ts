@@ -1,13 +1,33 @@
 /**
- * `recover()`: an owner that is stopped begins a new generation. The founding is on disk before it is sent, always goes unchanged, and is
- * kept as long as the relay may take it. The log delivers it to everybody but its founder, who asks for it. Table "Foundings of
- * ours" of docs/channel_machine.md.
+ * `recover()`: an owner that is stopped begins a new generation. The founding is on disk before it
+ * is sent, always goes unchanged, and is kept as long as the relay may take it. The log delivers it
+ * to everybody but its founder, who asks for it. Table "Foundings of ours" of
+ * docs/channel_machine.md.
  */
 import { type AgentId, generationOf, limits } from "../../../proto/mod.ts";
-import { begun, choose, type Chosen, hasSentAnother, isCalled, isSame, needsChoice, standing } from "./choice.ts";
+import {
+  begun,
+  choose,
+  type Chosen,
+  hasSentAnother,
+  isCalled,
+  isSame,
+  needsChoice,
+  standing,
+} from "./choice.ts";
 import { enterOwn, mayEnter } from "./entering.ts";
 import { badOf, call, find, isAgain, job, nextFounding, type Run, wake } from "./recovery_run.ts";
-import type { Answer, Bad, Choice, FoundCommit, Founding, Made, Place, Refusal, Result } from "./recovery_state.ts";
+import type {
+  Answer,
+  Bad,
+  Choice,
+  FoundCommit,
+  Founding,
+  Made,
+  Place,
+  Refusal,
+  Result,
+} from "./recovery_state.ts";
 
 /** An owner whose members do not all ask waits so long: others may be able to follow. */
 const patienceMs = 60_000;
@@ -41,7 +61,9 @@ export function recover(
 ): void {
   const { state } = run;
   const chosen = chosenNow(run, choice);
-  if ("refusal" in chosen) return void run.effects.push({ type: "settle", operation, refusal: chosen.refusal });
+  if ("refusal" in chosen) {
+    return void run.effects.push({ type: "settle", operation, refusal: chosen.refusal });
+  }
   const isNamed = choice.without !== undefined || choice.keep !== undefined;
   const isFirst = !isCalled(run);
   const blamed = choice.without?.filter((agentId) => agentId === badOf(state.place)?.blamed) ?? [];
@@ -62,7 +84,9 @@ function chosenNow(run: Run, choice: Choice): Chosen {
   }
   const chosen = choose(run, choice, bad);
   if ("refusal" in chosen) return chosen;
-  if (!isOffered(run, bad, chosen.without)) return { refusal: { code: "not_allowed", text: "not_offered" } };
+  if (!isOffered(run, bad, chosen.without)) {
+    return { refusal: { code: "not_allowed", text: "not_offered" } };
+  }
   if (needsChoice(run, choice, bad)) {
     return { refusal: { code: "choice_needed", text: "choice_needed", about: facts.leftOut.list } };
   }
@@ -85,7 +109,9 @@ function fromTheTop(run: Run): void {
 export function arrived(run: Run, operation: number, isLate: boolean): void {
   const { state, facts } = run;
   if (state.founding.at !== "arriving" || state.founding.operation !== operation) return;
-  if (!facts.isAllHere && !facts.isOnline) return reject(run, { code: "connection_error", text: "not_all_here" });
+  if (!facts.isAllHere && !facts.isOnline) {
+    return reject(run, { code: "connection_error", text: "not_all_here" });
+  }
   if (!facts.isAllHere && !isLate && ++state.waits < maxArrivals) return fromTheTop(run);
   proceed(run);
 }
@@ -99,22 +125,37 @@ function proceed(run: Run, isLooked = false): void {
   if (facts.isLeaving) return reject(run, { code: "not_allowed", text: "leaving" });
   const mayBeThere = facts.permit === undefined ? made.length > 0 : hasSentAnother(run, bad);
   if (mayBeThere && !isLooked) {
-    return goTo(run, { at: "looking", call: call(run, { to: "FindCommit", epoch: nextFounding(run) }) });
+    return goTo(run, {
+      at: "looking",
+      call: call(run, { to: "FindCommit", epoch: nextFounding(run) }),
+    });
   }
-  if (facts.permit === undefined) return reject(run, { code: "connection_error", text: "no_permit" });
+  if (facts.permit === undefined) {
+    return reject(run, { code: "connection_error", text: "no_permit" });
+  }
   const before = begun(run, bad, state.without);
   if (before !== undefined) return send(run, before);
-  if (made.length >= maxMade) return reject(run, { code: "overloaded", text: "too_many_foundings" });
-  const isOut = (agentId: AgentId): boolean => agentId === bad.blamed || state.without.includes(agentId);
+  if (made.length >= maxMade) {
+    return reject(run, { code: "overloaded", text: "too_many_foundings" });
+  }
+  const isOut = (agentId: AgentId): boolean =>
+    agentId === bad.blamed || state.without.includes(agentId);
   claim(run, facts.claimable.filter((agentId) => !isOut(agentId)), [], bad);
 }
 
 function claim(run: Run, wanted: readonly AgentId[], calls: readonly number[], bad: Bad): void {
   const { without } = run.state;
-  if (wanted.length === 0) return goTo(run, { at: "making", job: job(run, { of: "founding", bad, calls, without }) });
+  if (wanted.length === 0) {
+    return goTo(run, { at: "making", job: job(run, { of: "founding", bad, calls, without }) });
+  }
   const agentIds = wanted.slice(0, limits.claimsForFounding);
   const number = call(run, { to: "ClaimForFounding", agentIds });
-  goTo(run, { at: "claiming", call: number, left: wanted.slice(agentIds.length), calls: [...calls, number] });
+  goTo(run, {
+    at: "claiming",
+    call: number,
+    left: wanted.slice(agentIds.length),
+    calls: [...calls, number],
+  });
 }
 
 /** The founding is on disk, and goes. */
@@ -122,9 +163,14 @@ export function foundingMade(run: Run, number: number, result: Result): void {
   const { state, facts } = run;
   const { founding } = state;
   const bad = badOf(state.place);
-  if (founding.at !== "making" || founding.job !== number || result.of !== "founding" || bad === undefined) return;
+  if (
+    founding.at !== "making" || founding.job !== number || result.of !== "founding" ||
+    bad === undefined
+  ) return;
   if (facts.isLeaving) return reject(run, { code: "not_allowed", text: "leaving" });
-  if (facts.permit === undefined) return reject(run, { code: "connection_error", text: "no_permit" });
+  if (facts.permit === undefined) {
+    return reject(run, { code: "connection_error", text: "no_permit" });
+  }
   const generation = generationOf(facts.epoch) + 1;
   const made: Made = {
     ...result.made,
@@ -166,7 +212,9 @@ export function foundingAnswered(run: Run, number: number, answer: Answer): bool
       if (bad !== undefined) claim(run, founding.left, founding.calls, bad);
       return true;
     case "sent":
-      if (answer.to === "FoundGeneration") taken(run, { hash: founding.hash, sequence: answer.sequence });
+      if (answer.to === "FoundGeneration") {
+        taken(run, { hash: founding.hash, sequence: answer.sequence });
+      }
       return true;
     case "checking":
       checked(run, founding, answer.to === "FindCommit" ? answer.commit : undefined);
@@ -181,7 +229,9 @@ export function ownIn({ state }: Run, commit: FoundCommit | undefined): Made | u
 function looked(run: Run, commit: FoundCommit | undefined): void {
   const own = ownIn(run, commit);
   if (own === undefined || commit === undefined) return proceed(run, true);
-  if (run.facts.permit !== undefined && mayEnter(run, own)) return enterOwn(run, own, commit, run.facts.permit);
+  if (run.facts.permit !== undefined && mayEnter(run, own)) {
+    return enterOwn(run, own, commit, run.facts.permit);
+  }
   // Its members let us in: our store may be older than what it sent there.
   own.members > 1 ? follow(run) : proceed(run, true);
 }
@@ -198,13 +248,20 @@ function taken(run: Run, commit: FoundCommit): void {
 type Checking = Extract<Founding, { at: "checking" }>;
 
 /** A refusal says nothing about an earlier copy whose reply was lost. */
-function checked(run: Run, { hash, isOnly, refusal }: Checking, commit: FoundCommit | undefined): void {
+function checked(
+  run: Run,
+  { hash, isOnly, refusal }: Checking,
+  commit: FoundCommit | undefined,
+): void {
   const { state } = run;
   // It may be one that we made before.
   if (commit !== undefined && ownIn(run, commit) !== undefined) return taken(run, commit);
   if (refusal.code === "epoch_conflict") return follow(run);
-  if (refusal.code !== "invalid_request" && refusal.code !== "payload_too_large") return reject(run, refusal);
-  // The relay takes these bytes no more as its log is now. An earlier copy it may have taken before.
+  if (refusal.code !== "invalid_request" && refusal.code !== "payload_too_large") {
+    return reject(run, refusal);
+  }
+  // The relay takes these bytes no more as its log is now. An earlier copy it may have taken
+  // before.
   if (isOnly) run.write.push({ type: "no_founding", hash });
   state.made = state.made.flatMap((made) => {
     if (made.hash !== hash) return [made];
@@ -232,7 +289,13 @@ export function foundingRefused(run: Run, number: number, refusal: Refusal): boo
   else if (founding.at === "sent") {
     const { hash, isOnly } = founding;
     const epoch = nextFounding(run);
-    goTo(run, { at: "checking", call: call(run, { to: "FindCommit", epoch }), hash, isOnly, refusal });
+    goTo(run, {
+      at: "checking",
+      call: call(run, { to: "FindCommit", epoch }),
+      hash,
+      isOnly,
+      refusal,
+    });
   } else reject(run, refusal);
   return true;
 }
@@ -269,7 +332,9 @@ function goOn(run: Run, founding: Founding): void {
 
 /** Nothing of ours is on its way or asked for any more. */
 export function tellSettled(run: Run): void {
-  if (run.state.settling === undefined && !isOnItsWay(run.state.founding)) find(run, { type: "founding_settled" });
+  if (run.state.settling === undefined && !isOnItsWay(run.state.founding)) {
+    find(run, { type: "founding_settled" });
+  }
 }
 
 function isOnItsWay({ at }: Founding): boolean {
@@ -279,7 +344,9 @@ function isOnItsWay({ at }: Founding): boolean {
 /** The program wants to leave: our leaf is soon told for good. */
 export function leaves(run: Run): void {
   const { founding } = run.state;
-  if (founding.at !== "none" && !isOnItsWay(founding)) reject(run, { code: "not_allowed", text: "leaving" });
+  if (founding.at !== "none" && !isOnItsWay(founding)) {
+    reject(run, { code: "not_allowed", text: "leaving" });
+  }
 }
 
 export function foundingFailed(run: Run, number: number, refusal: Refusal): boolean {
@@ -290,11 +357,15 @@ export function foundingFailed(run: Run, number: number, refusal: Refusal): bool
 }
 
 export function settleAll({ state, effects }: Run, refusal: Refusal | undefined): void {
-  for (const { operation } of state.recovering) effects.push({ type: "settle", operation, refusal });
+  for (const { operation } of state.recovering) {
+    effects.push({ type: "settle", operation, refusal });
+  }
   state.recovering = [];
 }
 
-/** The calls of the program are about the place. A founding that is on its way goes on without them. */
+/**
+ * The calls of the program are about the place. A founding that is on its way goes on without them.
+ */
 export function foundingMoved(run: Run, before: Place): void {
   const { state } = run;
   const { place: { at }, founding } = state;

@@ -1,7 +1,7 @@
 /**
- * Where this agent is in the group, and its way out of a stop: a machine without waits. A commit that cannot be followed stops it, an owner
- * begins a new generation, a Welcome lets it in again. The tables are in docs/channel_machine.md: what is not in them changes
- * nothing.
+ * Where this agent is in the group, and its way out of a stop: a machine without waits. A commit
+ * that cannot be followed stops it, an owner begins a new generation, a Welcome lets it in again.
+ * The tables are in docs/channel_machine.md: what is not in them changes nothing.
  */
 import { generationOf } from "../../../proto/mod.ts";
 import { tellSetBack } from "./choice.ts";
@@ -21,7 +21,17 @@ import {
   settleAll,
   tellSettled,
 } from "./own_founding.ts";
-import { backOf, badOf, call, find, isAgain, job, nextFounding, report, type Run } from "./recovery_run.ts";
+import {
+  backOf,
+  badOf,
+  call,
+  find,
+  isAgain,
+  job,
+  nextFounding,
+  report,
+  type Run,
+} from "./recovery_run.ts";
 import type {
   Answer,
   Bad,
@@ -49,7 +59,11 @@ import {
   resumeBack,
 } from "./way_back.ts";
 
-export function stepRecovery(state: RecoveryState, event: RecoveryEvent, facts: RecoveryFacts): RecoveryStep {
+export function stepRecovery(
+  state: RecoveryState,
+  event: RecoveryEvent,
+  facts: RecoveryFacts,
+): RecoveryStep {
   const run: Run = { state, facts, write: [], effects: [] };
   if (state.isOver) return run;
   const before = state.place;
@@ -75,7 +89,9 @@ function happen(run: Run, event: RecoveryEvent): void {
     case "log_at":
       return logAt(run, event.generation);
     case "ended":
-      return backOf(state.place) === undefined || event.isRecovered ? find(run, { type: "over" }) : undefined;
+      return backOf(state.place) === undefined || event.isRecovered
+        ? find(run, { type: "over" })
+        : undefined;
     case "cannot_follow":
       return cannotFollow(run, event);
     case "out_of_step":
@@ -131,14 +147,18 @@ function permitted(run: Run): void {
   const { state, facts } = run;
   const { place } = state;
   if (place.at === "outside" && place.back.by === "word") takenBack(run, { at: "in_step" });
-  if (place.at === "stopped" && place.back?.by === "word") takenBack(run, { ...place, back: undefined });
+  if (place.at === "stopped" && place.back?.by === "word") {
+    takenBack(run, { ...place, back: undefined });
+  }
   if (badOf(state.place) !== undefined) {
     if (facts.isAllRead) stopRead(run, true);
     hurry(run);
   } else if (facts.logGeneration > generationOf(facts.epoch)) settleOwn(run);
 }
 
-/** The reason to ask is taken back. A commit that has removed us meanwhile was no answer to that. */
+/**
+ * The reason to ask is taken back. A commit that has removed us meanwhile was no answer to that.
+ */
 function takenBack(run: Run, place: Place): void {
   goTo(run, place);
   if (run.state.isRemoved) find(run, { type: "gone" });
@@ -154,7 +174,11 @@ function doubted(run: Run, { by, reason, sent }: Of<"doubt">): void {
   const { place } = state;
   if (place.at === "apart") return;
   const ground = by === "lapse" ? "lapse" : "word";
-  const beginning: Beginning = { by: ground, reason, ...(by === "store" && { proof: sent ?? "none" }) };
+  const beginning: Beginning = {
+    by: ground,
+    reason,
+    ...(by === "store" && { proof: sent ?? "none" }),
+  };
   const before = backOf(place);
   if (place.at === "in_step") return goOutside(run, beginning);
   if (before === undefined && place.at === "stopped") {
@@ -177,7 +201,8 @@ function stopFound(run: Run, { epoch, commit }: Of<"stop_found">): void {
     if (place.at === "stopped" || place.at === "apart") state.place = { ...place, bad: moved };
     return;
   }
-  // Traces of commits are forgotten one day: only while the epoch lasts does their absence tell something.
+  // Traces of commits are forgotten one day: only while the epoch lasts does their absence tell
+  // something.
   const isSame = generationOf(epoch) === generationOf(bad.epoch);
   if (!isSame || (commit === undefined && epoch > bad.epoch)) return;
   run.write.push({ type: "stopped", bad: undefined });
@@ -188,7 +213,10 @@ function stopFound(run: Run, { epoch, commit }: Of<"stop_found">): void {
   takenBack(run, { at: "in_step" });
 }
 
-/** That a founding is in the log is the relay's word. It has taken it back if its log is in an earlier generation. */
+/**
+ * That a founding is in the log is the relay's word. It has taken it back if its log is in an
+ * earlier generation.
+ */
 function logAt(run: Run, generation: number): void {
   const { place } = run.state;
   if (place.at !== "apart" || generation >= place.foreign.generation) return;
@@ -237,17 +265,23 @@ function removed(run: Run, { isAgain, reason }: Of<"removed">): void {
   outOfStep(run, { type: "out_of_step", reason });
 }
 
-/** A founding on the group before was given up by going on: an honest relay holds no bad commit there any more, and takes it not. */
+/**
+ * A founding on the group before was given up by going on: an honest relay holds no bad commit
+ * there any more, and takes it not.
+ */
 function moved(run: Run, from: string): void {
   const { state } = run;
-  for (const { hash, base } of state.made) if (base === from) run.write.push({ type: "no_founding", hash });
+  for (const { hash, base } of state.made) {
+    if (base === from) run.write.push({ type: "no_founding", hash });
+  }
   state.made = state.made.filter(({ base }) => base !== from);
 }
 
 function leaving(run: Run): void {
   leaves(run);
   const { place, made } = run.state;
-  // Without a permit too: a founding that the log holds gives us another leaf as soon as there is one.
+  // Without a permit too: a founding that the log holds gives us another leaf as soon as there is
+  // one.
   if (badOf(place) !== undefined && made.length > 0) askForOwn(run);
   tellSettled(run);
 }
@@ -261,7 +295,9 @@ function resume(run: Run): void {
     state.opening = undefined;
     return find(run, { type: "retry" });
   }
-  const isDue = badOf(state.place) === undefined ? facts.logGeneration > generationOf(facts.epoch) : facts.isAllRead;
+  const isDue = badOf(state.place) === undefined
+    ? facts.logGeneration > generationOf(facts.epoch)
+    : facts.isAllRead;
   if (isDue) settleOwn(run);
 }
 
@@ -282,7 +318,9 @@ function stopRead(run: Run, isStop: boolean): void {
 
 /** The log delivers a founding of ours to everybody else. */
 function settleOwn(run: Run): void {
-  if (run.state.made.length > 0 && run.facts.permit !== undefined && !run.state.isHalted) askForOwn(run);
+  if (run.state.made.length > 0 && run.facts.permit !== undefined && !run.state.isHalted) {
+    askForOwn(run);
+  }
 }
 
 function askForOwn(run: Run): void {
@@ -290,7 +328,10 @@ function askForOwn(run: Run): void {
   state.settling ??= call(run, { to: "FindCommit", epoch: nextFounding(run) });
 }
 
-/** We may be the only member that cannot follow. A rejoin would lose unread messages, so they are read first. */
+/**
+ * We may be the only member that cannot follow. A rejoin would lose unread messages, so they are
+ * read first.
+ */
 function askWhenRead(run: Run): void {
   if (run.facts.isAllHere) askWhenShown(run);
 }
@@ -343,8 +384,9 @@ function leftBehind(run: Run, reason: string, generation: number): void {
 }
 
 /**
- * A generation that may be genuine, which cannot be told from where we are stopped. The relay alone says that it is there, so we stay
- * stopped, and ask anew: if its log is in that generation, its answer names it, and a member shows how it came to be.
+ * A generation that may be genuine, which cannot be told from where we are stopped. The relay alone
+ * says that it is there, so we stay stopped, and ask anew: if its log is in that generation, its
+ * answer names it, and a member shows how it came to be.
  */
 function foundedAhead(run: Run, generation: number): void {
   const { state } = run;
@@ -419,7 +461,9 @@ function done(run: Run, number: number, result: Result): void {
     // Without a permit it comes again, with one.
     if (permit === undefined) return;
     const { out } = opening;
-    return result.why === undefined ? enterFollowed(run, out, permit) : leftBehind(run, result.why, opening.generation);
+    return result.why === undefined
+      ? enterFollowed(run, out, permit)
+      : leftBehind(run, result.why, opening.generation);
   }
   foundingMade(run, number, result);
   const opened = backDone(run, number, result);

@@ -7,7 +7,9 @@ import type { Choice } from "./recovery_state.ts";
 
 /** Whom a recovery leaves out beside the sender of the bad commit. Give one of both, or none. */
 export interface RecoveryChoice {
-  /** Exactly these members: agent ids, or names that you gave. An empty list leaves out nobody else. */
+  /**
+   * Exactly these members: agent ids, or names that you gave. An empty list leaves out nobody else.
+   */
   readonly without?: readonly string[] | undefined;
   /** Those that `previewRecovery()` lists, but not these. */
   readonly keep?: readonly string[] | undefined;
@@ -20,8 +22,9 @@ export interface LeftOutMember {
   /** The name that it chose for itself; empty if this agent has never met it. */
   readonly identity: string;
   /**
-   * `blamed`: it sent the commit. `let_in`: it came in through that one within a day, directly or through others. `same_door`: an agent
-   * that came by the same door stopped the channel within the day before. `named`: it is out by a list alone.
+   * `blamed`: it sent the commit. `let_in`: it came in through that one within a day, directly or
+   * through others. `same_door`: an agent that came by the same door stopped the channel within the
+   * day before. `named`: it is out by a list alone.
    */
   readonly because: "blamed" | "let_in" | "same_door" | "named";
   /** The member that let it in, if this agent knows. */
@@ -46,7 +49,10 @@ export interface RecoveryPreview {
 const maxNamed = limits.membersPerChannel - 2;
 
 /** Throws `invalid_request`, naming the agent. */
-export function choiceOf({ without, keep }: RecoveryChoice, find: (named: string) => AgentId): Choice {
+export function choiceOf(
+  { without, keep }: RecoveryChoice,
+  find: (named: string) => AgentId,
+): Choice {
   if (without !== undefined && keep !== undefined) {
     throw invalidArgument("Cannot recover: give `without` or `keep`, not both");
   }
@@ -57,12 +63,22 @@ export function choiceOf({ without, keep }: RecoveryChoice, find: (named: string
   return keep === undefined ? {} : { keep: idsOf("keep", keep, find) };
 }
 
-function idsOf(list: string, named: readonly string[], find: (named: string) => AgentId): AgentId[] {
-  if (!Array.isArray(named)) throw invalidArgument(`Cannot recover: \`${list}\` must be a list of agent ids`);
-  if (named.length > maxNamed) throw invalidArgument(`Cannot recover: \`${list}\` has more than ${maxNamed} agents`);
+function idsOf(
+  list: string,
+  named: readonly string[],
+  find: (named: string) => AgentId,
+): AgentId[] {
+  if (!Array.isArray(named)) {
+    throw invalidArgument(`Cannot recover: \`${list}\` must be a list of agent ids`);
+  }
+  if (named.length > maxNamed) {
+    throw invalidArgument(`Cannot recover: \`${list}\` has more than ${maxNamed} agents`);
+  }
   const ids = named.map(find);
   const twice = ids.find((agentId, i) => ids.indexOf(agentId) !== i);
-  if (twice !== undefined) throw invalidArgument(`Cannot recover: \`${list}\` names ${twice} twice`);
+  if (twice !== undefined) {
+    throw invalidArgument(`Cannot recover: \`${list}\` names ${twice} twice`);
+  }
   return ids;
 }
 
@@ -77,7 +93,8 @@ export interface PreviewFacts {
 export function previewOf(
   blamed: AgentId,
   without: readonly AgentId[],
-  { members, leftOut: { list, ofDoor }, lineage: { since }, choiceNeeded, identities }: PreviewFacts,
+  { members, leftOut: { list, ofDoor }, lineage: { since }, choiceNeeded, identities }:
+    PreviewFacts,
 ): RecoveryPreview {
   const because = (agentId: AgentId): LeftOutMember["because"] => {
     if (agentId === blamed) return "blamed";
@@ -94,6 +111,8 @@ export function previewOf(
       ...(atMs > 0 && { seenMs: atMs }),
     };
   };
-  const others = without.map(describe).toSorted((one, other) => (other.seenMs ?? 0) - (one.seenMs ?? 0));
+  const others = without.map(describe).toSorted((one, other) =>
+    (other.seenMs ?? 0) - (one.seenMs ?? 0)
+  );
   return { blamed, members, leftOut: [describe(blamed), ...others], choiceNeeded };
 }

@@ -1,6 +1,7 @@
 /**
- * The records of the room, as plain data: a process that starts makes its state of them, and each change of a step is applied to them. A
- * state without what a process alone knows is the one that its disk makes: `restore(records) = forget(state)`.
+ * The records of the room, as plain data: a process that starts makes its state of them, and each
+ * change of a step is applied to them. A state without what a process alone knows is the one that
+ * its disk makes: `restore(records) = forget(state)`.
  */
 import type { ForeignGeneration } from "./foreign_generation.ts";
 import type { Bad, Made, Place, RecoveryChange, RecoveryState } from "./recovery_state.ts";
@@ -8,7 +9,10 @@ import type { Bad, Made, Place, RecoveryChange, RecoveryState } from "./recovery
 export interface RecoveryRecords {
   readonly stopped: Bad | undefined;
   readonly foreign: ForeignGeneration | undefined;
-  readonly foundings: readonly Pick<Made, "hash" | "generation" | "badCommit" | "base" | "members" | "without">[];
+  readonly foundings: readonly Pick<
+    Made,
+    "hash" | "generation" | "badCommit" | "base" | "members" | "without"
+  >[];
   readonly returnedMs: number | undefined;
   readonly cameBackMs: readonly number[];
 }
@@ -21,7 +25,9 @@ export const noRecords: RecoveryRecords = {
   cameBackMs: [],
 };
 
-export function restore({ stopped, foreign, foundings, returnedMs, cameBackMs }: RecoveryRecords): RecoveryState {
+export function restore(
+  { stopped, foreign, foundings, returnedMs, cameBackMs }: RecoveryRecords,
+): RecoveryState {
   return {
     place: placeFrom(stopped, foreign),
     // Nobody knows whether they were sent.
@@ -49,10 +55,15 @@ export function restore({ stopped, foreign, foundings, returnedMs, cameBackMs }:
 
 function placeFrom(bad: Bad | undefined, foreign: ForeignGeneration | undefined): Place {
   if (foreign !== undefined) return { at: "apart", foreign, bad };
-  return bad === undefined ? { at: "in_step" } : { at: "stopped", bad, askers: [], back: undefined };
+  return bad === undefined
+    ? { at: "in_step" }
+    : { at: "stopped", bad, askers: [], back: undefined };
 }
 
-/** The state without everything that is in memory alone. Each field is named: a new one must say where it lives. */
+/**
+ * The state without everything that is in memory alone. Each field is named: a new one must say
+ * where it lives.
+ */
 export function forget(state: RecoveryState): RecoveryState {
   const { place, made, returnedMs, cameBackMs, ...memory } = state;
   const empty: typeof memory = {
@@ -95,7 +106,10 @@ function forgetPlace(place: Place): Place {
   }
 }
 
-export function applied(records: RecoveryRecords, changes: readonly RecoveryChange[]): RecoveryRecords {
+export function applied(
+  records: RecoveryRecords,
+  changes: readonly RecoveryChange[],
+): RecoveryRecords {
   return changes.reduce(apply, records);
 }
 
@@ -110,13 +124,22 @@ function apply(records: RecoveryRecords, change: RecoveryChange): RecoveryRecord
       return { ...records, foundings: [...records.foundings, made] };
     }
     case "no_founding":
-      return { ...records, foundings: records.foundings.filter(({ hash }) => hash !== change.hash) };
+      return {
+        ...records,
+        foundings: records.foundings.filter(({ hash }) => hash !== change.hash),
+      };
     case "returned":
       return { ...records, returnedMs: change.atMs };
     case "came_back":
       return { ...records, cameBackMs: change.timesMs };
     case "generation":
-      return { ...records, stopped: undefined, foreign: undefined, foundings: [], returnedMs: undefined };
+      return {
+        ...records,
+        stopped: undefined,
+        foreign: undefined,
+        foundings: [],
+        returnedMs: undefined,
+      };
     case "membership":
       return records;
   }

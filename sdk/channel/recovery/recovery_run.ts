@@ -21,7 +21,10 @@ export interface Run {
   readonly effects: RecoveryEffect[];
 }
 
-/** An owner that is stopped again so soon after it was let in was let in by somebody that it does not trust again. */
+/**
+ * An owner that is stopped again so soon after it was let in was let in by somebody that it does
+ * not trust again.
+ */
 const calmMs = 10 * 60_000;
 
 export function call(run: Run, request: Request): number {
@@ -75,9 +78,15 @@ export function nextFounding({ facts: { epoch } }: Run): number {
 }
 
 /**
- * Whether this agent owns the channel and is stopped again soon after it was let in. Two members could do that without end, one by
- * commits, the other by Welcomes. So it takes no Welcome any more but an owner's, and may begin anew at once.
+ * Whether this agent owns the channel and is stopped again soon after it was let in. Two members
+ * could do that without end, one by commits, the other by Welcomes. So it takes no Welcome any more
+ * but an owner's, and may begin anew at once.
  */
-export function isAgain({ returnedMs }: Pick<RecoveryState, "returnedMs">, bad: Bad, facts: RecoveryFacts): boolean {
-  return returnedMs !== undefined && Math.abs(bad.sinceMs - returnedMs) < calmMs && facts.self.owner;
+export function isAgain(
+  { returnedMs }: Pick<RecoveryState, "returnedMs">,
+  bad: Bad,
+  facts: RecoveryFacts,
+): boolean {
+  return returnedMs !== undefined && Math.abs(bad.sinceMs - returnedMs) < calmMs &&
+    facts.self.owner;
 }

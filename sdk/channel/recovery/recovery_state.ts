@@ -1,7 +1,7 @@
 /**
- * The state of the room that stops a channel, begins generations and comes back: plain data, which `stepRecovery` alone changes. Keys,
- * Welcomes, foundings and commits are named by hash or number; their bytes lie with the runner. The tables are in
- * docs/channel_machine.md.
+ * The state of the room that stops a channel, begins generations and comes back: plain data, which
+ * `stepRecovery` alone changes. Keys, Welcomes, foundings and commits are named by hash or number;
+ * their bytes lie with the runner. The tables are in docs/channel_machine.md.
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import type { Doubt, Permit } from "../connection/permit.ts";
@@ -50,8 +50,8 @@ export type Place =
   | { readonly at: "outside"; readonly back: WayBack };
 
 /**
- * `commits`: what members signed, never taken back. `word`: of the relay, which a permit ends. `lapse`: the same, which a permit does not
- * end. `stop`: others may have followed.
+ * `commits`: what members signed, never taken back. `word`: of the relay, which a permit ends.
+ * `lapse`: the same, which a permit does not end. `stop`: others may have followed.
  */
 export type Ground = "commits" | "word" | "lapse" | "stop";
 
@@ -96,9 +96,17 @@ export interface WayBack {
   readonly answerers: Answerers;
   /** Not looked at yet. */
   readonly told: readonly Told[];
-  /** A Welcome that is good for an agent in step may not be for a stopped one: so the place of its beginning is kept. */
-  readonly look: { readonly job: number; readonly at: Told; readonly place: Place["at"] } | undefined;
-  /** The last entry of ours that the relay knows: it may prove that our store is older. `none`: it names none. */
+  /**
+   * A Welcome that is good for an agent in step may not be for a stopped one: so the place of its
+   * beginning is kept.
+   */
+  readonly look:
+    | { readonly job: number; readonly at: Told; readonly place: Place["at"] }
+    | undefined;
+  /**
+   * The last entry of ours that the relay knows: it may prove that our store is older. `none`: it
+   * names none.
+   */
   readonly proof: number | "none" | undefined;
   /** It is among the times that are limited. */
   readonly isCounted: boolean;
@@ -107,9 +115,18 @@ export interface WayBack {
 }
 
 export type BackStep =
-  | { readonly at: "proving"; readonly call: number | undefined; readonly timer: number | undefined }
+  | {
+    readonly at: "proving";
+    readonly call: number | undefined;
+    readonly timer: number | undefined;
+  }
   | { readonly at: "judging_proof"; readonly job: number }
-  | { readonly at: "resting"; readonly timer: number; readonly of: "hour" | "day"; readonly untilMs: number }
+  | {
+    readonly at: "resting";
+    readonly timer: number;
+    readonly of: "hour" | "day";
+    readonly untilMs: number;
+  }
   | { readonly at: "ready" }
   | { readonly at: "making"; readonly job: number }
   | { readonly at: "asking"; readonly call: number }
@@ -161,7 +178,10 @@ export interface Refusal {
   readonly about?: readonly AgentId[];
 }
 
-/** Whom a call leaves out beside the blamed: exactly `without`; those of the list but `keep`; or, without both, the list. */
+/**
+ * Whom a call leaves out beside the blamed: exactly `without`; those of the list but `keep`; or,
+ * without both, the list.
+ */
 export interface Choice {
   readonly without?: readonly AgentId[];
   readonly keep?: readonly AgentId[];
@@ -183,14 +203,19 @@ export interface RecoveryState {
   founding: Founding;
   /** Calls of `recover()` that wait for it. */
   recovering: readonly Calling[];
-  /** Of them: whom they leave out beside the blamed, ascending; times that it waited for what stands in front of the stop, and foundings that the relay refused. */
+  /**
+   * Of them: whom they leave out beside the blamed, ascending; times that it waited for what stands
+   * in front of the stop, and foundings that the relay refused.
+   */
   without: readonly AgentId[];
   waits: number;
   refusals: number;
   /** The question to the log whether it holds a founding of ours. */
   settling: number | undefined;
   /** Of a generation that somebody began: its Welcome is being opened, and the entry waits. */
-  opening: { readonly job: number; readonly generation: number; readonly out: readonly AgentId[] } | undefined;
+  opening:
+    | { readonly job: number; readonly generation: number; readonly out: readonly AgentId[] }
+    | undefined;
   /** The latest generation of which we could not tell, and for which we asked. */
   asked: number;
   /** A member signed that it has left for the generation after ours. */
@@ -206,7 +231,10 @@ export interface RecoveryState {
   /** The log holds something of ours that this store does not know. */
   isProven: boolean;
   own: Own | undefined;
-  /** KeyPackages that may be in the group, or be brought into it by a request that is valid: their keys stay. */
+  /**
+   * KeyPackages that may be in the group, or be brought into it by a request that is valid: their
+   * keys stay.
+   */
   spent: readonly string[];
   numbers: number;
   isOver: boolean;
@@ -252,7 +280,12 @@ export interface FoundCommit {
 export type RecoveryEvent =
   | { readonly type: "connected" }
   | { readonly type: "permit" }
-  | { readonly type: "doubt"; readonly by: Doubt["by"]; readonly reason: string; readonly sent?: number }
+  | {
+    readonly type: "doubt";
+    readonly by: Doubt["by"];
+    readonly reason: string;
+    readonly sent?: number;
+  }
   /** The answer to the connection's question about the stop. */
   | { readonly type: "stop_found"; readonly epoch: number; readonly commit?: FoundCommit }
   /** The relay says in which generation its log is. */
@@ -286,13 +319,21 @@ export type RecoveryEvent =
   | { readonly type: "recover"; readonly operation: number; readonly choice: Choice }
   /** Everything in front of the stop is here, or nothing comes any more. */
   | { readonly type: "arrived"; readonly operation: number; readonly isLate: boolean }
-  /** The program wants to leave: a founding that was not sent is given up, one that was sent is settled. */
+  /**
+   * The program wants to leave: a founding that was not sent is given up, one that was sent is
+   * settled.
+   */
   | { readonly type: "leaves" }
   | { readonly type: "halt" }
   | { readonly type: "resume" }
   | { readonly type: "answered"; readonly call: number; readonly answer: Answer }
   /** `epoch`: of an `epoch_conflict`. */
-  | { readonly type: "refused"; readonly call: number; readonly refusal: Refusal; readonly epoch?: number }
+  | {
+    readonly type: "refused";
+    readonly call: number;
+    readonly refusal: Refusal;
+    readonly epoch?: number;
+  }
   | { readonly type: "lost"; readonly call: number; readonly refusal: Refusal }
   | { readonly type: "done"; readonly job: number; readonly result: Result }
   /** Keys could not be made or used. */
@@ -346,8 +387,15 @@ export type Request =
 export type Work =
   /** Whether the entry that this call returned is of ours, and of no process of this store. */
   | { readonly of: "proof"; readonly call: number }
-  /** Signs a request to be let in, with this KeyPackage or with a new one. An empty leaf is none. */
-  | { readonly of: "request"; readonly own: string | undefined; readonly leaf: string; readonly generation: number }
+  /**
+   * Signs a request to be let in, with this KeyPackage or with a new one. An empty leaf is none.
+   */
+  | {
+    readonly of: "request";
+    readonly own: string | undefined;
+    readonly leaf: string;
+    readonly generation: number;
+  }
   | {
     readonly of: "leaf";
     readonly number: number;

@@ -1,4 +1,7 @@
-/** The tables of docs/channel_machine.md on stopping, generations and coming back, row by row. Orders of events are tried in tests/small_worlds. */
+/**
+ * The tables of docs/channel_machine.md on stopping, generations and coming back, row by row.
+ * Orders of events are tried in tests/small_worlds.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { type AgentId, foundingEpoch } from "../../../proto/mod.ts";
 import { stepRecovery } from "./recovery.ts";
@@ -20,7 +23,12 @@ import type {
 } from "./recovery_state.ts";
 import { mayHear } from "./way_back.ts";
 
-const [self, owner, member, blamed] = [agent("self"), agent("owner"), agent("member"), agent("blamed")];
+const [self, owner, member, blamed] = [
+  agent("self"),
+  agent("owner"),
+  agent("member"),
+  agent("blamed"),
+];
 const bad: Bad = { sequence: 5, epoch: 3, hash: "bad", blamed, reason: "no path", sinceMs: 0 };
 const foreign = { generation: 1, founder: blamed, reason: "no owner" };
 const hourMs = 60 * 60 * 1000;
@@ -40,7 +48,10 @@ const facts: RecoveryFacts = {
   leaf: "leaf",
   base: "base",
   self: { agentId: self, owner: true },
-  others: [{ agentId: owner, owner: true }, { agentId: member, owner: false }, { agentId: blamed, owner: false }],
+  others: [{ agentId: owner, owner: true }, { agentId: member, owner: false }, {
+    agentId: blamed,
+    owner: false,
+  }],
   members: [self, owner, member, blamed],
   claimable: [owner, member, blamed],
   leftOut: { list: [], ofDoor: [], counted: 4, needsChoice: false },
@@ -78,7 +89,9 @@ class Agent {
     const { write, effects } = stepRecovery(this.state, event, this.facts);
     [this.write, this.effects] = [write, effects];
     this.records = applied(this.records, write);
-    if (!this.state.isOver) assertEquals(restore(this.records), forget(this.state), "a restart makes another state");
+    if (!this.state.isOver) {
+      assertEquals(restore(this.records), forget(this.state), "a restart makes another state");
+    }
     return this;
   }
 
@@ -103,7 +116,9 @@ class Agent {
   }
 
   get settled(): readonly (string | undefined)[] {
-    return this.effects.flatMap((effect) => effect.type === "settle" ? [effect.refusal?.text ?? "resolved"] : []);
+    return this.effects.flatMap((effect) =>
+      effect.type === "settle" ? [effect.refusal?.text ?? "resolved"] : []
+    );
   }
 
   get asked(): Request["to"] | undefined {
@@ -147,12 +162,20 @@ class Agent {
   }
 
   find(hash?: string, sequence = 7): this {
-    return this.answer({ to: "FindCommit", ...(hash !== undefined && { commit: { sequence, hash } }) });
+    return this.answer({
+      to: "FindCommit",
+      ...(hash !== undefined && { commit: { sequence, hash } }),
+    });
   }
 
   refuse(code: string, epoch?: number): this {
     const refusal = { code, text: code };
-    return this.step({ type: "refused", call: this.#its, refusal, ...(epoch !== undefined && { epoch }) });
+    return this.step({
+      type: "refused",
+      call: this.#its,
+      refusal,
+      ...(epoch !== undefined && { epoch }),
+    });
   }
 
   lose(): this {
@@ -177,9 +200,14 @@ const ours = { hash: "F", generation: 1, badCommit: "bad", base: "base", members
 const own = { reference: "kp", leaf: "kp leaf", notAfterMs: Infinity };
 
 /** Outside, and it has asked. */
-function asked(by: "out_of_step" | "doubt" = "out_of_step", known: Partial<RecoveryFacts> = {}): Agent {
+function asked(
+  by: "out_of_step" | "doubt" = "out_of_step",
+  known: Partial<RecoveryFacts> = {},
+): Agent {
   const agent = new Agent({}, known);
-  agent.step(by === "doubt" ? { type: by, by: "word", reason: "why" } : { type: by, reason: "why" });
+  agent.step(
+    by === "doubt" ? { type: by, by: "word", reason: "why" } : { type: by, reason: "why" },
+  );
   return agent.done({ of: "request", own }).answer({ to: "RequestRejoin", requestId: "r" });
 }
 
@@ -192,13 +220,19 @@ function sent(known: Partial<RecoveryFacts> = {}): Agent {
 
 Deno.test("a commit that cannot be followed stops the channel, and a way back goes on", () => {
   const agent = new Agent().step({ type: "cannot_follow", bad, reason: "why" });
-  assertEquals([agent.at, agent.writes[0], agent.findings], ["stopped", "stopped", ["all_arrived", "stopped"]]);
+  assertEquals([agent.at, agent.writes[0], agent.findings], ["stopped", "stopped", [
+    "all_arrived",
+    "stopped",
+  ]]);
   assertEquals(agent.back, "making");
   const outside = asked("doubt").step({ type: "cannot_follow", bad, reason: "why" });
   assertEquals([outside.at, outside.back], ["stopped", "asked"]);
   const apart = new Agent({ foreign }).step({ type: "cannot_follow", bad, reason: "why" });
   assertEquals([apart.at, apart.back, apart.records.stopped], ["apart", undefined, bad]);
-  assertEquals(new Agent().step({ type: "cannot_follow", bad: undefined, reason: "why" }).at, "outside");
+  assertEquals(
+    new Agent().step({ type: "cannot_follow", bad: undefined, reason: "why" }).at,
+    "outside",
+  );
 });
 
 Deno.test("out of step keeps a stop and its bad commit, and moves a member outside", () => {
@@ -214,26 +248,47 @@ Deno.test("what a doubt begins a permit ends, and what members signed it does no
   const word = asked("doubt").step({ type: "permit" });
   assertEquals([word.at, word.findings], ["in_step", ["in_step"]]);
   assertEquals(asked().step({ type: "permit" }).at, "outside");
-  const lapsed = new Agent().step({ type: "doubt", by: "lapse", reason: "away" }).step({ type: "permit" });
+  const lapsed = new Agent().step({ type: "doubt", by: "lapse", reason: "away" }).step({
+    type: "permit",
+  });
   assertEquals(lapsed.at, "outside");
   const stop = stopped({ isAllShown: false }).step({ type: "doubt", by: "log", reason: "why" });
   assertEquals([stop.at, stop.back], ["stopped", "making"]);
   assertEquals(stop.step({ type: "permit" }).back, undefined);
-  assertEquals(new Agent({ foreign }).step({ type: "doubt", by: "store", reason: "why" }).at, "apart");
+  assertEquals(
+    new Agent({ foreign }).step({ type: "doubt", by: "store", reason: "why" }).at,
+    "apart",
+  );
 });
 
 Deno.test("a doubt does not change the ground of a way back that runs", () => {
-  const agent = stopped().step({ type: "all_shown" }).step({ type: "doubt", by: "log", reason: "why" });
+  const agent = stopped().step({ type: "all_shown" }).step({
+    type: "doubt",
+    by: "log",
+    reason: "why",
+  });
   assertEquals(backOf(agent.state.place)?.by, "stop");
 });
 
 Deno.test("the log takes a stop back, or moves it", () => {
-  const other = stopped().step({ type: "stop_found", epoch: 4, commit: { sequence: 5, hash: "other" } });
-  assertEquals([other.at, other.reports, other.records.stopped], ["in_step", ["log_set_back"], undefined]);
+  const other = stopped().step({
+    type: "stop_found",
+    epoch: 4,
+    commit: { sequence: 5, hash: "other" },
+  });
+  assertEquals([other.at, other.reports, other.records.stopped], [
+    "in_step",
+    ["log_set_back"],
+    undefined,
+  ]);
   assertEquals(stopped().step({ type: "stop_found", epoch: 3 }).at, "in_step");
   assertEquals(stopped().step({ type: "stop_found", epoch: 4 }).at, "stopped");
   assertEquals(stopped().step({ type: "stop_found", epoch: foundingEpoch(1) }).at, "stopped");
-  const moved = stopped().step({ type: "stop_found", epoch: 4, commit: { sequence: 9, hash: "bad" } });
+  const moved = stopped().step({
+    type: "stop_found",
+    epoch: 4,
+    commit: { sequence: 9, hash: "bad" },
+  });
   assertEquals([moved.at, moved.records.stopped?.sequence], ["stopped", 9]);
   const apart = new Agent({ stopped: bad, foreign }).step({ type: "stop_found", epoch: 3 });
   assertEquals([apart.at, apart.records.stopped], ["apart", undefined]);
@@ -241,7 +296,10 @@ Deno.test("the log takes a stop back, or moves it", () => {
 
 Deno.test("a log in an earlier generation takes a foreign one back", () => {
   assertEquals(new Agent({ foreign }).step({ type: "log_at", generation: 0 }).at, "in_step");
-  assertEquals(new Agent({ foreign, stopped: bad }).step({ type: "log_at", generation: 0 }).at, "stopped");
+  assertEquals(
+    new Agent({ foreign, stopped: bad }).step({ type: "log_at", generation: 0 }).at,
+    "stopped",
+  );
   assertEquals(new Agent({ foreign }).step({ type: "log_at", generation: 1 }).at, "apart");
 });
 
@@ -255,23 +313,43 @@ Deno.test("a founding is followed with a permit only, from every place that it m
     reason: "",
   } as const;
   assertEquals(stopped(noPermit).step(event).findings, ["hold"]);
-  for (const records of [{}, { stopped: bad }, { foreign }, { foreign, stopped: bad, foundings: [ours] }]) {
+  for (
+    const records of [{}, { stopped: bad }, { foreign }, {
+      foreign,
+      stopped: bad,
+      foundings: [ours],
+    }]
+  ) {
     const agent = new Agent(records).step(event);
     assertEquals(agent.works, "generation");
     agent.done({ of: "generation", why: undefined });
-    assertEquals([agent.at, agent.findings, agent.reports], ["in_step", ["generation"], ["recovered"]]);
+    assertEquals([agent.at, agent.findings, agent.reports], ["in_step", ["generation"], [
+      "recovered",
+    ]]);
     assertEquals(agent.records, noRecords);
   }
   const lostIt = stopped().step(event).knows(noPermit).done({ of: "generation", why: undefined });
   assertEquals([lostIt.at, lostIt.writes], ["stopped", []]);
   const behind = stopped().step(event).done({ of: "generation", why: "not welcomed" });
-  assertEquals([behind.at, backOf(behind.state.place)?.generation, behind.records.stopped], ["outside", 1, undefined]);
+  assertEquals([behind.at, backOf(behind.state.place)?.generation, behind.records.stopped], [
+    "outside",
+    1,
+    undefined,
+  ]);
 });
 
 Deno.test("a founding is behind, ahead or refused", () => {
-  const event = { type: "founding", generation: 1, founder: blamed, out: [blamed], reason: "why" } as const;
+  const event = {
+    type: "founding",
+    generation: 1,
+    founder: blamed,
+    out: [blamed],
+    reason: "why",
+  } as const;
   const behind = stopped().step({ type: "all_shown" }).step({ ...event, verdict: "behind" });
-  assertEquals([behind.at, behind.reports, backOf(behind.state.place)?.by], ["outside", ["begun_anew"], "commits"]);
+  assertEquals([behind.at, behind.reports, backOf(behind.state.place)?.by], ["outside", [
+    "begun_anew",
+  ], "commits"]);
   const ahead = stopped().step({ type: "all_shown" }).step({ ...event, verdict: "ahead" });
   assertEquals([ahead.at, ahead.reports, ahead.back], ["stopped", ["begun_ahead"], "making"]);
   assertEquals(ahead.step({ ...event, verdict: "ahead" }).reports, []);
@@ -285,14 +363,20 @@ Deno.test("a Welcome lets in: the membership is written, and a stop with it", ()
   const welcome = { welcome: 9, sender: member };
   const agent = asked().step({ type: "welcome", told: welcome });
   agent.done({ of: "welcome", opened: { own: "kp", generation: 0, members: [] } });
-  assertEquals([agent.at, agent.writes, agent.findings], ["in_step", ["membership"], ["membership"]]);
+  assertEquals([agent.at, agent.writes, agent.findings], ["in_step", ["membership"], [
+    "membership",
+  ]]);
   const stop = new Agent({ stopped: bad, foundings: [ours] }).step({ type: "all_shown" });
   stop.done({ of: "request", own }).answer({ to: "RequestRejoin", requestId: "r" });
   stop.step({ type: "welcome", told: welcome }).done({
     of: "welcome",
     opened: { own: "kp", generation: 0, members: [] },
   });
-  assertEquals([stop.at, stop.records.stopped, stop.records.foundings.length], ["in_step", undefined, 1]);
+  assertEquals([stop.at, stop.records.stopped, stop.records.foundings.length], [
+    "in_step",
+    undefined,
+    1,
+  ]);
   assertEquals(stop.records.returnedMs, facts.nowMs);
 });
 
@@ -327,7 +411,9 @@ Deno.test("recover() is refused where it is not offered", () => {
   const event = { type: "recover", operation: 1, choice: {} } as const;
   assertEquals(new Agent().step(event).settled, ["not_stopped"]);
   assertEquals(new Agent({ foreign }).step(event).settled, ["apart"]);
-  assertEquals(stopped({ self: { agentId: self, owner: false } }).step(event).settled, ["not_offered"]);
+  assertEquals(stopped({ self: { agentId: self, owner: false } }).step(event).settled, [
+    "not_offered",
+  ]);
   const early = stopped({ nowMs: 1000 });
   assertEquals(early.step(event).settled, ["not_offered"]);
   for (const agentId of [owner, member]) early.step({ type: "asker", agentId, generation: 0 });
@@ -354,7 +440,11 @@ Deno.test("recover() waits for what stands in front of the stop, a limited numbe
 
 Deno.test("a founding is on disk before it is sent, and the same bytes go again", () => {
   const agent = sent();
-  assertEquals([agent.writes, agent.asked, agent.founding], [["founding"], "FoundGeneration", "sent"]);
+  assertEquals([agent.writes, agent.asked, agent.founding], [
+    ["founding"],
+    "FoundGeneration",
+    "sent",
+  ]);
   assertEquals(agent.lose().settled, ["lost"]);
   agent.step({ type: "recover", operation: 2, choice: {} });
   assertEquals([agent.asked, agent.writes], ["FoundGeneration", []]);
@@ -378,7 +468,9 @@ Deno.test("a refusal is believed behind the log", () => {
   assertEquals(sent().refuse("epoch_conflict").find("other").founding, "following");
   const another = sent().refuse("invalid_request").find();
   assertEquals([another.founding, another.records.foundings], ["claiming", []]);
-  const kept = sent().lose().step({ type: "recover", operation: 2, choice: {} }).refuse("invalid_request").find();
+  const kept = sent().lose().step({ type: "recover", operation: 2, choice: {} }).refuse(
+    "invalid_request",
+  ).find();
   assertEquals([kept.founding, kept.records.foundings.length], ["claiming", 1]);
   const heard = sent().refuse("rate_limited").refuse("overloaded");
   assertEquals(heard.settled, ["rate_limited"]);
@@ -393,12 +485,19 @@ Deno.test("without a permit recover() follows when the members of its own foundi
   assertEquals([agent.founding, agent.asked], ["looking", "FindCommit"]);
   assertEquals(agent.find("F").founding, "following");
   const alone = new Agent({ stopped: bad, foundings: [{ ...ours, members: 1 }] }, noPermit);
-  assertEquals(alone.step({ type: "recover", operation: 1, choice: {} }).find("F").settled, ["no_permit"]);
+  assertEquals(alone.step({ type: "recover", operation: 1, choice: {} }).find("F").settled, [
+    "no_permit",
+  ]);
 });
 
 Deno.test("recover() is refused when the log takes the stop back from an agent that is apart; what was sent goes on", () => {
-  const takenBack: RecoveryEvent = { type: "stop_found", epoch: bad.epoch, commit: { sequence: 5, hash: "other" } };
-  const apart = (): Agent => new Agent({ stopped: bad, foreign }).step({ type: "recover", operation: 1, choice: {} });
+  const takenBack: RecoveryEvent = {
+    type: "stop_found",
+    epoch: bad.epoch,
+    commit: { sequence: 5, hash: "other" },
+  };
+  const apart = (): Agent =>
+    new Agent({ stopped: bad, foreign }).step({ type: "recover", operation: 1, choice: {} });
   const claiming = apart();
   assertEquals(claiming.founding, "claiming");
   claiming.step(takenBack);
@@ -423,7 +522,10 @@ Deno.test("following ends with the generation, with a refusal of it, or with its
     reason: "",
   } as const;
   assertEquals(follows().step(refused).settled, ["apart"]);
-  const followed = follows().step({ ...refused, verdict: "follow" }).done({ of: "generation", why: undefined });
+  const followed = follows().step({ ...refused, verdict: "follow" }).done({
+    of: "generation",
+    why: undefined,
+  });
   assertEquals(followed.settled, ["resolved"]);
 });
 
@@ -431,9 +533,13 @@ Deno.test("a founding of ours in the log is entered from its base", () => {
   const agent = new Agent({ stopped: bad, foundings: [ours] }).step({ type: "permit" });
   assertEquals(agent.asked, "FindCommit");
   assertEquals(agent.find("F").at, "in_step");
-  const other = new Agent({ stopped: bad, foundings: [ours] }).step({ type: "permit" }).find("other");
+  const other = new Agent({ stopped: bad, foundings: [ours] }).step({ type: "permit" }).find(
+    "other",
+  );
   assertEquals([other.at, other.back], ["stopped", "making"]);
-  const busy = new Agent({ stopped: bad, foundings: [ours] }).step({ type: "permit" }).refuse("overloaded");
+  const busy = new Agent({ stopped: bad, foundings: [ours] }).step({ type: "permit" }).refuse(
+    "overloaded",
+  );
   assertEquals(busy.findings, ["retry"]);
 });
 
@@ -448,13 +554,20 @@ Deno.test("from another group it is entered only when a member signed that it le
 Deno.test("a founding that its founder gave up by going on is deleted; one that is kept over a Welcome is not", () => {
   const agent = new Agent({ foundings: [ours] }).step({ type: "moved", from: "base" });
   assertEquals(agent.records.foundings, []);
-  const kept = new Agent({ foundings: [ours] }, { base: "later" }).step({ type: "moved", from: "welcomed" });
+  const kept = new Agent({ foundings: [ours] }, { base: "later" }).step({
+    type: "moved",
+    from: "welcomed",
+  });
   assertEquals(kept.records.foundings, [ours]);
 });
 
 Deno.test("leaving gives up a founding that was not sent, and settles one that was", () => {
-  const agent = stopped().step({ type: "recover", operation: 1, choice: {} }).step({ type: "leaves" });
-  assertEquals([agent.settled, agent.founding, agent.findings], [["leaving"], "none", ["founding_settled"]]);
+  const agent = stopped().step({ type: "recover", operation: 1, choice: {} }).step({
+    type: "leaves",
+  });
+  assertEquals([agent.settled, agent.founding, agent.findings], [["leaving"], "none", [
+    "founding_settled",
+  ]]);
   const under = sent().step({ type: "leaves" });
   assertEquals(under.findings, []);
   const settling = new Agent({ stopped: bad, foundings: [ours] }).step({ type: "leaves" });
@@ -472,11 +585,20 @@ Deno.test("who leaves without a permit waits for a founding of ours that the log
   assertEquals([agent.at, agent.findings], ["stopped", []]);
   agent.knows({ permit: facts.permit }).step({ type: "permit" }).find("F");
   assertEquals([agent.at, agent.findings.includes("generation")], ["in_step", true]);
-  const unread = new Agent({ stopped: bad, foundings: [ours] }, { isAllRead: false }).step({ type: "leaves" }).find(
+  const unread = new Agent({ stopped: bad, foundings: [ours] }, { isAllRead: false }).step({
+    type: "leaves",
+  }).find(
     "F",
   );
-  assertEquals([unread.at, unread.findings], ["stopped", []], "messages in front of the stop come first");
-  assertEquals(unread.knows({ isAllRead: true }).step({ type: "stop_read", isStop: true }).find("F").at, "in_step");
+  assertEquals(
+    [unread.at, unread.findings],
+    ["stopped", []],
+    "messages in front of the stop come first",
+  );
+  assertEquals(
+    unread.knows({ isAllRead: true }).step({ type: "stop_read", isStop: true }).find("F").at,
+    "in_step",
+  );
 });
 
 Deno.test("leaving is told that a founding is settled, also when the relay has refused it and something is not here any more", () => {
@@ -485,8 +607,11 @@ Deno.test("leaving is told that a founding is settled, also when the relay has r
   agent.step({ type: "leaves" }).find();
   assertEquals(agent.findings, [], "it is on its way yet");
   agent.knows({ isLeaving: true, isAllHere: false });
-  agent.step({ type: "refused", call: sending, refusal: { code: "invalid_request", text: "gone" } }).find();
-  assertEquals([agent.settled, agent.founding, agent.findings], [["leaving"], "none", ["founding_settled"]]);
+  agent.step({ type: "refused", call: sending, refusal: { code: "invalid_request", text: "gone" } })
+    .find();
+  assertEquals([agent.settled, agent.founding, agent.findings], [["leaving"], "none", [
+    "founding_settled",
+  ]]);
 });
 
 Deno.test("a founding that was opened behind a halt comes again, and one of ours is asked for where it left us", () => {
@@ -500,7 +625,11 @@ Deno.test("a founding that was opened behind a halt comes again, and one of ours
   } as const;
   const agent = stopped().step(event);
   const job = agent.effects.find((effect) => effect.type === "job")?.job ?? 0;
-  agent.step({ type: "halt" }).step({ type: "done", job, result: { of: "generation", why: undefined } });
+  agent.step({ type: "halt" }).step({
+    type: "done",
+    job,
+    result: { of: "generation", why: undefined },
+  });
   assertEquals([agent.at, agent.writes], ["stopped", []]);
   assertEquals(agent.step({ type: "resume" }).findings, ["retry"]);
   assertEquals(agent.step({ type: "halt" }).step({ type: "resume" }).findings, []);
@@ -520,7 +649,14 @@ Deno.test("a founding that was made on another group is not sent again, and one 
 
 Deno.test("a member that was removed while it asked is out when it refuses the generation that it asked to be in", () => {
   const agent = asked("doubt").step({ type: "removed", isAgain: false, reason: "removed" });
-  agent.step({ type: "founding", generation: 1, founder: blamed, out: [blamed], verdict: "refused", reason: "why" });
+  agent.step({
+    type: "founding",
+    generation: 1,
+    founder: blamed,
+    out: [blamed],
+    verdict: "refused",
+    reason: "why",
+  });
   assertEquals([agent.at, agent.findings], ["apart", ["all_arrived", "gone"]]);
 });
 
@@ -529,11 +665,17 @@ Deno.test("a proof is looked for before the agent asks", () => {
   const agent = new Agent().step(doubt);
   assertEquals([agent.back, agent.asked], ["proving", "ReadOwn"]);
   agent.answer({ to: "ReadOwn" }).done({ of: "proof", isProof: true });
-  assertEquals([agent.back, agent.reports, agent.state.isProven], ["making", ["store_rolled_back"], true]);
+  assertEquals([agent.back, agent.reports, agent.state.isProven], [
+    "making",
+    ["store_rolled_back"],
+    true,
+  ]);
   assertEquals(new Agent().step(doubt).refuse("not_found").reports, ["store_unproven"]);
   const internal = { code: "internal", text: "internal" };
   const failing = new Agent().step(doubt);
-  assertEquals(failing.step({ type: "lost", call: failing.call, refusal: internal }).reports, ["store_unproven"]);
+  assertEquals(failing.step({ type: "lost", call: failing.call, refusal: internal }).reports, [
+    "store_unproven",
+  ]);
   const again = new Agent().step(doubt).lose();
   assertEquals(again.time().asked, "ReadOwn");
 });
@@ -551,7 +693,8 @@ Deno.test("ways back are limited by the hour and by the day", () => {
   assertEquals([day.back, day.reports], ["resting", ["too_many_returns"]]);
   assertEquals(day.time().back, "making", "the timer counts, whatever the clock says");
   assertEquals(
-    new Agent({ stopped: bad, cameBackMs: new Array(12).fill(nowMs) }).step({ type: "all_shown" }).back,
+    new Agent({ stopped: bad, cameBackMs: new Array(12).fill(nowMs) }).step({ type: "all_shown" })
+      .back,
     "making",
   );
 });
@@ -570,7 +713,9 @@ Deno.test("a rest goes on behind a halt, without a second report", () => {
   assertEquals(agent.back, "halted");
   agent.step({ type: "resume" });
   assertEquals([agent.back, agent.reports, agent.effects], ["resting", [], []]);
-  agent.step({ type: "halt" }).step({ type: "time", timer: wake?.timer ?? 0 }).step({ type: "resume" });
+  agent.step({ type: "halt" }).step({ type: "time", timer: wake?.timer ?? 0 }).step({
+    type: "resume",
+  });
   assertEquals(agent.back, "making");
 });
 
@@ -591,7 +736,8 @@ Deno.test("a Welcome that was looked at, or waited, before a halt is looked at b
 
 Deno.test("as many Welcomes wait as may, and another one is left where it is", () => {
   const agent = asked();
-  const isHeard = (): boolean => agent.state.place.at === "outside" && mayHear(agent.state.place.back);
+  const isHeard = (): boolean =>
+    agent.state.place.at === "outside" && mayHear(agent.state.place.back);
   const heard: boolean[] = [];
   // One more is being looked at.
   for (let welcome = 1; welcome <= 65; welcome++) {
@@ -616,7 +762,10 @@ Deno.test("a member that owns the channel and is stopped again soon asks owners 
 });
 
 Deno.test("unread messages are read before a stopped member asks", () => {
-  assertEquals(stopped({ isAllShown: false }).step({ type: "stop_read", isStop: true }).back, undefined);
+  assertEquals(
+    stopped({ isAllShown: false }).step({ type: "stop_read", isStop: true }).back,
+    undefined,
+  );
   assertEquals(stopped({ isAllHere: false }).step({ type: "all_shown" }).back, undefined);
 });
 
@@ -631,7 +780,8 @@ Deno.test("Welcomes that were here before are looked at before the agent asks", 
 });
 
 Deno.test("a request is refused: of another generation, of a member that is none, or else", () => {
-  const asking = (): Agent => new Agent().step({ type: "out_of_step", reason: "why" }).done({ of: "request", own });
+  const asking = (): Agent =>
+    new Agent().step({ type: "out_of_step", reason: "why" }).done({ of: "request", own });
   const later = asking().refuse("epoch_conflict", foundingEpoch(1));
   assertEquals([later.back, backOf(later.state.place)?.generation], ["making", 1]);
   later.done({ of: "request", own }).refuse("epoch_conflict", foundingEpoch(2));
@@ -664,7 +814,10 @@ Deno.test("a leaf that is told is signed about after a while, at most four times
 });
 
 Deno.test("our leaf here may be our leaf in a later generation, where nothing was signed about it", () => {
-  const agent = new Agent().step({ type: "out_of_step", reason: "why" }).done({ of: "request", own })
+  const agent = new Agent().step({ type: "out_of_step", reason: "why" }).done({
+    of: "request",
+    own,
+  })
     .refuse("epoch_conflict", foundingEpoch(1)).done({ of: "request", own })
     .answer({ to: "RequestRejoin", requestId: "r" })
     .step({ type: "leaf", told: { number: 1, requestId: "r", leaf: facts.leaf, sender: owner } });
@@ -694,7 +847,8 @@ Deno.test("an attempt pauses, and a connection ends the pause", () => {
 
 Deno.test("keys that cannot be made or used end what waits for them", () => {
   const refusal = { code: "mls_error", text: "broken" };
-  const job = (agent: Agent): number => agent.effects.find((effect) => effect.type === "job")?.job ?? 0;
+  const job = (agent: Agent): number =>
+    agent.effects.find((effect) => effect.type === "job")?.job ?? 0;
   const founding = stopped({ claimable: [] }).step({ type: "recover", operation: 1, choice: {} });
   assertEquals(founding.step({ type: "failed", job: job(founding), refusal }).settled, ["broken"]);
   const back = new Agent().step({ type: "out_of_step", reason: "why" });
@@ -712,7 +866,11 @@ Deno.test("after the end nothing changes any more", () => {
 const line = (list: readonly AgentId[], needsChoice = false): Pick<RecoveryFacts, "leftOut"> => ({
   leftOut: { list, ofDoor: [], counted: 4, needsChoice },
 });
-const calls = (choice: Choice, operation = 1): RecoveryEvent => ({ type: "recover", operation, choice });
+const calls = (choice: Choice, operation = 1): RecoveryEvent => ({
+  type: "recover",
+  operation,
+  choice,
+});
 
 Deno.test("recover() leaves out its list, exactly those that it names, or its list but those that it keeps", () => {
   const known = line([owner, member]);
@@ -763,12 +921,17 @@ Deno.test("an owner must say who goes when its list is too long, and is not aske
   const choices = [{ without: [member] }, { without: [] }, { keep: [member] }];
   for (const choice of choices) assertEquals(stopped(known).step(calls(choice)).settled, []);
   // A founding that was begun goes again, whatever its list.
-  const begun = new Agent({ stopped: bad, foundings: [{ ...ours, without: [member] }] }, known).step(calls({}));
+  const begun = new Agent({ stopped: bad, foundings: [{ ...ours, without: [member] }] }, known)
+    .step(calls({}));
   assertEquals([begun.asked, begun.settled], ["FoundGeneration", []]);
 });
 
 Deno.test("it is offered when all that stay have asked", () => {
-  const agent = stopped({ ...line([member]), nowMs: 1000 }).step({ type: "asker", agentId: owner, generation: 0 });
+  const agent = stopped({ ...line([member]), nowMs: 1000 }).step({
+    type: "asker",
+    agentId: owner,
+    generation: 0,
+  });
   assertEquals(agent.step(calls({ without: [] })).settled, ["not_offered"]);
   assertEquals(agent.step(calls({})).settled, []);
 });
@@ -777,7 +940,11 @@ Deno.test("a call while another runs waits with it, or names somebody else and i
   const agent = sent(line([member])).step(calls({ without: [member] }, 2)).step(calls({}, 3));
   assertEquals(agent.settled, []);
   assertEquals(agent.step(calls({ without: [] }, 4)).settled, ["another_runs"]);
-  agent.step({ type: "answered", call: agent.call, answer: { to: "FoundGeneration", sequence: 7 } });
+  agent.step({
+    type: "answered",
+    call: agent.call,
+    answer: { to: "FoundGeneration", sequence: 7 },
+  });
   assertEquals(agent.settled, ["resolved", "resolved", "resolved"]);
 });
 
@@ -789,11 +956,20 @@ Deno.test("with another list the log is asked first whether it holds an earlier 
   assertEquals([agent.at, agent.settled], ["in_step", ["begun_before"]]);
   const gone = new Agent({ stopped: bad, foundings }).step(calls({ without: [owner] })).find();
   assertEquals(gone.founding, "claiming");
-  assertEquals(new Agent({ stopped: bad, foundings }).step(calls({ without: [member] })).asked, "FoundGeneration");
+  assertEquals(
+    new Agent({ stopped: bad, foundings }).step(calls({ without: [member] })).asked,
+    "FoundGeneration",
+  );
 });
 
 Deno.test("a call that named somebody is told when another founding, or a Welcome, leaves that one in", () => {
-  const event = { type: "founding", generation: 1, founder: owner, verdict: "follow", reason: "" } as const;
+  const event = {
+    type: "founding",
+    generation: 1,
+    founder: owner,
+    verdict: "follow",
+    reason: "",
+  } as const;
   const follows = (choice: Choice, out: readonly AgentId[]): Agent => {
     const agent = stopped(line([member])).step(calls(choice));
     return agent.step({ ...event, out }).done({ of: "generation", why: undefined });
@@ -803,17 +979,27 @@ Deno.test("a call that named somebody is told when another founding, or a Welcom
   assertEquals(follows({ without: [member] }, [blamed, member]).settled, ["resolved"]);
   assertEquals(follows({}, [blamed]).settled, ["resolved"]);
   const opened = { own: "kp", generation: 0, members: [self, owner, member, blamed] };
-  for (const [choice, settled] of [[{ without: [member] }, "begun_by_others"], [{}, "resolved"]] as const) {
+  for (
+    const [choice, settled] of [[{ without: [member] }, "begun_by_others"], [
+      {},
+      "resolved",
+    ]] as const
+  ) {
     const agent = stopped().step({ type: "all_shown" }).done({ of: "request", own });
     agent.answer({ to: "RequestRejoin", requestId: "r" }).step(calls(choice));
-    agent.step({ type: "welcome", told: { welcome: 9, sender: member } }).done({ of: "welcome", opened });
+    agent.step({ type: "welcome", told: { welcome: 9, sender: member } }).done({
+      of: "welcome",
+      opened,
+    });
     assertEquals([agent.at, agent.settled], ["in_step", [settled]]);
   }
 });
 
 Deno.test("a call that named somebody is told when the log takes the stop back, because that one stays in", () => {
   const ends = (choice: Choice): readonly unknown[] => {
-    const agent = stopped({ ...line([member]), members: [self, owner, member, blamed] }).step(calls(choice));
+    const agent = stopped({ ...line([member]), members: [self, owner, member, blamed] }).step(
+      calls(choice),
+    );
     agent.step({ type: "stop_found", epoch: bad.epoch, commit: { sequence: 5, hash: "other" } });
     return [agent.at, agent.settled];
   };
@@ -832,16 +1018,27 @@ Deno.test("a call that named the blamed agent too is told when that one is still
   ) {
     const agent = stopped().step({ type: "all_shown" }).done({ of: "request", own });
     agent.answer({ to: "RequestRejoin", requestId: "r" }).step(calls(choice));
-    agent.step({ type: "welcome", told: { welcome: 9, sender: member } }).done({ of: "welcome", opened });
+    agent.step({ type: "welcome", told: { welcome: 9, sender: member } }).done({
+      of: "welcome",
+      opened,
+    });
     assertEquals([agent.at, agent.settled], ["in_step", [settled]]);
   }
 });
 
 Deno.test("a founding that goes on without a caller says nothing about whom a call at the next stop leaves out", () => {
   const again = (): Agent => {
-    const agent = sent(line([member])).step({ type: "stop_found", epoch: 4, commit: { sequence: 5, hash: "other" } });
+    const agent = sent(line([member])).step({
+      type: "stop_found",
+      epoch: 4,
+      commit: { sequence: 5, hash: "other" },
+    });
     assertEquals([agent.at, agent.founding, agent.settled], ["in_step", "sent", ["resolved"]]);
-    return agent.step({ type: "cannot_follow", bad: { ...bad, hash: "next", blamed: member }, reason: "why" });
+    return agent.step({
+      type: "cannot_follow",
+      bad: { ...bad, hash: "next", blamed: member },
+      reason: "why",
+    });
   };
   assertEquals(again().knows(line([owner], true)).step(calls({}, 2)).settled, ["choice_needed"]);
   const agent = again().knows(line([owner]));
@@ -850,7 +1047,10 @@ Deno.test("a founding that goes on without a caller says nothing about whom a ca
   const refusal = { code: "invalid_request", text: "it is gone" };
   agent.step({ type: "refused", call, refusal }).find();
   const claim = agent.effects.find((effect) => effect.type === "call")?.request;
-  assertEquals([agent.state.without, claim?.to === "ClaimForFounding" && claim.agentIds.includes(owner)], [
+  assertEquals([
+    agent.state.without,
+    claim?.to === "ClaimForFounding" && claim.agentIds.includes(owner),
+  ], [
     [owner],
     false,
   ]);

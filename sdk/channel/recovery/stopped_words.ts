@@ -9,7 +9,9 @@ import type { LeftOut } from "../group/lineage.ts";
 
 export function problemOf(bad: BadCommit): string {
   const { sender: { identity }, sequence, reason } = bad;
-  return `${quoted(identityText(identity))} (${blamedOf(bad)}) signed a commit that this agent cannot follow, at ` +
+  return `${quoted(identityText(identity))} (${
+    blamedOf(bad)
+  }) signed a commit that this agent cannot follow, at ` +
     `entry ${sequence} of the log: ${reason}`;
 }
 
@@ -23,7 +25,11 @@ export interface Outcome {
 }
 
 /** `outcome`: when an owner may begin anew now. */
-export function actionFor(bad: BadCommit, { self, binding }: Group, outcome: Outcome | undefined): string {
+export function actionFor(
+  bad: BadCommit,
+  { self, binding }: Group,
+  outcome: Outcome | undefined,
+): string {
   const blamed = blamedOf(bad);
   const owners = binding.owners.filter((owner) => owner !== blamed);
   if (owners.length === 0) {
@@ -31,7 +37,9 @@ export function actionFor(bad: BadCommit, { self, binding }: Group, outcome: Out
       "channel. What has arrived can still be read";
   }
   if (!self.owner) {
-    return `An owner can recover the channel with recover(), without that member: ${owners.join(", ")}. This agent ` +
+    return `An owner can recover the channel with recover(), without that member: ${
+      owners.join(", ")
+    }. This agent ` +
       "follows by itself, and asks meanwhile whether somebody can follow the commit and lets it in";
   }
   if (outcome === undefined) {
@@ -50,7 +58,11 @@ export function actionFor(bad: BadCommit, { self, binding }: Group, outcome: Out
 }
 
 /** Why an owner must say who goes. */
-export function choiceText(blamed: AgentId, { list, ofDoor, counted }: LeftOut, door: string): string {
+export function choiceText(
+  blamed: AgentId,
+  { list, ofDoor, counted }: LeftOut,
+  door: string,
+): string {
   const why = ofDoor.length > 0
     ? `a second agent from one door (${door}) stopped the channel within a day, and ${ofDoor.length} others came by it`
     : `recover() would leave out ${list.length} members beside ${blamed}, who came in through it within a day, and that is ` +
@@ -61,7 +73,8 @@ export function choiceText(blamed: AgentId, { list, ofDoor, counted }: LeftOut, 
 
 export function foreignState({ generation, founder, reason }: ForeignGeneration): StoppedState {
   return {
-    problem: `${founder} began generation ${generation} of the channel, and this agent does not follow: ${reason}`,
+    problem:
+      `${founder} began generation ${generation} of the channel, and this agent does not follow: ${reason}`,
     action:
       "The channel goes on without this agent. Ask an owner that you trust for a new invite token, or create another " +
       "channel. What has arrived can still be read",

@@ -1,4 +1,7 @@
-/** A founding against a commit that this agent has followed is told, with the founder's own word about it if there is one. */
+/**
+ * A founding against a commit that this agent has followed is told, with the founder's own word
+ * about it if there is one.
+ */
 import { assertEquals } from "@std/assert";
 import { type AgentId, parseAgentId } from "../../../proto/mod.ts";
 import type { Founding } from "./following.ts";
@@ -48,7 +51,11 @@ function past(change: Partial<OwnPast> = {}): OwnPast {
 Deno.test("a commit was followed if our own state behind it is the declared one, and our commit the named one", () => {
   assertEquals(hasFollowed(entryOf(), past()), true);
   assertEquals(hasFollowed(entryOf(), past({ commitHash: undefined })), true, "it is forgotten");
-  assertEquals(hasFollowed(entryOf(), past({ commitHash: bytes(8) })), false, "a twin with the same state");
+  assertEquals(
+    hasFollowed(entryOf(), past({ commitHash: bytes(8) })),
+    false,
+    "a twin with the same state",
+  );
   assertEquals(hasFollowed(entryOf(), past({ stateAt: () => bytes(8) })), false);
   assertEquals(hasFollowed(entryOf(), past({ stateAt: () => undefined })), false);
   assertEquals(hasFollowed(entryOf([third, self]), past()), false, "the commit let us in");
@@ -65,7 +72,10 @@ Deno.test("a founder's silence decides nothing, and a later epoch is a fact that
 
 Deno.test("a founder that signed the very epoch that the commit began could follow it, unless that let it in", () => {
   const decided = unjustRecovery(entryOf(), past({ confirmed: 9 }));
-  assertEquals([decided?.includes("in epoch 9"), decided?.includes(`${founder} did wrong.`)], [true, true]);
+  assertEquals([decided?.includes("in epoch 9"), decided?.includes(`${founder} did wrong.`)], [
+    true,
+    true,
+  ]);
   const added = unjustRecovery(entryOf([founder]), past({ confirmed: 9 }));
   assertEquals([added?.includes("in epoch 9"), added?.includes("did wrong.")], [true, false]);
 });

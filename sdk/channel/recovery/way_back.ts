@@ -1,7 +1,8 @@
 /**
- * How an agent whose group is of no use comes back: it asks, with the key of its leaf, to be removed and added again, until a member
- * answers. Anybody can make a worthless Welcome, or name an old leaf of ours: that ends an attempt and not the way back. Table "Way
- * back" of docs/channel_machine.md.
+ * How an agent whose group is of no use comes back: it asks, with the key of its leaf, to be
+ * removed and added again, until a member answers. Anybody can make a worthless Welcome, or name an
+ * old leaf of ours: that ends an attempt and not the way back. Table "Way back" of
+ * docs/channel_machine.md.
  */
 import { generationOf } from "../../../proto/mod.ts";
 import { attemptOver, isHopeless, newAnswerers, nextAnswerer, refusedBy } from "./answerers.ts";
@@ -24,7 +25,10 @@ import type {
 const answerMs = 10_000;
 /** Leaves that one request is told before the next member is asked: a liar may send old ones. */
 const maxLeaves = 4;
-/** A leaf that we know to be ours is not given up at once for one that somebody tells: the answer may be on its way. */
+/**
+ * A leaf that we know to be ours is not given up at once for one that somebody tells: the answer
+ * may be on its way.
+ */
 const patienceMs = 3_000;
 /** Entries that wait to be looked at. A relay may send without end. */
 const maxTold = 64;
@@ -34,7 +38,10 @@ const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 /** By nothing but the relay's word, within an hour, until the relay is to blame. */
 const maxByWord = 3;
-/** Ways back within a day, by word and commits. Each costs the channel a commit, and messages are lost to this agent. */
+/**
+ * Ways back within a day, by word and commits. Each costs the channel a commit, and messages are
+ * lost to this agent.
+ */
 const maxADay = 12;
 const retryMs = 1000;
 
@@ -102,7 +109,12 @@ function limit(run: Run, isHourDue: boolean): void {
   if (held(run).isCounted) return ready(run);
   if (isHourDue && since(run, hourMs).length >= maxByWord) {
     report(run, { kind: "too_many_reasons" });
-    return goTo(run, { at: "resting", timer: wake(run, hourMs), of: "hour", untilMs: nowMs + hourMs });
+    return goTo(run, {
+      at: "resting",
+      timer: wake(run, hourMs),
+      of: "hour",
+      untilMs: nowMs + hourMs,
+    });
   }
   const today = since(run, dayMs);
   const [first] = today;
@@ -146,10 +158,15 @@ function lookNext(run: Run): void {
     if (at === undefined) return looked(run, step);
     change(run, { told });
     if (at.of === "welcome") {
-      const work = { of: "welcome", welcome: at.told.welcome, own: run.state.own?.reference } as const;
+      const work = {
+        of: "welcome",
+        welcome: at.told.welcome,
+        own: run.state.own?.reference,
+      } as const;
       return look(run, at, work);
     }
-    const isOfRequest = step.at === "asked" && step.leaf === undefined && step.request === at.told.requestId;
+    const isOfRequest = step.at === "asked" && step.leaf === undefined &&
+      step.request === at.told.requestId;
     if (!isOfRequest || attempt?.signed.includes(at.told.leaf) === true) continue;
     const { generation } = held(run);
     const isNew = generation > generationOf(run.facts.epoch);
@@ -165,7 +182,9 @@ function look(run: Run, at: Told, work: Work): void {
 /** Nothing is left to look at. */
 function looked(run: Run, step: Extract<BackStep, { at: "ready" | "asked" | "pausing" }>): void {
   if (step.at === "asked") return step.timer === undefined ? waited(run, step) : undefined;
-  if (step.at === "ready" || step.timer === undefined) make(run, { signed: [], leaves: 0, isMoved: false });
+  if (step.at === "ready" || step.timer === undefined) {
+    make(run, { signed: [], leaves: 0, isMoved: false });
+  }
 }
 
 /** The time of a request is over. */
@@ -174,22 +193,35 @@ function waited(run: Run, { leaf, isStrange }: Extract<BackStep, { at: "asked" }
   const leaves = attempt?.leaves ?? 0;
   if (leaf !== undefined && leaves < maxLeaves) {
     change(run, { leaf });
-    return make(run, { signed: attempt?.signed ?? [], leaves: leaves + 1, isMoved: attempt?.isMoved ?? false });
+    return make(run, {
+      signed: attempt?.signed ?? [],
+      leaves: leaves + 1,
+      isMoved: attempt?.isMoved ?? false,
+    });
   }
-  if (isStrange && leaf === undefined) report(run, { kind: "ask_for_invite", because: "strange_leaf" });
+  if (isStrange && leaf === undefined) {
+    report(run, { kind: "ask_for_invite", because: "strange_leaf" });
+  }
   over(run, leaves > 0 || leaf !== undefined || isStrange);
 }
 
-/** A KeyPackage that is in the group already cannot come into it again, and one that is nearly over helps nobody. */
+/**
+ * A KeyPackage that is in the group already cannot come into it again, and one that is nearly over
+ * helps nobody.
+ */
 function make(run: Run, attempt: NonNullable<WayBack["attempt"]>): void {
   const { state, facts } = run;
   const { generation } = held(run);
   const leaf = presentLeaf(run);
-  if (state.own !== undefined && (state.own.notAfterMs < facts.relayNowMs + renewMs || state.own.leaf === leaf)) {
+  if (
+    state.own !== undefined &&
+    (state.own.notAfterMs < facts.relayNowMs + renewMs || state.own.leaf === leaf)
+  ) {
     spend(run);
   }
   const signed = leafToSign(run);
-  // Our leaf here may be our leaf there, too: one KeyPackage may be in both. It counts only where it was signed about.
+  // Our leaf here may be our leaf there, too: one KeyPackage may be in both. It counts only where
+  // it was signed about.
   change(run, { attempt: { ...attempt, signed: [...attempt.signed, signed] } });
   const work = { of: "request", own: state.own?.reference, leaf: signed, generation } as const;
   goTo(run, { at: "making", job: job(run, work) });
@@ -224,12 +256,21 @@ function over(run: Run, isAnswered: boolean): void {
   const { facts: { others, jitter } } = run;
   const [answerers, ms] = attemptOver(held(run).answerers, others, isAnswered);
   if (isHopeless(answerers)) report(run, { kind: "ask_for_invite", because: "too_many_refusals" });
-  change(run, { answerers, attempt: undefined, step: { at: "pausing", timer: wake(run, jitter(ms)) } });
+  change(run, {
+    answerers,
+    attempt: undefined,
+    step: { at: "pausing", timer: wake(run, jitter(ms)) },
+  });
   lookNext(run);
 }
 
 /** Returns whether it was what the way back waits for. */
-export function backRefused(run: Run, number: number, refusal: Refusal, epoch: number | undefined): boolean {
+export function backRefused(
+  run: Run,
+  number: number,
+  refusal: Refusal,
+  epoch: number | undefined,
+): boolean {
   const back = backOf(run.state.place);
   if (back?.step.at === "proving" && back.step.call === number) {
     proofKnown(run, back, false);
@@ -240,7 +281,8 @@ export function backRefused(run: Run, number: number, refusal: Refusal, epoch: n
     find(run, { type: "over" });
     return true;
   }
-  const isLater = refusal.code === "epoch_conflict" && epoch !== undefined && moveTo(run, back, generationOf(epoch));
+  const isLater = refusal.code === "epoch_conflict" && epoch !== undefined &&
+    moveTo(run, back, generationOf(epoch));
   const attempt = held(run).attempt;
   // The channel was begun anew meanwhile: there is another group to come back into.
   if (isLater && attempt?.isMoved === false) make(run, { signed: [], leaves: 0, isMoved: true });
@@ -249,8 +291,8 @@ export function backRefused(run: Run, number: number, refusal: Refusal, epoch: n
 }
 
 /**
- * To the generation that the relay names. It may have lied before, so that may be an earlier one too, but not one before our own.
- * Returns whether it is a later one.
+ * To the generation that the relay names. It may have lied before, so that may be an earlier one
+ * too, but not one before our own. Returns whether it is a later one.
  */
 function moveTo(run: Run, { generation: before }: WayBack, generation: number): boolean {
   if (generation === before || generation < generationOf(run.facts.epoch)) return false;
@@ -280,7 +322,9 @@ export function backAnswered(
     goTo(run, { at: "judging_proof", job: job(run, { of: "proof", call: number }) });
     return true;
   }
-  if (back?.step.at !== "asking" || back.step.call !== number || answer.to !== "RequestRejoin") return false;
+  if (back?.step.at !== "asking" || back.step.call !== number || answer.to !== "RequestRejoin") {
+    return false;
+  }
   goTo(run, {
     at: "asked",
     request: answer.requestId,
@@ -309,7 +353,9 @@ export function backDone(
   const { step, look: looked } = back;
   if (step.at === "judging_proof" && step.job === number && result.of === "proof") {
     proofKnown(run, back, result.isProof);
-  } else if (step.at === "making" && step.job === number && result.of === "request") made(run, result.own);
+  } else if (step.at === "making" && step.job === number && result.of === "request") {
+    made(run, result.own);
+  }
   if (looked?.job !== number) return undefined;
   if (result.of === "leaf" && looked.at.of === "leaf") lookedAtLeaf(run, looked.at, result.isOurs);
   if (result.of !== "welcome" || looked.at.of !== "welcome") return undefined;
@@ -321,12 +367,17 @@ export function backDone(
   return undefined;
 }
 
-function lookedAtLeaf(run: Run, { told: { leaf, sender } }: Extract<Told, { of: "leaf" }>, isOurs: boolean): void {
+function lookedAtLeaf(
+  run: Run,
+  { told: { leaf, sender } }: Extract<Told, { of: "leaf" }>,
+  isOurs: boolean,
+): void {
   const { step } = held(run);
   change(run, { look: undefined });
   if (step.at === "asked" && !isOurs) goTo(run, { ...step, isStrange: true });
   if (step.at === "asked" && isOurs) {
-    // An owner has no reason to lie. Nor is there one to wait for an answer about a leaf that was given up before.
+    // An owner has no reason to lie. Nor is there one to wait for an answer about a leaf that was
+    // given up before.
     const isSure = held(run).leaf !== undefined || isOwner(run, sender);
     goTo(run, { ...step, leaf, timer: isSure ? undefined : wake(run, patienceMs) });
   }
@@ -354,7 +405,10 @@ function refusedWelcome(
   lookNext(run);
 }
 
-/** Keys could not be made or used: the attempt is over, or what was looked at is of no use. Returns whether it was its job. */
+/**
+ * Keys could not be made or used: the attempt is over, or what was looked at is of no use. Returns
+ * whether it was its job.
+ */
 export function backFailed(run: Run, number: number): boolean {
   const back = backOf(run.state.place);
   if (back === undefined) return false;
@@ -416,15 +470,21 @@ export function hear(run: Run, told: Told): void {
 
 /** Whether a Welcome is for it. Those that come when as many wait as may stay where they are. */
 export function mayHear({ step: { at }, told }: WayBack): boolean {
-  return told.length < maxTold && at !== "proving" && at !== "judging_proof" && at !== "resting" && at !== "halted";
+  return told.length < maxTold && at !== "proving" && at !== "judging_proof" && at !== "resting" &&
+    at !== "halted";
 }
 
-/** Our leaf stays as it is: leaving has said goodbye. A Welcome that is not looked at yet may be what let us in: it is kept. */
+/**
+ * Our leaf stays as it is: leaving has said goodbye. A Welcome that is not looked at yet may be
+ * what let us in: it is kept.
+ */
 export function haltBack(run: Run): void {
   const back = backOf(run.state.place);
   if (back === undefined || back.step.at === "halted") return;
   const { step, look: looked } = back;
-  const rest = step.at === "resting" ? { of: step.of, untilMs: step.untilMs, timer: step.timer } : undefined;
+  const rest = step.at === "resting"
+    ? { of: step.of, untilMs: step.untilMs, timer: step.timer }
+    : undefined;
   const told = looked === undefined ? back.told : [looked.at, ...back.told];
   change(run, { step: { at: "halted", rest }, look: undefined, attempt: undefined, told });
 }
@@ -438,7 +498,9 @@ export function resumeBack(run: Run): void {
   goTo(run, { at: "resting", ...rest, timer: rest.timer });
 }
 
-/** We are in: the KeyPackage of the Welcome is used, and others of requests that were valid stay. */
+/**
+ * We are in: the KeyPackage of the Welcome is used, and others of requests that were valid stay.
+ */
 export function cameIn(run: Run, used: string): void {
   const { state } = run;
   if (state.own?.reference === used) state.own = undefined;

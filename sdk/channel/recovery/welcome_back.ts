@@ -1,4 +1,7 @@
-/** The group that a Welcome leads back into, judged by what this agent knew before. Anybody can make a Welcome. */
+/**
+ * The group that a Welcome leads back into, judged by what this agent knew before. Anybody can make
+ * a Welcome.
+ */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
   type AgentId,
@@ -28,7 +31,9 @@ export interface Stop {
   readonly isAgain: boolean;
 }
 
-/** Why a stopped agent does not take the group that a Welcome leads into. `maker`: of the Welcome. */
+/**
+ * Why a stopped agent does not take the group that a Welcome leads into. `maker`: of the Welcome.
+ */
 export function judgeReturn(
   { group, maker, welcome: { sender, state } }: {
     readonly group: Group;
@@ -39,10 +44,14 @@ export function judgeReturn(
   membership: Membership,
 ): string | undefined {
   const isHere = group.epoch <= foundingEpoch(generationOf(membership.epoch) + 1);
-  if (stopped === undefined || !isHere || membership.memberOf(sender)?.owner === true) return undefined;
+  if (stopped === undefined || !isHere || membership.memberOf(sender)?.owner === true) {
+    return undefined;
+  }
   const why = beyondRights(group, maker, membership);
   if (why !== undefined) return `${why}, and it was not made by an owner`;
-  if (isAgain) return "this agent was stopped soon after it was let in, and it was not made by an owner";
+  if (isAgain) {
+    return "this agent was stopped soon after it was let in, and it was not made by an owner";
+  }
   // A stopped agent that takes it gives up the group from which the channel can begin anew.
   if (state !== undefined && equalBytes(state, stateOf(group.current))) return undefined;
   return "it leads into another group than the commit that carries it, and it was not made by an owner";
@@ -51,7 +60,10 @@ export function judgeReturn(
 /** Of the group that is expected. `formerEpoch`: of the membership before this one. */
 export function knownMembers(
   { epoch, group }: Membership,
-  { stopped, formerEpoch }: { readonly stopped: BadCommit | undefined; readonly formerEpoch: number },
+  { stopped, formerEpoch }: {
+    readonly stopped: BadCommit | undefined;
+    readonly formerEpoch: number;
+  },
   self: AgentId,
 ): KnownMembers {
   return {
@@ -65,10 +77,15 @@ export function knownMembers(
 }
 
 /**
- * Returns a change of the group since we were stopped that owners alone may make. We saw neither the commit nor those behind it. A member
- * that broke a rule there, and answers us itself, would else have it followed by all that it stopped.
+ * Returns a change of the group since we were stopped that owners alone may make. We saw neither
+ * the commit nor those behind it. A member that broke a rule there, and answers us itself, would
+ * else have it followed by all that it stopped.
  */
-function beyondRights(group: Group, { agentId }: Member, membership: Membership): string | undefined {
+function beyondRights(
+  group: Group,
+  { agentId }: Member,
+  membership: Membership,
+): string | undefined {
   if (isMissing(group, membership)) return "members are missing from it";
   const { binding, current } = membership.group;
   const before = new Set(baseMembersOf(current));
@@ -79,20 +96,27 @@ function beyondRights(group: Group, { agentId }: Member, membership: Membership)
   };
   if (after.some((member) => before.has(member) && isOther(member))) return "it has other guests";
   // Of those that a stranger let in we know by whom it was let in itself.
-  if (rightsOf(agentId, binding).mayAdd || after.every((member) => before.has(member))) return undefined;
+  if (rightsOf(agentId, binding).mayAdd || after.every((member) => before.has(member))) {
+    return undefined;
+  }
   return "somebody has come into it, whom its maker may not let in";
 }
 
 /**
- * A commit that we cannot follow may have removed members that its sender may not remove: somebody that owns nothing does not
- * bring us into a group without them, nor without those that are absent and would not be let in any more. Those that have signed
- * that they leave may be gone.
+ * A commit that we cannot follow may have removed members that its sender may not remove: somebody
+ * that owns nothing does not bring us into a group without them, nor without those that are absent
+ * and would not be let in any more. Those that have signed that they leave may be gone.
  */
 function isMissing(group: Group, membership: Membership): boolean {
   const present = new Set(group.members().map(({ agentId }) => agentId));
   const here = new Set(baseMembersOf(group.current));
-  const left = new Set([...membership.leavers.map(({ agentId }) => agentId), ...membership.absentLeavers]);
-  return membership.group.members().some(({ agentId }) => !present.has(agentId) && !left.has(agentId)) ||
+  const left = new Set([
+    ...membership.leavers.map(({ agentId }) => agentId),
+    ...membership.absentLeavers,
+  ]);
+  return membership.group.members().some(({ agentId }) =>
+    !present.has(agentId) && !left.has(agentId)
+  ) ||
     membership.absent.some((agentId) => !here.has(agentId) && !left.has(agentId));
 }
 
@@ -107,9 +131,9 @@ export function isFor({ welcome }: Welcome, { reference }: OwnKeyPackage): boole
 }
 
 /**
- * Members that are gone without our having seen why, and agents that are back although we saw that they were removed: after a log
- * was set back, one of them may have been faster than those that removed it. Those that came back under other keys are reported
- * elsewhere.
+ * Members that are gone without our having seen why, and agents that are back although we saw that
+ * they were removed: after a log was set back, one of them may have been faster than those that
+ * removed it. Those that came back under other keys are reported elsewhere.
  */
 export function reportChanges(
   present: readonly Member[],
@@ -128,7 +152,10 @@ export function reportChanges(
   const removed = new Set(membership.removed);
   for (const { agentId, identity } of present) {
     if (!removed.has(agentId)) continue;
-    const text = `${quoted(identityText(identity))} (${agentId}) was removed, and is a member again since this ` +
+    const text =
+      `${
+        quoted(identityText(identity))
+      } (${agentId}) was removed, and is a member again since this ` +
       "agent came back; if nobody has invited it again, an owner should remove it";
     health.report("members_changed", text);
   }

@@ -43,7 +43,10 @@ interface Ending {
   readonly how?: End;
 }
 
-export function end(run: Run, { error, toOthers = error ?? run.facts.errors.left(), how = "over" }: Ending = {}): void {
+export function end(
+  run: Run,
+  { error, toOthers = error ?? run.facts.errors.left(), how = "over" }: Ending = {},
+): void {
   const { state } = run;
   const { at } = state.root;
   const over: Over = { at: "over", error, toOthers };
@@ -54,14 +57,18 @@ export function end(run: Run, { error, toOthers = error ?? run.facts.errors.left
 }
 
 /**
- * Nothing more will come. That is the relay's word, so the keys stay: only a commit that we verified, or leaving, erases them. An owner
- * that lapsed reads on, and may begin the channel anew: the relay lets it.
+ * Nothing more will come. That is the relay's word, so the keys stay: only a commit that we
+ * verified, or leaving, erases them. An owner that lapsed reads on, and may begin the channel anew:
+ * the relay lets it.
  */
 export function ended(run: Run, reason: ChannelEndReason | "unknown"): void {
   const { state, facts } = run;
   if (facts.isAskedFor(reason)) return tell(run, { to: "departure", tell: { type: "told" } });
   if (reason === "lapsed") {
-    return tell(run, { to: "recovery", tell: { type: "doubt", by: "lapse", reason: "it was absent for too long" } });
+    return tell(run, {
+      to: "recovery",
+      tell: { type: "doubt", by: "lapse", reason: "it was absent for too long" },
+    });
   }
   state.said = reason;
   tell(run, { to: "recovery", tell: { type: "ended", isRecovered: reason === "recovered" } });

@@ -1,6 +1,7 @@
 /**
- * The root of a channel: a machine without waits. It says which rooms hear of a finding, and whether the channel works.
- * The table is in docs/channel_machine.md: what is not in it changes nothing.
+ * The root of a channel: a machine without waits. It says which rooms hear of a finding, and
+ * whether the channel works. The table is in docs/channel_machine.md: what is not in it changes
+ * nothing.
  */
 import type { Permit } from "../connection/permit.ts";
 import { close, end, endCalls, ended, write } from "./ending.ts";
@@ -112,21 +113,29 @@ function look(run: Run): void {
   tell(run, { to: "confirmations", tell: { type: "confirm" } });
 }
 
-/** From here on the channel works as before. With a permit of a connection that is over it does not: the next connection's does. */
+/**
+ * From here on the channel works as before. With a permit of a connection that is over it does not:
+ * the next connection's does.
+ */
 function goOn(run: Run, permit: Permit | undefined): void {
   const { facts } = run;
-  if (permit === undefined || facts.permit?.number !== permit.number || facts.place !== "in_step") return;
+  if (permit === undefined || facts.permit?.number !== permit.number || facts.place !== "in_step") {
+    return;
+  }
   tell(run, { to: "commits", tell: "look" });
   tell(run, { to: "outbox", tell: "look" });
   follow(run);
   then(run, { from: "self", type: "look" });
 }
 
-/** Upkeep for the others rests while this agent cannot commit, or leaves. It is begun with a permit. */
+/**
+ * Upkeep for the others rests while this agent cannot commit, or leaves. It is begun with a permit.
+ */
 function follow(run: Run): void {
   const { place, stage, permit } = run.facts;
-  if (place !== "in_step" || stage !== "staying") tell(run, { to: "duties", tell: { type: "rest" } });
-  else if (permit !== undefined) tell(run, { to: "duties", tell: { type: "start" } });
+  if (place !== "in_step" || stage !== "staying") {
+    tell(run, { to: "duties", tell: { type: "rest" } });
+  } else if (permit !== undefined) tell(run, { to: "duties", tell: { type: "start" } });
 }
 
 function goneOn(run: Run, event: Extract<RootEvent, { from: "self" }>): void {
@@ -135,7 +144,8 @@ function goneOn(run: Run, event: Extract<RootEvent, { from: "self" }>): void {
     case "permitted":
       // One that is over meanwhile says nothing any more.
       if (run.facts.permit?.number !== event.permit.number) return;
-      // Unread messages before a stop come first. If nothing is left there, a founding of ours that is in the log does.
+      // Unread messages before a stop come first. If nothing is left there, a founding of ours that
+      // is in the log does.
       tell(run, { to: "recovery", tell: { type: "permit" } });
       return then(run, { from: "self", type: "go_on", permit: event.permit });
     case "go_on":
@@ -144,7 +154,9 @@ function goneOn(run: Run, event: Extract<RootEvent, { from: "self" }>): void {
       return look(run);
     case "generation_entered":
       follow(run);
-      return event.isOwn ? tell(run, { to: "link", tell: { type: "fetch", afterMs: 0 } }) : goOn(run, run.facts.permit);
+      return event.isOwn
+        ? tell(run, { to: "link", tell: { type: "fetch", afterMs: 0 } })
+        : goOn(run, run.facts.permit);
     case "membership_entered":
       follow(run);
       return connection(run);
@@ -165,7 +177,10 @@ function goneOn(run: Run, event: Extract<RootEvent, { from: "self" }>): void {
 function linked(run: Run, finding: LinkFinding): void {
   switch (finding.is) {
     case "subscribed":
-      return tell(run, { to: "recovery", tell: { type: "log_at", generation: finding.generation } });
+      return tell(run, {
+        to: "recovery",
+        tell: { type: "log_at", generation: finding.generation },
+      });
     case "cleared": {
       const { permit, begins: { after, head, isLost, log } } = finding;
       if (isLost) tell(run, { to: "position", tell: { type: "lost", after } });
@@ -188,7 +203,12 @@ function linked(run: Run, finding: LinkFinding): void {
       return tell(run, { to: "position", tell: { type: "forgotten" } });
     case "doubted": {
       const { by, reason, sent } = finding.doubt;
-      const doubt = { type: "doubt", by, reason, ...(sent !== undefined && { sent: sent.sequence }) } as const;
+      const doubt = {
+        type: "doubt",
+        by,
+        reason,
+        ...(sent !== undefined && { sent: sent.sequence }),
+      } as const;
       return tell(run, { to: "recovery", tell: doubt });
     }
   }
@@ -206,13 +226,20 @@ function read(run: Run, finding: RootReading): void {
     case "removed": {
       run.state.removal = finding.body;
       const reason = "it was removed and added again";
-      return tell(run, { to: "recovery", tell: { type: "removed", isAgain: finding.isAgain, reason } });
+      return tell(run, {
+        to: "recovery",
+        tell: { type: "removed", isAgain: finding.isAgain, reason },
+      });
     }
     case "stop_read":
       return tell(run, { to: "recovery", tell: { type: "stop_read", isStop: finding.isStop } });
     case "out_of_step": {
       const { reason, isNamed } = finding;
-      const outside = { type: "out_of_step", reason, ...(isNamed !== undefined && { isNamed }) } as const;
+      const outside = {
+        type: "out_of_step",
+        reason,
+        ...(isNamed !== undefined && { isNamed }),
+      } as const;
       return tell(run, { to: "recovery", tell: outside });
     }
     case "stopped":
@@ -240,7 +267,9 @@ function recovered(run: Run, finding: RootRecovery): void {
     case "founding_settled":
       return tell(run, { to: "departure", tell: { type: "founding", why: undefined } });
     case "retry":
-      if (finding.why !== undefined) tell(run, { to: "departure", tell: { type: "founding", why: finding.why } });
+      if (finding.why !== undefined) {
+        tell(run, { to: "departure", tell: { type: "founding", why: finding.why } });
+      }
       return tell(run, { to: "link", tell: { type: "retry" } });
     case "generation":
       return generation(run, finding);
@@ -259,7 +288,10 @@ function recovered(run: Run, finding: RootRecovery): void {
 }
 
 /** Entries from before our own may still be under way: they are none of the new one. */
-function generation(run: Run, { begun, isOwn }: Extract<RootRecovery, { type: "generation" }>): void {
+function generation(
+  run: Run,
+  { begun, isOwn }: Extract<RootRecovery, { type: "generation" }>,
+): void {
   tell(run, { to: "link", tell: { type: "all_arrived" } });
   tell(run, { to: "reading", tell: { type: "founded", begun } });
   tell(run, { to: "departure", tell: { type: "entered" } });
@@ -267,8 +299,14 @@ function generation(run: Run, { begun, isOwn }: Extract<RootRecovery, { type: "g
   then(run, { from: "self", type: "generation_entered", isOwn });
 }
 
-/** Of the rooms none ever sees another's old state: between the write and the last of them nothing else runs. */
-function replaced(run: Run, { joinedSequence, formerEpoch }: Extract<RootRecovery, { type: "replaced" }>): void {
+/**
+ * Of the rooms none ever sees another's old state: between the write and the last of them nothing
+ * else runs.
+ */
+function replaced(
+  run: Run,
+  { joinedSequence, formerEpoch }: Extract<RootRecovery, { type: "replaced" }>,
+): void {
   tell(run, { to: "names", tell: { type: "rejoined" } });
   tell(run, { to: "members", tell: "replaced" });
   tell(run, { to: "commits", tell: "replaced" });
@@ -287,7 +325,9 @@ function departed(run: Run, finding: DepartureFinding): void {
       // A `recover()` that has sent nothing rejects.
       if (finding.before === "staying") tell(run, { to: "recovery", tell: { type: "leaves" } });
       if (stage === "goodbye") tell(run, { to: "recovery", tell: { type: "halt" } });
-      else if (finding.before === "goodbye") tell(run, { to: "recovery", tell: { type: "resume" } });
+      else if (finding.before === "goodbye") {
+        tell(run, { to: "recovery", tell: { type: "resume" } });
+      }
       tell(run, { to: "commits", tell: "look" });
       return follow(run);
     case "ended":
@@ -310,7 +350,8 @@ function taken(run: Run): void {
 function askedBack(run: Run, asker: Asker): void {
   const { hasFoundings, hasLeftFor, isStuckHere, isByWord, place, generation } = run.facts;
   const { agentId } = asker;
-  const ask = (into: number): void => tell(run, { to: "recovery", tell: { type: "asker", agentId, generation: into } });
+  const ask = (into: number): void =>
+    tell(run, { to: "recovery", tell: { type: "asker", agentId, generation: into } });
   // Nobody else can tell us that the relay took a generation of ours: it is not delivered to us.
   if (hasFoundings && hasLeftFor(asker, generation + 1)) return ask(generation + 1);
   if (place === "stopped") return isStuckHere(asker) ? ask(generation) : undefined;

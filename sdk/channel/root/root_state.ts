@@ -1,6 +1,7 @@
 /**
- * The root of a channel: whether it works, and who hears what the other rooms have found. It is plain data, and `stepRoot` alone changes
- * it. Everything else about a channel is in its rooms, which the root reads as facts. The tables are in docs/channel_machine.md.
+ * The root of a channel: whether it works, and who hears what the other rooms have found. It is
+ * plain data, and `stepRoot` alone changes it. Everything else about a channel is in its rooms,
+ * which the root reads as facts. The tables are in docs/channel_machine.md.
  */
 import type { AgentId, ChannelEndReason, NoticeBody } from "../../../proto/mod.ts";
 import type { StaticError } from "../../base/errors.ts";
@@ -99,7 +100,9 @@ export type RootEvent =
   | { readonly from: "names"; readonly type: "begin" | "halt" }
   | { readonly from: "session"; readonly type: "connection" }
   | { readonly from: "program"; readonly type: "close" }
-  /** A handler of requests is not running any more; messages are sent; all is on disk, or cannot be. */
+  /**
+   * A handler of requests is not running any more; messages are sent; all is on disk, or cannot be.
+   */
   | { readonly from: "self"; readonly type: "handlers_ended" | "calls_ended" | "written" }
   | { readonly from: "self"; readonly type: "time"; readonly timer: number }
   /** Behind what an earlier finding has caused. */
@@ -170,10 +173,16 @@ export type RootEffect =
   | { readonly to: "program"; readonly tell: "ready" }
   /** Those that the state waits for when the channel closes; each ends with an event. */
   | { readonly to: "self"; readonly tell: "end_handlers" | "end_calls" | "write" }
-  | { readonly to: "self"; readonly tell: { readonly type: "wake"; readonly timer: number; readonly afterMs: number } }
+  | {
+    readonly to: "self";
+    readonly tell: { readonly type: "wake"; readonly timer: number; readonly afterMs: number };
+  }
   | { readonly to: "self"; readonly tell: { readonly type: "then"; readonly event: RootEvent } }
   /** Nothing of it works any more. */
-  | { readonly to: "all"; readonly tell: { readonly type: "end"; readonly over: Over; readonly how: End } };
+  | {
+    readonly to: "all";
+    readonly tell: { readonly type: "end"; readonly over: Over; readonly how: End };
+  };
 
 export type ToLink =
   | { readonly type: "connection"; readonly isOnline: boolean }

@@ -1,9 +1,19 @@
-/** The table of docs/channel_machine.md, row by row. Orders of events are tried in tests/small_worlds. */
+/**
+ * The table of docs/channel_machine.md, row by row. Orders of events are tried in
+ * tests/small_worlds.
+ */
 import { assertEquals } from "@std/assert";
 import type { StaticError } from "../../base/errors.ts";
 import { calmPermit } from "../testing/calm_agent.ts";
 import { stepRoot } from "./root.ts";
-import { type Asker, newRoot, type RootEffect, type RootEvent, type RootFacts, type RootState } from "./root_state.ts";
+import {
+  type Asker,
+  newRoot,
+  type RootEffect,
+  type RootEvent,
+  type RootFacts,
+  type RootState,
+} from "./root_state.ts";
 
 const permit = calmPermit();
 const begins = { after: 7, head: 9, isLost: false, log: undefined };
@@ -39,7 +49,10 @@ class Channel {
   facts: RootFacts;
   effects: readonly RootEffect[] = [];
 
-  constructor(facts: Partial<RootFacts> = {}, state: RootState = { ...newRoot(), root: { at: "behind" } }) {
+  constructor(
+    facts: Partial<RootFacts> = {},
+    state: RootState = { ...newRoot(), root: { at: "behind" } },
+  ) {
     this.facts = { ...calm, ...facts };
     this.state = state;
   }
@@ -69,7 +82,9 @@ class Channel {
     return this.effects.map(({ to, tell }) => {
       if (typeof tell === "string") return `${to}: ${tell}`;
       if ("is" in tell) return `${to}: ${tell.is}`;
-      return tell.type === "then" ? `then: ${"type" in tell.event ? tell.event.type : ""}` : `${to}: ${tell.type}`;
+      return tell.type === "then"
+        ? `then: ${"type" in tell.event ? tell.event.type : ""}`
+        : `${to}: ${tell.type}`;
     });
   }
 }
@@ -108,16 +123,28 @@ Deno.test("nothing works before it begins, and then it connects", () => {
 });
 
 Deno.test("a session that has ended with an error ends the channel; without one it is as without a connection", () => {
-  const ended = new Channel({ session: "ended", sessionError: errorOf("key deleted") }).step(connection);
+  const ended = new Channel({ session: "ended", sessionError: errorOf("key deleted") }).step(
+    connection,
+  );
   assertEquals([ended.at, ...ended.told], ["over", "all: end"]);
-  assertEquals(new Channel({ session: "ended" }).step(connection).told.includes("recovery: connected"), false);
+  assertEquals(
+    new Channel({ session: "ended" }).step(connection).told.includes("recovery: connected"),
+    false,
+  );
 });
 
 Deno.test("the program is told once for each time that all is read", () => {
   const channel = new Channel().step(look);
-  assertEquals([channel.at, ...channel.told], ["ready", "program: ready", "confirmations: confirm"]);
+  assertEquals([channel.at, ...channel.told], [
+    "ready",
+    "program: ready",
+    "confirmations: confirm",
+  ]);
   assertEquals(channel.step({ from: "group", type: "moved" }).told, ["confirmations: confirm"]);
-  assertEquals([channel.know({ isAllRead: false }).step(look).at, channel.told.length], ["behind", 0]);
+  assertEquals([channel.know({ isAllRead: false }).step(look).at, channel.told.length], [
+    "behind",
+    0,
+  ]);
   assertEquals(channel.know({ isAllRead: true, isOnWayBack: true }).step(look).at, "behind");
   assertEquals(channel.know({ isOnWayBack: false }).step(look).told[0], "program: ready");
   assertEquals(channel.step(linked({ is: "rests" })).at, "behind");
@@ -132,10 +159,18 @@ Deno.test("a connection that was compared: the places first, then what its permi
   if (permit === undefined) throw new TypeError("a calm agent has a permit");
   const cleared = linked({ is: "cleared", permit, begins });
   const channel = new Channel().step(cleared);
-  assertEquals(channel.told, ["reading: begins", "content: connected", "position: log", "then: permitted"]);
+  assertEquals(channel.told, [
+    "reading: begins",
+    "content: connected",
+    "position: log",
+    "then: permitted",
+  ]);
   const lost = linked({ is: "cleared", permit, begins: { ...begins, isLost: true } });
   assertEquals(new Channel().step(lost).told[0], "position: lost");
-  assertEquals(channel.step({ from: "self", type: "permitted", permit }).told, ["recovery: permit", "then: go_on"]);
+  assertEquals(channel.step({ from: "self", type: "permitted", permit }).told, [
+    "recovery: permit",
+    "then: go_on",
+  ]);
   const goOn: RootEvent = { from: "self", type: "go_on", permit };
   const works = ["commits: look", "outbox: look", "duties: start", "then: look"];
   assertEquals(channel.step(goOn).told, works);
@@ -151,10 +186,18 @@ Deno.test("findings of the link go to those that judge them", () => {
   assertEquals(new Channel().step(linked({ is: "subscribed", generation: 3 })).effects, [
     { to: "recovery", tell: { type: "log_at", generation: 3 } },
   ]);
-  assertEquals(new Channel().step(linked({ is: "log_lost" })).told, ["reading: lost", "position: forgotten"]);
+  assertEquals(new Channel().step(linked({ is: "log_lost" })).told, [
+    "reading: lost",
+    "position: forgotten",
+  ]);
   const sent = { sequence: 5, counter: 0, epoch: 0 } as never; // cast: only its place is read
-  const doubted = new Channel().step(linked({ is: "doubted", doubt: { by: "store", reason: "older", sent } }));
-  assertEquals(doubted.effects, [{ to: "recovery", tell: { type: "doubt", by: "store", reason: "older", sent: 5 } }]);
+  const doubted = new Channel().step(
+    linked({ is: "doubted", doubt: { by: "store", reason: "older", sent } }),
+  );
+  assertEquals(doubted.effects, [{
+    to: "recovery",
+    tell: { type: "doubt", by: "store", reason: "older", sent: 5 },
+  }]);
 });
 
 Deno.test("findings of the reader", () => {
@@ -164,10 +207,17 @@ Deno.test("findings of the reader", () => {
     { to: "link", tell: { type: "fetch", afterMs: 9 } },
   ]);
   assertEquals(channel.step(read({ is: "hold" })).told, ["link: hold"]);
-  assertEquals(channel.step(read({ is: "leaves", agentId, isPresent: true })).told, ["commits: left", "duties: left"]);
-  assertEquals(channel.step(read({ is: "leaves", agentId, isPresent: false })).told, ["duties: left"]);
+  assertEquals(channel.step(read({ is: "leaves", agentId, isPresent: true })).told, [
+    "commits: left",
+    "duties: left",
+  ]);
+  assertEquals(channel.step(read({ is: "leaves", agentId, isPresent: false })).told, [
+    "duties: left",
+  ]);
   assertEquals(channel.step(read({ is: "stop_read", isStop: true })).told, ["recovery: stop_read"]);
-  assertEquals(channel.step(read({ is: "behind_stop", sequence: 4 })).told, ["recovery: behind_stop"]);
+  assertEquals(channel.step(read({ is: "behind_stop", sequence: 4 })).told, [
+    "recovery: behind_stop",
+  ]);
   assertEquals(channel.step(read({ is: "out_of_step", reason: "fork", isNamed: true })).effects, [
     { to: "recovery", tell: { type: "out_of_step", reason: "fork", isNamed: true } },
   ]);
@@ -190,7 +240,12 @@ Deno.test("back in step, duties begin with a permit", () => {
 Deno.test("a generation: our own is read again, that of others goes on with its permit", () => {
   const begun = { sequence: 8, epoch: 4 };
   const channel = new Channel().step(recovered({ type: "generation", begun, isOwn: true }));
-  const entered = ["link: all_arrived", "reading: founded", "departure: entered", "position: flush"];
+  const entered = [
+    "link: all_arrived",
+    "reading: founded",
+    "departure: entered",
+    "position: flush",
+  ];
   assertEquals(channel.told, [...entered, "then: generation_entered"]);
   channel.step({ from: "self", type: "generation_entered", isOwn: true });
   assertEquals(channel.told, ["duties: start", "link: fetch"]);
@@ -199,7 +254,9 @@ Deno.test("a generation: our own is read again, that of others goes on with its 
 });
 
 Deno.test("another membership: all rooms at once, then the connection from its first question on", () => {
-  const replaced = new Channel().step(recovered({ type: "replaced", joinedSequence: 8, formerEpoch: 3 }));
+  const replaced = new Channel().step(
+    recovered({ type: "replaced", joinedSequence: 8, formerEpoch: 3 }),
+  );
   assertEquals(replaced.told, [
     "names: rejoined",
     "members: replaced",
@@ -230,17 +287,29 @@ Deno.test("a founding is settled, or the log could not be asked", () => {
 
 Deno.test("the stages of leaving: a recover() rejects, our leaf stays at a goodbye, and goes on when it fails", () => {
   const leaves = new Channel({ stage: "leaving" });
-  const stage = (before: RootFacts["stage"]): RootEvent => ({ from: "departure", finding: { is: "stage", before } });
-  assertEquals(leaves.step(stage("staying")).told, ["recovery: leaves", "commits: look", "duties: rest"]);
+  const stage = (before: RootFacts["stage"]): RootEvent => ({
+    from: "departure",
+    finding: { is: "stage", before },
+  });
+  assertEquals(leaves.step(stage("staying")).told, [
+    "recovery: leaves",
+    "commits: look",
+    "duties: rest",
+  ]);
   leaves.know({ stage: "goodbye" }).step(stage("leaving"));
   assertEquals(leaves.told, ["recovery: halt", "commits: look", "duties: rest"]);
   leaves.know({ stage: "staying" }).step(stage("goodbye"));
   assertEquals(leaves.told, ["recovery: resume", "commits: look", "duties: start"]);
-  assertEquals(leaves.step({ from: "departure", finding: { is: "asks_founding" } }).told, ["recovery: leaves"]);
+  assertEquals(leaves.step({ from: "departure", finding: { is: "asks_founding" } }).told, [
+    "recovery: leaves",
+  ]);
 });
 
 Deno.test("left: the channel ends quietly, and the names hear whom they answer", () => {
-  const gone: RootEvent = { from: "departure", finding: { is: "ended", how: "gone", operations: [3] } };
+  const gone: RootEvent = {
+    from: "departure",
+    finding: { is: "ended", how: "gone", operations: [3] },
+  };
   const channel = new Channel().step(gone);
   assertEquals([channel.at, ...channel.told], ["over", "all: end", "names: ended"]);
   // A call behind the end.
@@ -248,7 +317,9 @@ Deno.test("left: the channel ends quietly, and the names hear whom they answer",
 });
 
 Deno.test("an end by the relay's word: what leaving asks for, a lapse, or the end unless a way back runs", () => {
-  const ends = (reason: Extract<RootEvent, { from: "relay"; type: "ends" }>["reason"]): RootEvent => {
+  const ends = (
+    reason: Extract<RootEvent, { from: "relay"; type: "ends" }>["reason"],
+  ): RootEvent => {
     return { from: "relay", type: "ends", reason };
   };
   const asked = new Channel({ isAskedFor: (end) => end === "left" });
@@ -263,7 +334,10 @@ Deno.test("an end by the relay's word: what leaving asks for, a lapse, or the en
 
 Deno.test("a commit that removes us erases everything when recovery says that it counts", () => {
   // cast: of the commit its words need no more
-  const body = { sender: "dora", timeMs: 5 } as Extract<Parameters<typeof read>[0], { is: "removed" }>["body"];
+  const body = { sender: "dora", timeMs: 5 } as Extract<
+    Parameters<typeof read>[0],
+    { is: "removed" }
+  >["body"];
   const channel = new Channel().step(read({ is: "removed", body, isAgain: false }));
   assertEquals(channel.told, ["recovery: removed"]);
   channel.step(recovered({ type: "gone" }));
@@ -276,8 +350,13 @@ Deno.test("a commit that removes us erases everything when recovery says that it
 Deno.test("a member asks to be let in: whom it tells something", () => {
   const asker = { agentId: "erin" } as Asker; // cast: who it is is all that counts here
   const asks: RootEvent = { from: "relay", type: "asks_back", asker };
-  assertEquals(new Channel().step(asks).effects, [{ to: "duties", tell: { type: "asked", asker } }]);
-  assertEquals(new Channel({ isByWord: true, place: "outside" }).step(asks).told, ["link: asked_back"]);
+  assertEquals(new Channel().step(asks).effects, [{
+    to: "duties",
+    tell: { type: "asked", asker },
+  }]);
+  assertEquals(new Channel({ isByWord: true, place: "outside" }).step(asks).told, [
+    "link: asked_back",
+  ]);
   const stopped = new Channel({ place: "stopped" });
   assertEquals(stopped.step(asks).told, []);
   const ask = (generation: number): RootEffect => {
@@ -298,14 +377,21 @@ Deno.test("messages that are taken, and a position on disk", () => {
 
 Deno.test("closing: handlers, then calls, then the disk; each for its time", () => {
   const channel = new Channel().step(close);
-  assertEquals([channel.at, ...channel.told], ["ending_handlers", "self: wake", "self: end_handlers"]);
+  assertEquals([channel.at, ...channel.told], [
+    "ending_handlers",
+    "self: wake",
+    "self: end_handlers",
+  ]);
   assertEquals(channel.step(close).told, []);
   assertEquals([channel.step({ from: "self", type: "handlers_ended" }).at, ...channel.told], [
     "ending_calls",
     "self: wake",
     "self: end_calls",
   ]);
-  assertEquals([channel.step({ from: "self", type: "calls_ended" }).at, ...channel.told], ["writing", "self: write"]);
+  assertEquals([channel.step({ from: "self", type: "calls_ended" }).at, ...channel.told], [
+    "writing",
+    "self: write",
+  ]);
   channel.step({ from: "self", type: "written" });
   const over = { at: "over", error: undefined, toOthers: errorOf("closed") } as const;
   assertEquals(channel.effects, [{ to: "all", tell: { type: "end", over, how: "over" } }]);

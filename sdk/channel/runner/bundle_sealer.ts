@@ -1,4 +1,7 @@
-/** Seals what is sent as one, under the counters that it was given, in the present epoch; and how contents are in it. */
+/**
+ * Seals what is sent as one, under the counters that it was given, in the present epoch; and how
+ * contents are in it.
+ */
 import {
   bundleBytesOf,
   type BundledMessage,
@@ -52,12 +55,17 @@ export class BundleSealer {
   /** Whether every member of the present epoch knows what a bundle is. */
   get doAllRead(): boolean {
     const { current } = this.#parts.membership.group;
-    if (this.#readers?.epoch !== current) this.#readers = { epoch: current, areAll: allReadBundles(current) };
+    if (this.#readers?.epoch !== current) {
+      this.#readers = { epoch: current, areAll: allReadBundles(current) };
+    }
     return this.#readers.areAll;
   }
 
   /** Its key and its counters are durable when this resolves. */
-  async seal(bundle: Bundle<Sealable>, reserving: NonNullable<Sealing["reserving"]>): Promise<Sealed> {
+  async seal(
+    bundle: Bundle<Sealable>,
+    reserving: NonNullable<Sealing["reserving"]>,
+  ): Promise<Sealed> {
     const { confirmations, membership, order } = this.#parts;
     const { id: messageId, messages, messages: [first], made } = bundle;
     if (made === undefined) throw new TypeError("A bundle is sealed that has no counters");
@@ -66,7 +74,14 @@ export class BundleSealer {
     const sealed = await membership.durable.seal(
       plaintextOf(bundle),
       (keyNumber) =>
-        encodeMessageAad({ messageId, counter, count: messages.length, keyNumber, gone, word: order.word }),
+        encodeMessageAad({
+          messageId,
+          counter,
+          count: messages.length,
+          keyNumber,
+          gone,
+          word: order.word,
+        }),
       {
         slackBytes: messages.reduce((sum, { slackBytes }) => sum + slackBytes, 0),
         fuller: carried && fullerPlaintextOf(bundle, carried.plaintext),
@@ -88,7 +103,10 @@ export class BundleSealer {
 /** A request as JSON to two members has 107 bytes of them, its reply fewer. */
 const hiddenFieldBytes = 128;
 
-/** Up to here the fields of contents do not show: a payload with fewer, or none, is filled up as if it had so many. */
+/**
+ * Up to here the fields of contents do not show: a payload with fewer, or none, is filled up as if
+ * it had so many.
+ */
 export function slackOf(plaintext: Uint8Array): number {
   return Math.max(0, hiddenFieldBytes - (plaintext.length - contentLength(plaintext)));
 }
@@ -100,7 +118,9 @@ export function contentLength(plaintext: Uint8Array): number {
 }
 
 function allReadBundles({ tree }: Pick<Epoch, "tree">): boolean {
-  for (const [, { node }] of tree.leaves()) if (!listsExtension(node, bundlesCapability)) return false;
+  for (const [, { node }] of tree.leaves()) {
+    if (!listsExtension(node, bundlesCapability)) return false;
+  }
   return true;
 }
 
@@ -109,8 +129,14 @@ function plaintextOf({ messages }: Bundle<Sealable>): Uint8Array {
 }
 
 /** With something more in the first message. Undefined when there is no room for it. */
-function fullerPlaintextOf({ messages }: Bundle<Sealable>, first: Uint8Array): Uint8Array | undefined {
-  const parts = messages.map(({ id, given }, i) => ({ id, plaintext: i === 0 ? first : given.content }));
+function fullerPlaintextOf(
+  { messages }: Bundle<Sealable>,
+  first: Uint8Array,
+): Uint8Array | undefined {
+  const parts = messages.map(({ id, given }, i) => ({
+    id,
+    plaintext: i === 0 ? first : given.content,
+  }));
   return parts.length > 1 && bundleBytesOf(parts) > maxBundleBytes ? undefined : sealable(parts);
 }
 

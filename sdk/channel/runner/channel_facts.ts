@@ -1,4 +1,7 @@
-/** The facts that the rooms of a channel read of each other. Each is of the moment in which it is read. */
+/**
+ * The facts that the rooms of a channel read of each other. Each is of the moment in which it is
+ * read.
+ */
 import { generationOf, limits } from "../../../proto/mod.ts";
 import { createError, type StaticError } from "../../base/errors.ts";
 import { jitter } from "../../base/runtime.ts";
@@ -195,7 +198,9 @@ function errorsOf({ membership }: Rooms, { session }: ChannelDeps): RootErrors {
     closed: () => createError("transport_error", "The client was closed; connect again"),
     failed: (fault) => {
       if (fault instanceof StoreError) {
-        return createError(fault.code, `Channel "${name}" stopped: ${fault.message}`, { cause: fault });
+        return createError(fault.code, `Channel "${name}" stopped: ${fault.message}`, {
+          cause: fault,
+        });
       }
       const { message } = toStaticError(fault, "background work");
       const text = `Channel "${name}" stopped: ${message}. Close the client and connect again`;

@@ -1,7 +1,8 @@
 /**
- * The one queue of a channel: every event of its rooms is a step here, one after the other. A step's write is on disk before its
- * effects begin, and before the next step of any room, so that no room acts on what a crash could take back. A step that writes
- * nothing is made at once, and without a promise. Events that effects bring about are stepped behind them, in their order, and
+ * The one queue of a channel: every event of its rooms is a step here, one after the other. A
+ * step's write is on disk before its effects begin, and before the next step of any room, so that
+ * no room acts on what a crash could take back. A step that writes nothing is made at once, and
+ * without a promise. Events that effects bring about are stepped behind them, in their order, and
  * before those that waited: nothing comes between a finding and what it causes.
  */
 import type { Runtime } from "../../base/runtime.ts";
@@ -15,7 +16,9 @@ interface TimeOver {
 
 export interface Stepped<Effect> {
   readonly effects: readonly Effect[];
-  /** Of a step that writes: resolves when that is durable, with the effects if they are others now. */
+  /**
+   * Of a step that writes: resolves when that is durable, with the effects if they are others now.
+   */
   readonly written?: Promise<readonly Effect[] | void>;
 }
 

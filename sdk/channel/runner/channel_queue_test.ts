@@ -3,7 +3,10 @@ import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { SimulatedClock } from "../../../tests/support/simulated_clock.ts";
 import { ChannelQueue, type Steps } from "./channel_queue.ts";
 
-/** Rooms that write a line for each step and effect. An event is the effects of its step; `write` holds it up. */
+/**
+ * Rooms that write a line for each step and effect. An event is the effects of its step; `write`
+ * holds it up.
+ */
 class House {
   readonly lines: string[] = [];
   readonly faults: unknown[] = [];
@@ -11,7 +14,10 @@ class House {
   readonly queue = new ChannelQueue(this.clock.after, (fault) => this.faults.push(fault));
   readonly writes: Deferred<string[] | void>[] = [];
 
-  room(name: string, act: (effect: string, steps: Steps<Event, string>) => void = () => {}): Steps<Event, string> {
+  room(
+    name: string,
+    act: (effect: string, steps: Steps<Event, string>) => void = () => {},
+  ): Steps<Event, string> {
     const held: number[] = [];
     const steps: Steps<Event, string> = this.queue.add<Event, string>({
       step: (event) => {
@@ -66,7 +72,15 @@ Deno.test("what effects bring about comes in their order, with all that it cause
   house.writes[0]?.resolve();
   await house.clock.settle();
   const caused = (name: string): string[] => ["b step", `b ${name}`, "c step", `c ${name}`];
-  assertEquals(house.said, ["a step", "a 1", "a 2", ...caused("1"), ...caused("2"), "c step", "c x"]);
+  assertEquals(house.said, [
+    "a step",
+    "a 1",
+    "a 2",
+    ...caused("1"),
+    ...caused("2"),
+    "c step",
+    "c x",
+  ]);
 });
 
 Deno.test("what is so already comes before what waits, in its order", async () => {

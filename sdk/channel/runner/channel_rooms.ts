@@ -1,6 +1,6 @@
 /**
- * The rooms of a channel, as they are made: each is given those that it asks or works with, and the door to the root, which tells
- * those that a finding is for.
+ * The rooms of a channel, as they are made: each is given those that it asks or works with, and the
+ * door to the root, which tells those that a finding is for.
  */
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
 import { EventStream } from "../../base/event_stream.ts";
@@ -25,7 +25,14 @@ import { planOf } from "../commits/plans.ts";
 import { Senders } from "../reading/senders.ts";
 import type { RootEvent } from "../root/root_state.ts";
 import { StoreAge } from "./store_age.ts";
-import { isAllRead, linkFactsOf, maxAgeMs, planFactsOf, sightOf, stoppedError } from "./channel_facts.ts";
+import {
+  isAllRead,
+  linkFactsOf,
+  maxAgeMs,
+  planFactsOf,
+  sightOf,
+  stoppedError,
+} from "./channel_facts.ts";
 import { ChannelQueue } from "./channel_queue.ts";
 import { CommitRunner } from "./commit_runner.ts";
 import { ConfirmationRunner } from "./confirmation_runner.ts";
@@ -98,14 +105,23 @@ export class ChannelRooms implements Rooms {
     const found = this.#found = parts.found;
     const onFault = this.onFault = (fault) => void found({ from: "any", type: "fault", fault });
     const queue = this.queue = new ChannelQueue((ms, run) => deps.runtime.after(ms, run), onFault);
-    const health = this.health = new HealthLog(() => deps.runtime.nowMs(), (event) => this.tell(event));
+    const health = this.health = new HealthLog(
+      () => deps.runtime.nowMs(),
+      (event) => this.tell(event),
+    );
     const membership = this.membership = new Membership({ ...parts, health }, deps);
     this.epochs = new EpochWaiters({ membership, queue });
     this.lookAlikes = new LookAlikes({ membership, health });
     this.newcomers = new Newcomers(membership.agentIds);
     this.storeAge = new StoreAge({ anchor: parts.anchor, membership }, deps);
     const commits = this.commits = this.#createCommits(parts);
-    const ages = this.ages = new KeyAgeRunner({ seen: parts.keyAges, membership, commits, health, queue }, deps);
+    const ages = this.ages = new KeyAgeRunner({
+      seen: parts.keyAges,
+      membership,
+      commits,
+      health,
+      queue,
+    }, deps);
     this.senders = new Senders(parts.senders, parts.record.since);
     const said = { ...parts, membership, health, isCurrent: parts.isReady, queue, onFault };
     this.confirmations = new ConfirmationRunner(said, deps);
@@ -143,7 +159,9 @@ export class ChannelRooms implements Rooms {
   tell(event: ChannelEventBody | ConnectionEvent): void {
     const told = { ...event, atMs: this.#deps.runtime.nowMs(), channel: this.name };
     this.events.tell(told);
-    if (isOfChannel(event)) this.#deps.onEvent({ ...event, atMs: told.atMs, channel: told.channel });
+    if (isOfChannel(event)) {
+      this.#deps.onEvent({ ...event, atMs: told.atMs, channel: told.channel });
+    }
   }
 
   #createCommits({ candidate, given }: ChannelParts): CommitRunner {
@@ -174,7 +192,16 @@ export class ChannelRooms implements Rooms {
     const { membership, health, confirmations, order } = this;
     const work = (): LinkRunner["work"] => this.link.work;
     return new OutboxRunner({
-      ...{ counters, membership, health, confirmations, order, queue: this.queue, work, onFault: this.onFault },
+      ...{
+        counters,
+        membership,
+        health,
+        confirmations,
+        order,
+        queue: this.queue,
+        work,
+        onFault: this.onFault,
+      },
     }, this.#deps);
   }
 
@@ -212,11 +239,25 @@ export class ChannelRooms implements Rooms {
     return true;
   }
 
-  #createReading({ position, landmarks, record: { joinedEpoch }, receive }: ChannelParts): ReadingRunner {
+  #createReading(
+    { position, landmarks, record: { joinedEpoch }, receive }: ChannelParts,
+  ): ReadingRunner {
     const { membership, commits, senders, inbox, health, confirmations, order } = this;
     const { runtime, session, store, agentId, relayNowMs, nameOf } = this.#deps;
     return new ReadingRunner({ position, landmarks, joinedEpoch }, {
-      ...{ membership, commits, senders, inbox, health, confirmations, order, store, agentId, relayNowMs, nameOf },
+      ...{
+        membership,
+        commits,
+        senders,
+        inbox,
+        health,
+        confirmations,
+        order,
+        store,
+        agentId,
+        relayNowMs,
+        nameOf,
+      },
       nowMs: () => runtime.nowMs(),
       maxAgeMs: () => maxAgeMs(session),
       discard: !receive,
@@ -225,7 +266,8 @@ export class ChannelRooms implements Rooms {
       durable: () => this.position.durable,
       findCommit: (epoch) => findCommit(membership, epoch, this.#deps),
       onDone: (changes) => this.position.note(changes),
-      judgeFounding: (founding) => judgeFounding(founding, this.recovery.stopped, membership, this.#deps),
+      judgeFounding: (founding) =>
+        judgeFounding(founding, this.recovery.stopped, membership, this.#deps),
       enter: (founding, verdict) => this.recovery.founded(founding, verdict),
       isDue: (reading) => this.link.isDue(reading),
       onRead: (reading, entry) => this.link.hasRead(reading, entry && takenOf(entry)),
@@ -256,7 +298,17 @@ export class ChannelRooms implements Rooms {
   #createRecovery({ bad, returnedMs, foreign, foundings }: ChannelParts): RecoveryRunner {
     const { membership, health, storeAge, turns, confirmations } = this;
     return new RecoveryRunner({
-      ...{ bad, returnedMs, foreign, foundings, membership, health, storeAge, turns, queue: this.queue },
+      ...{
+        bad,
+        returnedMs,
+        foreign,
+        foundings,
+        membership,
+        health,
+        storeAge,
+        turns,
+        queue: this.queue,
+      },
       sight: sightOf(this),
       past: {
         stateAt: (epoch) => confirmations.stateAt(epoch),
@@ -314,5 +366,6 @@ export class ChannelRooms implements Rooms {
 }
 
 function isOfChannel(event: ChannelEventBody | ConnectionEvent): event is ChannelEventBody {
-  return event.type !== "connected" && event.type !== "disconnected" && event.type !== "reconnecting";
+  return event.type !== "connected" && event.type !== "disconnected" &&
+    event.type !== "reconnecting";
 }

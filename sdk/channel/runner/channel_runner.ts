@@ -1,7 +1,8 @@
 /**
- * One channel at work. Its rooms, the relay, the session and the program tell the root what they find, by one door; the root says
- * which rooms hear of it, and that is carried out here, one after the other. The root writes nothing, so it steps at once: also while
- * a write holds up the queue, because its end must reach those that write. Promises of a channel that is closed are here alone.
+ * One channel at work. Its rooms, the relay, the session and the program tell the root what they
+ * find, by one door; the root says which rooms hear of it, and that is carried out here, one after
+ * the other. The root writes nothing, so it steps at once: also while a write holds up the queue,
+ * because its end must reach those that write. Promises of a channel that is closed are here alone.
  */
 import type { AgentId, ChannelId, ChannelName, NoticeEnvelope } from "../../../proto/mod.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
@@ -19,9 +20,15 @@ import { type ChannelParts, ChannelRooms } from "./channel_rooms.ts";
 import type { Door } from "./door.ts";
 import { tellRoom } from "./root_effects.ts";
 
-/** The names of the agent, as far as a channel tells them something. `leaving`, `operation`: calls to leave it. */
+/**
+ * The names of the agent, as far as a channel tells them something. `leaving`, `operation`: calls
+ * to leave it.
+ */
 export interface ChannelKeeper {
-  /** Once, and for each call that comes behind. `gone`: a commit, or the relay's answer, says that we have no place in it any more; else its keys stay. */
+  /**
+   * Once, and for each call that comes behind. `gone`: a commit, or the relay's answer, says that
+   * we have no place in it any more; else its keys stay.
+   */
   readonly ended: (how: "gone" | "over", leaving: readonly number[]) => void;
   /** Our leaf is another one. */
   readonly rejoined: () => void;
@@ -35,7 +42,10 @@ export interface ChannelRunnerParts extends Omit<ChannelParts, "found" | "isRead
   readonly keeper: ChannelKeeper;
 }
 
-type Told<Receiver extends RootEffect["to"]> = Extract<RootEffect, { readonly to: Receiver }>["tell"];
+type Told<Receiver extends RootEffect["to"]> = Extract<
+  RootEffect,
+  { readonly to: Receiver }
+>["tell"];
 
 export class ChannelRunner {
   readonly number: number;
@@ -129,7 +139,10 @@ export class ChannelRunner {
     if (told.type === "then") return this.found(told.event);
     const { timer, afterMs } = told;
     this.#cancelTimer();
-    this.#cancelTimer = this.#deps.runtime.after(afterMs, () => void this.found({ from: "self", type: "time", timer }));
+    this.#cancelTimer = this.#deps.runtime.after(
+      afterMs,
+      () => void this.found({ from: "self", type: "time", timer }),
+    );
     return undefined;
   }
 
@@ -214,7 +227,10 @@ export class ChannelRunner {
   /** For one that is over: the relay is told. Throws `StaticError`. */
   async sayLeave(): Promise<void> {
     const { leaves, recovery } = this.rooms;
-    await this.#deps.session.call("LeaveChannel", leaveRequest(leaves, !recovery.isUnwelcome, this.#deps));
+    await this.#deps.session.call(
+      "LeaveChannel",
+      leaveRequest(leaves, !recovery.isUnwelcome, this.#deps),
+    );
   }
 
   /** It works no more, and what it had to write is dropped. Resolves behind its last write. */
@@ -228,7 +244,10 @@ export class ChannelRunner {
     await this.rooms.recovery.erase(held);
   }
 
-  /** Writes pending changes; the channel can be opened again. Its open calls to the relay end with the session. */
+  /**
+   * Writes pending changes; the channel can be opened again. Its open calls to the relay end with
+   * the session.
+   */
   close(): Promise<void> {
     const { promise } = this.#closing ??= createDeferred<void>();
     void this.found({ from: "program", type: "close" });
@@ -246,16 +265,20 @@ export class ChannelRunner {
   // For the program
 
   /**
-   * Begins the channel anew, without the member whose commit nobody can follow. Resolves when this agent is in the new generation,
-   * its own or that of an owner that was faster, or when the channel goes on without one. Throws `StaticError`. A call while another
-   * one is under way is that one, if it names nobody else.
+   * Begins the channel anew, without the member whose commit nobody can follow. Resolves when this
+   * agent is in the new generation, its own or that of an owner that was faster, or when the
+   * channel goes on without one. Throws `StaticError`. A call while another one is under way is
+   * that one, if it names nobody else.
    */
   async recover(choice: Choice = {}): Promise<void> {
     if (this.over !== undefined) throw this.over;
     await this.rooms.recovery.recover(choice);
   }
 
-  /** Whom `recover()` with the same lists would leave out now. Throws `StaticError` where that would. */
+  /**
+   * Whom `recover()` with the same lists would leave out now. Throws `StaticError` where that
+   * would.
+   */
   previewRecovery(choice: Choice): RecoveryPreview {
     if (this.over !== undefined) throw this.over;
     return this.rooms.recovery.preview(choice);

@@ -1,11 +1,16 @@
 /**
- * A loop over the messages that fit a schema. In one channel there may be messages of several kinds, each for a loop of its own: one
- * that does not fit is no fault. It is passed over, and an event says why.
+ * A loop over the messages that fit a schema. In one channel there may be messages of several
+ * kinds, each for a loop of its own: one that does not fit is no fault. It is passed over, and an
+ * event says why.
  */
 import { isCode } from "../../base/errors.ts";
 import { Serial } from "../../base/serial.ts";
 import type { Envelope } from "../../content/envelope.ts";
-import { describeIssues, type SchemaResult, type StandardSchema } from "../../content/standard_schema.ts";
+import {
+  describeIssues,
+  type SchemaResult,
+  type StandardSchema,
+} from "../../content/standard_schema.ts";
 import type { InboxReader } from "./inbox_runner.ts";
 
 /** A message whose content fits the schema of its loop. */
@@ -15,10 +20,14 @@ export type CheckedEnvelope<Value> = Envelope & {
 };
 
 /** A loop over such messages. */
-export interface CheckedReader<Value> extends AsyncIterableIterator<CheckedEnvelope<Value>, undefined> {
+export interface CheckedReader<Value>
+  extends AsyncIterableIterator<CheckedEnvelope<Value>, undefined> {
   /** Ends, and the last message counts as done with, as if the next one had been asked for. */
   finish(): Promise<void>;
-  /** Resolves when it has begun: what comes from then on is not missed, not even by one that reads from now on. */
+  /**
+   * Resolves when it has begun: what comes from then on is not missed, not even by one that reads
+   * from now on.
+   */
   begun(): Promise<void>;
 }
 
@@ -45,7 +54,8 @@ export function checkedReader<Value>(
         onSkipped(envelope, describeIssues(result.issues));
         if (isManual) await envelope.ack();
       } catch (error) {
-        // A loop does not end an iterator that fails. Left open, it would keep every message from being done with.
+        // A loop does not end an iterator that fails. Left open, it would keep every message from
+        // being done with.
         await reader.return?.();
         throw error;
       }
@@ -66,7 +76,10 @@ export function checkedReader<Value>(
 }
 
 /** A schema that throws is a mistake of the program, and ends the loop. */
-async function check<Value>(envelope: Envelope, schema: StandardSchema<Value>): Promise<SchemaResult<Value>> {
+async function check<Value>(
+  envelope: Envelope,
+  schema: StandardSchema<Value>,
+): Promise<SchemaResult<Value>> {
   let value: unknown;
   try {
     value = envelope.json();

@@ -1,6 +1,6 @@
 /**
- * Carries out what `stepCommits` says: work with keys, calls, timers and writes, whose ends are its next events. Promises of our own
- * commits are here alone.
+ * Carries out what `stepCommits` says: work with keys, calls, timers and writes, whose ends are its
+ * next events. Promises of our own commits are here alone.
  */
 import { type AgentId, generationOf } from "../../../proto/mod.ts";
 import { isCode, StaticError, UnavailableError } from "../../base/errors.ts";
@@ -34,7 +34,12 @@ import type { LeaveProof } from "../records.ts";
 import { Calls } from "./calls.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 import type { Door } from "./door.ts";
-import { KeptOwnCommits, type Made, type OwnCommitParts, type Written } from "./kept_own_commits.ts";
+import {
+  KeptOwnCommits,
+  type Made,
+  type OwnCommitParts,
+  type Written,
+} from "./kept_own_commits.ts";
 import { findCommit } from "./find_commit.ts";
 
 type Event = CommitEvent<Plan>;
@@ -89,7 +94,10 @@ export class CommitRunner {
   readonly #fates = new Calls();
   readonly #kept: KeptOwnCommits;
   /** As the machine was told: keys are at work for exactly that. */
-  #planned = new WeakMap<Plan, Planned & { readonly epoch: number; readonly leavers: readonly LeaveProof[] }>();
+  #planned = new WeakMap<
+    Plan,
+    Planned & { readonly epoch: number; readonly leavers: readonly LeaveProof[] }
+  >();
   /** Its write is under way. */
   #entering: { readonly made: Made; readonly isOfBefore: boolean } | undefined;
   #generation: number;
@@ -185,8 +193,9 @@ export class CommitRunner {
   }
 
   /**
-   * Commits what is planned, and members that are leaving on the way. It is worked out again in every epoch that another commit
-   * began first. Resolves with undefined when there is nothing left to do; rejects with `StaticError`.
+   * Commits what is planned, and members that are leaving on the way. It is worked out again in
+   * every epoch that another commit began first. Resolves with undefined when there is nothing left
+   * to do; rejects with `StaticError`.
    */
   commit(plan: Plan, { isOfDeparture = false } = {}): Promise<Committed | undefined> {
     if (this.#over !== undefined) return Promise.reject(this.#over);
@@ -208,7 +217,10 @@ export class CommitRunner {
     return this.ours.some(({ summary }) => summary.added.includes(agentId));
   }
 
-  /** Resolves when the relay has said what became of our commits, or one is under way. Throws `StaticError` when it does not say. */
+  /**
+   * Resolves when the relay has said what became of our commits, or one is under way. Throws
+   * `StaticError` when it does not say.
+   */
   fate(): Promise<void> {
     if (this.#over !== undefined) return Promise.resolve();
     return this.#fates.begin((call) => this.#steps.push({ type: "fate", call }));
@@ -219,7 +231,9 @@ export class CommitRunner {
     this.#steps.push({ type: "look" });
     // No connection comes any more, and nobody waits for one.
     if (!this.#isClosed) return;
-    for (const { timer } of this.#state.plans) if (timer !== undefined) this.#steps.push({ type: "time", timer });
+    for (const { timer } of this.#state.plans) {
+      if (timer !== undefined) this.#steps.push({ type: "time", timer });
+    }
   }
 
   get #isClosed(): boolean {
@@ -237,7 +251,10 @@ export class CommitRunner {
     this.#steps.pushFirst({ type: "moved", by: "membership" });
   }
 
-  /** Nothing is stepped any more, and all that waits is told at once, also behind a step that is being written. */
+  /**
+   * Nothing is stepped any more, and all that waits is told at once, also behind a step that is
+   * being written.
+   */
   end(error: StaticError): void {
     if (this.#over !== undefined) return;
     this.#over = error;
@@ -255,7 +272,9 @@ export class CommitRunner {
     this.#generation = generation;
     if (isNew) this.#steps.pushFirst({ type: "moved", by: "generation" });
     // Of our own the write tells.
-    else if (committer !== this.#deps.agentId) this.#steps.pushFirst({ type: "moved", by: "commit" });
+    else if (committer !== this.#deps.agentId) {
+      this.#steps.pushFirst({ type: "moved", by: "commit" });
+    }
   }
 
   #step(event: Event | Prepared): Stepped<Effect> {
@@ -278,7 +297,8 @@ export class CommitRunner {
   async #write(write: CommitWrite, effects: readonly Effect[]): Promise<Written> {
     if (write.type !== "entered") return await this.#kept.write(write);
     const isOfBefore = effects.some((effect) => {
-      return effect.type === "finding" && effect.finding.is === "entered" && effect.finding.isOfBefore;
+      return effect.type === "finding" && effect.finding.is === "entered" &&
+        effect.finding.isOfBefore;
     });
     this.#entering = { made: this.#kept.of(write.candidate), isOfBefore };
     try {
@@ -288,18 +308,26 @@ export class CommitRunner {
     }
   }
 
-  /** The group had moved when the write of our commit had its turn. In another group the plan goes on. */
+  /**
+   * The group had moved when the write of our commit had its turn. In another group the plan goes
+   * on.
+   */
   #notEntered(written: Exclude<Written, "done">, effects: readonly Effect[]): Effect[] {
     return effects.flatMap((effect): Effect[] => {
       if (effect.type === "settle" && effect.result.is === "made") {
-        if (written === "moved") return [{ ...effect, result: { is: "failed", why: { by: "forked" } } }];
+        if (written === "moved") {
+          return [{ ...effect, result: { is: "failed", why: { by: "forked" } } }];
+        }
         const change = this.#changes.get(effect.operation);
         if (change !== undefined) this.#steps.push(change);
         return [];
       }
       if (effect.type !== "finding" || effect.finding.is !== "entered") return [effect];
       if (written === "over") return [];
-      return [{ type: "report", what: "took_two" }, { type: "finding", finding: { is: "outside", why: "took_two" } }];
+      return [{ type: "report", what: "took_two" }, {
+        type: "finding",
+        finding: { is: "outside", why: "took_two" },
+      }];
     });
   }
 
@@ -309,7 +337,9 @@ export class CommitRunner {
     const { membership, health, found } = this.#parts;
     switch (effect.type) {
       case "prepare":
-        return void this.#prepare(effect.job, effect.plan).catch((fault) => this.#parts.onFault(fault));
+        return void this.#prepare(effect.job, effect.plan).catch((fault) =>
+          this.#parts.onFault(fault)
+        );
       case "send":
         return this.#send(effect.call, effect.candidate);
       case "find":
@@ -326,14 +356,20 @@ export class CommitRunner {
         return this.#entries.settle(effect.reading, effect.as);
       case "fate_told": {
         const { call, why } = effect;
-        return why === undefined ? this.#fates.settle(call) : this.#fates.fail(call, why.error ?? unreachable());
+        return why === undefined
+          ? this.#fates.settle(call)
+          : this.#fates.fail(call, why.error ?? unreachable());
       }
       case "report":
-        return health.report("relay_lied", effect.what === "took_two" ? tookTwo : conflictWithItself);
+        return health.report(
+          "relay_lied",
+          effect.what === "took_two" ? tookTwo : conflictWithItself,
+        );
       case "finding": {
         const { finding } = effect;
         if (finding.is === "entered") return this.#steps.push({ type: "moved", by: "own" });
-        // Our group is of no use any more. By name: an answer to all let this agent in with wrong keys.
+        // Our group is of no use any more. By name: an answer to all let this agent in with wrong
+        // keys.
         const isNamed = finding.why === "other_keys";
         const reason = isNamed ? this.#otherKeys : tookTwo;
         return void found({ from: "commits", finding: { type: "out_of_step", reason, isNamed } });
@@ -346,7 +382,10 @@ export class CommitRunner {
     switch (result.is) {
       case "made": {
         const { candidate, sequence } = result;
-        return this.#operations.settle(operation, { prepared: this.#kept.of(candidate).prepared, sequence });
+        return this.#operations.settle(operation, {
+          prepared: this.#kept.of(candidate).prepared,
+          sequence,
+        });
       }
       case "nothing":
         return this.#operations.settle(operation, undefined);
@@ -384,7 +423,9 @@ export class CommitRunner {
     try {
       const prepared = await durable.prepareIn(epoch, change);
       // The group has moved, which is the next event.
-      if (prepared === undefined || prepared.epoch !== membership.epoch || durable.isRetired) return;
+      if (prepared === undefined || prepared.epoch !== membership.epoch || durable.isRetired) {
+        return;
+      }
       const why = trust.judge(prepared.summary.added, group.self);
       if (why !== undefined) throw mayNotAdd(why);
       const kept = this.#kept.make(prepared, answers);
@@ -401,7 +442,9 @@ export class CommitRunner {
     if (epoch !== candidate.epoch) {
       return this.#steps.push({ type: "refused", call, why: { code: "epoch_conflict", epoch } });
     }
-    if (work() === undefined) return this.#steps.push({ type: "refused", call, why: refusalOf(unreachable()) });
+    if (work() === undefined) {
+      return this.#steps.push({ type: "refused", call, why: refusalOf(unreachable()) });
+    }
     this.#deps.session.call("SendCommit", this.#kept.of(candidate).request).then(
       ({ sequence }) => this.#steps.push({ type: "taken", call, sequence }),
       (error) => this.#refused(call, error),
@@ -421,8 +464,17 @@ export class CommitRunner {
 
 const conflictWithItself = "The relay accepted a commit of ours, but reported a conflict";
 
-function shownOf({ epoch, hash, summary, next }: PreparedCommit, removesLeavers = false): Candidate {
-  return { epoch, hash, adds: summary.added.length > 0, isLast: next.tree.memberCount === 1, removesLeavers };
+function shownOf(
+  { epoch, hash, summary, next }: PreparedCommit,
+  removesLeavers = false,
+): Candidate {
+  return {
+    epoch,
+    hash,
+    adds: summary.added.length > 0,
+    isLast: next.tree.memberCount === 1,
+    removesLeavers,
+  };
 }
 
 function refusalOf(error: StaticError): Refused {

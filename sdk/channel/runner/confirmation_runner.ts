@@ -1,6 +1,7 @@
 /**
- * Carries out what `stepConfirmations` says: signatures, records, timers and words to the relay. It is also asked what members have
- * confirmed, and passes words on to other channels. No step writes, so every event is stepped when it comes.
+ * Carries out what `stepConfirmations` says: signatures, records, timers and words to the relay. It
+ * is also asked what members have confirmed, and passes words on to other channels. No step writes,
+ * so every event is stepped when it comes.
  */
 import {
   type AgentId,
@@ -14,7 +15,13 @@ import type { RatchetTree } from "../../mls/ratchet_tree.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { Anchor } from "../connection/anchor.ts";
 import type { Carriable, Carried } from "../upkeep/carrier.ts";
-import { deleteState, putConfirmed, putHeard, putLiars, putState } from "../upkeep/confirmation_records.ts";
+import {
+  deleteState,
+  putConfirmed,
+  putHeard,
+  putLiars,
+  putState,
+} from "../upkeep/confirmation_records.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { Fork } from "../events.ts";
 import type { HealthLog } from "../health.ts";
@@ -57,7 +64,9 @@ export class ConfirmationRunner implements Carriable {
   readonly #steps: Steps<ConfirmationEvent, ConfirmationEffect>;
   /** The end of the process waits for the last note of others' statements. */
   readonly #keeping = new Calls();
-  #keys: { readonly tree: RatchetTree; readonly byAgent: ReadonlyMap<AgentId, Uint8Array> } | undefined;
+  #keys:
+    | { readonly tree: RatchetTree; readonly byAgent: ReadonlyMap<AgentId, Uint8Array> }
+    | undefined;
 
   constructor(parts: ConfirmationRunnerParts, deps: ChannelDeps) {
     this.#parts = parts;
@@ -119,7 +128,10 @@ export class ConfirmationRunner implements Carriable {
     return agentId === this.#deps.agentId ? signed?.epoch : forks.confirmed.get(agentId)?.epoch;
   }
 
-  /** When a signature of a member was last verified; of this agent, when it last signed a confirmation. */
+  /**
+   * When a signature of a member was last verified; of this agent, when it last signed a
+   * confirmation.
+   */
   lastHeardMs(agentId: AgentId): number | undefined {
     const { forks, signed, toldMs } = this.#state;
     return agentId === this.#deps.agentId ? signed && toldMs : forks.heardMs.get(agentId);
@@ -128,7 +140,9 @@ export class ConfirmationRunner implements Carriable {
   /** Our own word about the present epoch, once it was given. */
   get own(): Confirmation | undefined {
     const { signed } = this.#state;
-    return signed?.epoch === this.#parts.membership.epoch ? { channelId: this.channelId, ...signed } : undefined;
+    return signed?.epoch === this.#parts.membership.epoch
+      ? { channelId: this.channelId, ...signed }
+      : undefined;
   }
 
   /** Our own state of an epoch, as long as it is kept. */
@@ -166,8 +180,9 @@ export class ConfirmationRunner implements Carriable {
   }
 
   /**
-   * We joined anew, perhaps into another group than the one before, which had reached this epoch. Others may have messages of ours
-   * from its epochs: about those nothing is said any more, so that nobody can take us for a liar. All of it is on disk already.
+   * We joined anew, perhaps into another group than the one before, which had reached this epoch.
+   * Others may have messages of ours from its epochs: about those nothing is said any more, so that
+   * nobody can take us for a liar. All of it is on disk already.
    */
   restart(formerEpoch: number): void {
     const { epoch, group } = this.#parts.membership;
@@ -180,9 +195,15 @@ export class ConfirmationRunner implements Carriable {
     if (carried !== undefined) this.#deps.carrier.take(agentId, carried);
   }
 
-  /** A message that is about to be sealed here, with our word about another channel, when there is one to give. */
+  /**
+   * A message that is about to be sealed here, with our word about another channel, when there is
+   * one to give.
+   */
   carry(plaintext: Uint8Array): Carried | undefined {
-    return this.#deps.carrier.carry(plaintext, { channelId: this.channelId, members: () => this.#leafKeys });
+    return this.#deps.carrier.carry(plaintext, {
+      channelId: this.channelId,
+      members: () => this.#leafKeys,
+    });
   }
 
   /** Statements of members, as the relay delivers them. */
@@ -226,7 +247,10 @@ export class ConfirmationRunner implements Carriable {
     const { tree } = this.#parts.membership.group.current;
     if (this.#keys?.tree !== tree) {
       const leaves = Array.from(tree.leaves(), ([, leaf]) => leaf);
-      this.#keys = { tree, byAgent: new Map(leaves.map(({ agentId, node }) => [agentId, node.signaturePublicKey])) };
+      this.#keys = {
+        tree,
+        byAgent: new Map(leaves.map(({ agentId, node }) => [agentId, node.signaturePublicKey])),
+      };
     }
     return this.#keys.byAgent;
   }
@@ -247,7 +271,11 @@ export class ConfirmationRunner implements Carriable {
       case "settle":
         return this.#keeping.settle(effect.operation);
       case "report":
-        return health.report(effect.kind, effect.text, effect.about === undefined ? {} : { about: effect.about });
+        return health.report(
+          effect.kind,
+          effect.text,
+          effect.about === undefined ? {} : { about: effect.about },
+        );
       case "forked":
         return health.tell({ type: "forked", ...effect.fork });
     }
@@ -280,8 +308,14 @@ export class ConfirmationRunner implements Carriable {
   #note(operation: number | undefined): void {
     const { channelId } = this;
     const { forks } = this.#state;
-    const noted = this.#deps.store.batch([putHeard(channelId, heardBy(forks)), putLiars(channelId, forks.liars)]);
+    const noted = this.#deps.store.batch([
+      putHeard(channelId, heardBy(forks)),
+      putLiars(channelId, forks.liars),
+    ]);
     if (operation === undefined) return void noted.catch(this.#parts.onFault);
-    noted.then(() => this.#keeping.settle(operation), (fault) => this.#keeping.fail(operation, fault));
+    noted.then(
+      () => this.#keeping.settle(operation),
+      (fault) => this.#keeping.fail(operation, fault),
+    );
   }
 }

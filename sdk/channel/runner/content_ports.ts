@@ -32,7 +32,8 @@ export function createPorts(
     maxAgeMs,
     records: createRequestRecords(membership.channelId, deps),
     send: (plaintext, outgoing) => outbox.send(plaintext, { ...outgoing, alone: true }),
-    // With the position and what replies before have changed: one write for a request instead of two.
+    // With the position and what replies before have changed: one write for a request instead of
+    // two.
     writeAlong: (changes) =>
       translating("Cannot note the request", () => {
         progress().note(changes);

@@ -1,6 +1,6 @@
 /**
- * Carries out what `stepDeparture` says: changes of our own, calls and timers, whose ends are its next events. The rooms around read the
- * stage of leaving, and are told when it is another one.
+ * Carries out what `stepDeparture` says: changes of our own, calls and timers, whose ends are its
+ * next events. The rooms around read the stage of leaving, and are told when it is another one.
  */
 import { type AgentId, type ChannelEndReason } from "../../../proto/mod.ts";
 import { createError, isCode, StaticError } from "../../base/errors.ts";
@@ -110,7 +110,10 @@ export class DepartureRunner {
     return stageOf(this.#state);
   }
 
-  /** For good. The last member closes the channel, the last owner has a successor. `operation`: the call of the names. */
+  /**
+   * For good. The last member closes the channel, the last owner has a successor. `operation`: the
+   * call of the names.
+   */
   leave(operation: number, successor: AgentId | undefined): void {
     this.#steps.push({ type: "leave", operation, successor });
   }
@@ -127,7 +130,10 @@ export class DepartureRunner {
 
   /** The log was asked for a founding of ours. With a refusal, it could not be. */
   foundingSettled(why: Refused | undefined): void {
-    this.#steps.push({ type: "founding", why: why && this.#unanswered(why.error ?? unreachable()) });
+    this.#steps.push({
+      type: "founding",
+      why: why && this.#unanswered(why.error ?? unreachable()),
+    });
   }
 
   /** Whether this end of the channel is the answer to the question that is under way. */
@@ -174,7 +180,10 @@ export class DepartureRunner {
       case "settle_founding":
         return this.#found({ is: "asks_founding" });
       case "close":
-        return this.#call(effect.call, () => this.#deps.session.call("CloseChannel", { channelId }));
+        return this.#call(
+          effect.call,
+          () => this.#deps.session.call("CloseChannel", { channelId }),
+        );
       case "say":
         return this.#call(effect.call, () => this.#say(effect.isNamed));
       case "wake":
@@ -215,7 +224,8 @@ export class DepartureRunner {
   #unanswered(fault: unknown): Unanswered {
     const { membership } = this.#parts;
     const error = toStaticError(fault, "Cannot leave the channel");
-    const isHidden = isCode(error, "not_found") && this.#deps.session.covers?.(membership) === false;
+    const isHidden = isCode(error, "not_found") &&
+      this.#deps.session.covers?.(membership) === false;
     return { code: error.code, error: isHidden ? hiddenError(membership.name) : error, isHidden };
   }
 
@@ -231,10 +241,15 @@ export class DepartureRunner {
         return createError("not_allowed", text, { retryable: true });
       }
       case "leaving":
-        return createError("not_allowed", "Cannot leave: this agent is leaving the channel, with another successor");
+        return createError(
+          "not_allowed",
+          "Cannot leave: this agent is leaving the channel, with another successor",
+        );
       case "absent": {
         const text =
-          `Cannot leave: ${this.#parts.membership.absent.join(", ")} belong to the channel and are not back yet, and ` +
+          `Cannot leave: ${
+            this.#parts.membership.absent.join(", ")
+          } belong to the channel and are not back yet, and ` +
           "nobody else could let them in; wait for them, or remove them first";
         return createError("not_allowed", text);
       }

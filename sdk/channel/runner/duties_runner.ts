@@ -1,4 +1,7 @@
-/** Carries out what `stepDuties` says: commits, calls, timers and reports. The age of our keys rests and goes on with the duties. */
+/**
+ * Carries out what `stepDuties` says: commits, calls, timers and reports. The age of our keys rests
+ * and goes on with the duties.
+ */
 import type { AgentId, NoticeBody } from "../../../proto/mod.ts";
 import { isCode, StaticError } from "../../base/errors.ts";
 import { jitter } from "../../base/runtime.ts";
@@ -61,7 +64,9 @@ export class DutiesRunner {
       perform: (effect) => this.#perform(effect),
       timers: () => timersOf(this.#state),
     });
-    membership.onMoved(({ added, removed }) => this.#steps.pushFirst({ type: "moved", added, removed }));
+    membership.onMoved(({ added, removed }) =>
+      this.#steps.pushFirst({ type: "moved", added, removed })
+    );
   }
 
   /** Each is of the moment in which it is read. */
@@ -104,12 +109,18 @@ export class DutiesRunner {
     });
   }
 
-  /** Whether a member asks to come back from where this agent knows it to be: it cannot follow either. */
+  /**
+   * Whether a member asks to come back from where this agent knows it to be: it cannot follow
+   * either.
+   */
   isStuckHere(request: Request): boolean {
     return this.#claims.isStuckHere(request);
   }
 
-  /** Whether a member signed that it has left for a generation of the channel, and asks to be let in there. */
+  /**
+   * Whether a member signed that it has left for a generation of the channel, and asks to be let in
+   * there.
+   */
   hasLeftFor(request: Request, generation: number): boolean {
     return this.#claims.hasLeftFor(request, generation);
   }
@@ -118,7 +129,11 @@ export class DutiesRunner {
   asked(request: Request): void {
     const { agentId, requestId, expiresAtMs, epoch, answerer } = request;
     const isNamed = answerer === this.#deps.agentId;
-    this.#steps.push({ type: "asked", request: { agentId, requestId, expiresAtMs, epoch, isNamed }, body: request });
+    this.#steps.push({
+      type: "asked",
+      request: { agentId, requestId, expiresAtMs, epoch, isNamed },
+      body: request,
+    });
   }
 
   /** This member has left. */
@@ -183,7 +198,11 @@ export class DutiesRunner {
     const { channelId } = this.#parts.membership;
     this.#deps.session.call("ListMembers", { channelId }).then(({ members }) => {
       const present = members.filter(({ online, leaving }) => online && !leaving);
-      this.#steps.push({ type: "listed", call, online: new Set(present.map(({ agentId }) => agentId)) });
+      this.#steps.push({
+        type: "listed",
+        call,
+        online: new Set(present.map(({ agentId }) => agentId)),
+      });
     }, () => this.#steps.push({ type: "listed", call, online: undefined }));
   }
 
@@ -196,7 +215,11 @@ export class DutiesRunner {
     const body = { channelId: membership.channelId, requestId, leafIndex, leafNode };
     this.#deps.session.call("SendLeaf", body).then(() => told(), (error) => {
       // It was answered, or made anew, meanwhile.
-      told(isCode(error, "not_found", "not_allowed") ? undefined : toStaticError(error, "Cannot tell it").message);
+      told(
+        isCode(error, "not_found", "not_allowed")
+          ? undefined
+          : toStaticError(error, "Cannot tell it").message,
+      );
     });
   }
 
@@ -205,7 +228,11 @@ export class DutiesRunner {
       () => this.#steps.push({ type: "changed", change, why: undefined }),
       (error) => {
         const text = toStaticError(error, "Cannot commit").message;
-        this.#steps.push({ type: "changed", change, why: { isAboutContent: isAboutContent(error), text } });
+        this.#steps.push({
+          type: "changed",
+          change,
+          why: { isAboutContent: isAboutContent(error), text },
+        });
       },
     );
   }
@@ -216,10 +243,15 @@ function isAboutContent(error: unknown): boolean {
     (error instanceof StaticError && error.cause instanceof MlsFault);
 }
 
-function shownOf(report: DutyReport): { readonly kind: "duty_failed" | "refused_join"; readonly text: string } {
+function shownOf(
+  report: DutyReport,
+): { readonly kind: "duty_failed" | "refused_join"; readonly text: string } {
   switch (report.is) {
     case "failed":
-      return { kind: "duty_failed", text: `Members that leave or return are still waiting: ${report.text}` };
+      return {
+        kind: "duty_failed",
+        text: `Members that leave or return are still waiting: ${report.text}`,
+      };
     case "not_genuine": {
       const text = `A request to rejoin that the relay says is of ${report.agentId} is not genuine`;
       return { kind: "refused_join", text };

@@ -1,5 +1,13 @@
-/** The three ways into a channel: made by us, joined by a Welcome, opened again from disk. Each is durable when it resolves. */
-import { type AgentId, type ChannelId, type ChannelName, parseChannelId } from "../../../proto/mod.ts";
+/**
+ * The three ways into a channel: made by us, joined by a Welcome, opened again from disk. Each is
+ * durable when it resolves.
+ */
+import {
+  type AgentId,
+  type ChannelId,
+  type ChannelName,
+  parseChannelId,
+} from "../../../proto/mod.ts";
 import { channelIdOf } from "../../mls/channel_extensions.ts";
 import { DurableGroup } from "../../mls/durable_group.ts";
 import { Group } from "../../mls/group.ts";
@@ -35,12 +43,19 @@ export async function listChannels(store: Pick<ChannelStore, "list">): Promise<C
 }
 
 /** All records of a channel besides its MLS state, in one scan of the disk. */
-export async function readRecords(store: Pick<ChannelStore, "list">, channelId: ChannelId): Promise<ChannelRecords> {
+export async function readRecords(
+  store: Pick<ChannelStore, "list">,
+  channelId: ChannelId,
+): Promise<ChannelRecords> {
   return new Map((await store.list(factsKind(channelId))).map(({ id, value }) => [id, value]));
 }
 
 /** A group of one, of which we are the owner. */
-export function prepareCreated(channelId: ChannelId, name: ChannelName, deps: ChannelDeps): PreparedChannel {
+export function prepareCreated(
+  channelId: ChannelId,
+  name: ChannelName,
+  deps: ChannelDeps,
+): PreparedChannel {
   const own = createOwnLeaf(deps);
   const trust = new ChannelTrust([]);
   const group = Group.create({ channelId, name }, own, memberDepsOf(deps, trust.policy));
@@ -74,10 +89,13 @@ export async function prepareJoined(
   const channelId = channelIdOf(group.current.context);
   // A record that is damaged is found before anything is given up for this.
   await deps.store.list(kindOf(channelId));
-  // Of a membership in whose place the new one comes: it may be erased before the write, or go on until then.
+  // Of a membership in whose place the new one comes: it may be erased before the write, or go on
+  // until then.
   const before = Math.max(await latestEpoch(channelId, deps), expected.formerly ?? 0);
   const { name } = expected;
-  const byOwner = group.members().some(({ agentId, owner }) => owner && agentId === expected.inviter);
+  const byOwner = group.members().some(({ agentId, owner }) =>
+    owner && agentId === expected.inviter
+  );
   const enter: PreparedChannel["enter"] = async (alongside) => {
     const used = [...await deps.keyPackages.usedNow(own, group.identifiers), ...alongside];
     const formerly = Math.max(before, await latestEpoch(channelId, deps));
@@ -88,13 +106,22 @@ export async function prepareJoined(
 }
 
 /** The last epoch of a channel that this agent was in, as far as its store knows. */
-export async function latestEpoch(channelId: ChannelId, { store }: Pick<ChannelDeps, "store">): Promise<number> {
+export async function latestEpoch(
+  channelId: ChannelId,
+  { store }: Pick<ChannelDeps, "store">,
+): Promise<number> {
   const { formerEpoch } = anchorOf(await readRecords(store, channelId));
   return Math.max(formerEpoch, await DurableGroup.storedEpoch(channelId, store) ?? 0);
 }
 
-/** A channel of which this agent was a member when it last ran. Undefined when it never came to be: a crash while joining. */
-export async function openChannel(channelId: ChannelId, deps: ChannelDeps): Promise<EnteredChannel | undefined> {
+/**
+ * A channel of which this agent was a member when it last ran. Undefined when it never came to be:
+ * a crash while joining.
+ */
+export async function openChannel(
+  channelId: ChannelId,
+  deps: ChannelDeps,
+): Promise<EnteredChannel | undefined> {
   const { store } = deps;
   const [value, records, group] = await Promise.all([
     store.get(channels, channelId),
@@ -108,7 +135,9 @@ export async function openChannel(channelId: ChannelId, deps: ChannelDeps): Prom
   return restored && { ...stored, ...restored, record };
 }
 
-/** In one write: after a crash there is all of the new membership, or the one before it as it was. */
+/**
+ * In one write: after a crash there is all of the new membership, or the one before it as it was.
+ */
 export async function writeEntered(
   group: Group,
   entrance: Entrance,

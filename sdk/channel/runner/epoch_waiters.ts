@@ -5,7 +5,12 @@ import { Calls } from "./calls.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 
 type Event =
-  | { readonly type: "waits"; readonly operation: number; readonly epoch: number; readonly timeoutMs: number }
+  | {
+    readonly type: "waits";
+    readonly operation: number;
+    readonly epoch: number;
+    readonly timeoutMs: number;
+  }
   | { readonly type: "moved" }
   | { readonly type: "time"; readonly timer: number };
 
@@ -23,7 +28,9 @@ export class EpochWaiters {
   /** Why no further epoch will come. */
   #over: StaticError | undefined;
 
-  constructor({ membership, queue }: { readonly membership: Membership; readonly queue: ChannelQueue }) {
+  constructor(
+    { membership, queue }: { readonly membership: Membership; readonly queue: ChannelQueue },
+  ) {
     this.#membership = membership;
     this.#steps = queue.add({
       step: (event) => this.#step(event),
@@ -33,10 +40,15 @@ export class EpochWaiters {
     membership.onMoved(() => this.look());
   }
 
-  /** Resolves once the group is at this epoch or a later one. Rejects with `StaticError` when it has waited in vain. */
+  /**
+   * Resolves once the group is at this epoch or a later one. Rejects with `StaticError` when it has
+   * waited in vain.
+   */
   wait(epoch: number, timeoutMs: number): Promise<void> {
     if (this.#over !== undefined) return Promise.reject(this.#over);
-    return this.#calls.begin((operation) => this.#steps.push({ type: "waits", operation, epoch, timeoutMs }));
+    return this.#calls.begin((operation) =>
+      this.#steps.push({ type: "waits", operation, epoch, timeoutMs })
+    );
   }
 
   /** The group may be at another epoch. */
@@ -66,7 +78,9 @@ export class EpochWaiters {
       case "time": {
         const epoch = this.#waiting.get(event.timer);
         this.#waiting.delete(event.timer);
-        return { effects: epoch === undefined ? [] : [{ type: "late", operation: event.timer, epoch }] };
+        return {
+          effects: epoch === undefined ? [] : [{ type: "late", operation: event.timer, epoch }],
+        };
       }
     }
   }

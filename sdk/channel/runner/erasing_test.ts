@@ -11,7 +11,9 @@ const keys = kindOf(channelId);
 
 async function storeWith(...kinds: readonly string[]): Promise<RecordStore> {
   const random = createRandom(7);
-  const store = await RecordStore.open(openMemory(createMemoryDisk(), (length) => random.bytes(length)));
+  const store = await RecordStore.open(
+    openMemory(createMemoryDisk(), (length) => random.bytes(length)),
+  );
   for (const kind of kinds) await store.put(kind, channelId, Uint8Array.of(1));
   return store;
 }
@@ -37,7 +39,9 @@ Deno.test("what is erased goes in this order: the note, the epoch, other keys, t
       return store.put(kind, id, value);
     },
     batch: (changes) => {
-      written.push(changes.map(({ type, kind, id }) => `${type} ${kind === keys ? id : kind}`).join());
+      written.push(
+        changes.map(({ type, kind, id }) => `${type} ${kind === keys ? id : kind}`).join(),
+      );
       return store.batch(changes);
     },
     clear: (kind) => {
@@ -49,5 +53,11 @@ Deno.test("what is erased goes in this order: the note, the epoch, other keys, t
   await eraseKeys(watched, channelId);
   await forgetChannel(watched, channelId);
   const rest = kindsOf(channelId).map(() => "clear");
-  assertEquals(written, ["put erasing", `delete ${epochId}`, "clear keys", ...rest, "delete channels,delete erasing"]);
+  assertEquals(written, [
+    "put erasing",
+    `delete ${epochId}`,
+    "clear keys",
+    ...rest,
+    "delete channels,delete erasing",
+  ]);
 });

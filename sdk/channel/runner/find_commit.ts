@@ -2,7 +2,10 @@
 import { type ChannelId, generationOf, type ReplyBody } from "../../../proto/mod.ts";
 import type { ChannelDeps } from "../deps.ts";
 
-/** Which commit ended an epoch, and the epoch of the log's end, as the relay says. Throws `StaticError`. */
+/**
+ * Which commit ended an epoch, and the epoch of the log's end, as the relay says. Throws
+ * `StaticError`.
+ */
 export function findCommit(
   { channelId }: { readonly channelId: ChannelId },
   epoch: number,

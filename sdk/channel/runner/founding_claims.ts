@@ -6,8 +6,8 @@ import type { KeyPackage } from "../../mls/key_package.ts";
 import { readApplicant } from "../commits/adding.ts";
 
 /**
- * One of each, as far as the relay has one that verifies; members without one are absent at first. At most `limits.claimsForFounding`. Throws
- * `StaticError` when the relay cannot be asked.
+ * One of each, as far as the relay has one that verifies; members without one are absent at first.
+ * At most `limits.claimsForFounding`. Throws `StaticError` when the relay cannot be asked.
  */
 export async function claimKeyPackages(
   agentIds: readonly AgentId[],
@@ -15,7 +15,11 @@ export async function claimKeyPackages(
   deps: ChannelDeps,
 ): Promise<KeyPackage[]> {
   const nonce = deps.runtime.randomBytes(16);
-  const { keyPackages } = await deps.session.call("ClaimForFounding", { channelId, agentIds: [...agentIds], nonce });
+  const { keyPackages } = await deps.session.call("ClaimForFounding", {
+    channelId,
+    agentIds: [...agentIds],
+    nonce,
+  });
   return keyPackages.flatMap(({ agentId, keyPackage: message }) => {
     try {
       const { keyPackage, agentId: of } = readApplicant(message, deps);

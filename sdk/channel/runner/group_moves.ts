@@ -1,4 +1,7 @@
-/** The group of a channel moves on, in one write with what the membership knows of it; then everybody who keeps something per member hears of it. */
+/**
+ * The group of a channel moves on, in one write with what the membership knows of it; then
+ * everybody who keeps something per member hears of it.
+ */
 import type { NoticeBody } from "../../../proto/mod.ts";
 import type { PreparedCommit } from "../../mls/group.ts";
 import type { FoundingCandidate } from "../../mls/state_codec.ts";
@@ -7,7 +10,10 @@ import type { BegunBy, Followed, Membership } from "../group/membership.ts";
 import type { KeptCommit } from "../group/signed_commit.ts";
 
 /** Somebody's commit. It is followed and durable, or the outcome says why not. */
-export async function follow(commit: NoticeBody<"DeliverCommit">, membership: Membership): Promise<Followed> {
+export async function follow(
+  commit: NoticeBody<"DeliverCommit">,
+  membership: Membership,
+): Promise<Followed> {
   const judged = membership.judgeCommit(commit);
   if (judged.kind !== "follow") return judged;
   const { rules, place } = judged;
@@ -18,12 +24,18 @@ export async function follow(commit: NoticeBody<"DeliverCommit">, membership: Me
   );
   if (outcome.kind === "commit") membership.moved(outcome.summary);
   if (outcome.kind === "stale" || outcome.kind === "future" || outcome.kind === "wrong_group") {
-    return { kind: "refused", reason: "The commit was made for another epoch or group than its sender declared" };
+    return {
+      kind: "refused",
+      reason: "The commit was made for another epoch or group than its sender declared",
+    };
   }
   return outcome;
 }
 
-/** The relay took our commit, and says where it stands. Resolves with false when the group had left its epoch before. */
+/**
+ * The relay took our commit, and says where it stands. Resolves with false when the group had left
+ * its epoch before.
+ */
 export async function accept(
   prepared: PreparedCommit,
   { sequence, signed }: { readonly sequence: number; readonly signed: KeptCommit },
@@ -31,15 +43,24 @@ export async function accept(
 ): Promise<boolean> {
   const { epoch, hash, summary } = prepared;
   const place = { own: true, hash, epoch, sequence, signed };
-  const isTaken = await membership.durable.accept(prepared, (summary) => membership.changesOf(summary, place));
+  const isTaken = await membership.durable.accept(
+    prepared,
+    (summary) => membership.changesOf(summary, place),
+  );
   if (isTaken) membership.moved(summary);
   return isTaken;
 }
 
-/** A new generation takes the present one's place. `written`: it is on disk, and nobody was told yet. */
+/**
+ * A new generation takes the present one's place. `written`: it is on disk, and nobody was told
+ * yet.
+ */
 export async function enterGeneration(
   generation: Pick<FoundingCandidate, "next" | "changes"> & BegunBy,
-  { alongside, written }: { readonly alongside: () => readonly RecordChange[]; readonly written: () => void },
+  { alongside, written }: {
+    readonly alongside: () => readonly RecordChange[];
+    readonly written: () => void;
+  },
   membership: Membership,
 ): Promise<void> {
   const before = membership.beforeGeneration;

@@ -1,4 +1,7 @@
-/** Healing commits of an agent, over all its channels: one in ten seconds, so that a restart does not commit in all of them at once. */
+/**
+ * Healing commits of an agent, over all its channels: one in ten seconds, so that a restart does
+ * not commit in all of them at once.
+ */
 
 const mostMs = 60 * 60_000;
 
@@ -10,7 +13,10 @@ export class HealingTurns {
     this.#everyMs = everyMs;
   }
 
-  /** How long to wait for the turn that is taken by asking. A clock that was set back holds up nothing for long. */
+  /**
+   * How long to wait for the turn that is taken by asking. A clock that was set back holds up
+   * nothing for long.
+   */
   take(nowMs: number): number {
     const atMs = Math.max(nowMs, Math.min(this.#freeAtMs, nowMs + mostMs));
     this.#freeAtMs = atMs + this.#everyMs;

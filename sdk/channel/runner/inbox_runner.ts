@@ -1,7 +1,8 @@
 /**
- * Carries out what `stepInbox` says: loops over messages, and callers that take one at a time. It stands in no queue: a step writes
- * nothing, sets no timer and rests on nothing that is not on disk, a loop may take what is here without waiting, and the place in the
- * log is that of the oldest message here, at each moment.
+ * Carries out what `stepInbox` says: loops over messages, and callers that take one at a time. It
+ * stands in no queue: a step writes nothing, sets no timer and rests on nothing that is not on
+ * disk, a loop may take what is here without waiting, and the place in the log is that of the
+ * oldest message here, at each moment.
  */
 import type { StaticError } from "../../base/errors.ts";
 import type { Runtime } from "../../base/runtime.ts";
@@ -11,7 +12,14 @@ import type { Handed } from "../../content/ports.ts";
 import type { Receipt } from "../../mls/durable_group.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import { HandedAhead } from "../messages/handed_ahead.ts";
-import { holds, isFullInbox, isNearlyEmptyInbox, isReading, isUnhandled, stepInbox } from "../messages/inbox.ts";
+import {
+  holds,
+  isFullInbox,
+  isNearlyEmptyInbox,
+  isReading,
+  isUnhandled,
+  stepInbox,
+} from "../messages/inbox.ts";
 import {
   type Entry,
   type InboxEffect,
@@ -24,7 +32,8 @@ import type { Arrival } from "../reading/senders.ts";
 import { Calls } from "./calls.ts";
 
 /**
- * One message key that was used. It is used up when the application is done with all messages that were sealed with it.
+ * One message key that was used. It is used up when the application is done with all messages that
+ * were sealed with it.
  */
 export interface Opening {
   readonly receipt: Receipt;
@@ -46,16 +55,26 @@ export interface InboxItem {
 export interface EnvelopeOptions {
   /** Ends the loop quietly. */
   readonly signal?: AbortSignal | undefined;
-  /** Also what is for others: messages, requests and replies with another addressee, and of members whose key is not trusted. */
+  /**
+   * Also what is for others: messages, requests and replies with another addressee, and of members
+   * whose key is not trusted.
+   */
   readonly all?: boolean | undefined;
-  /** `auto` when not given: asking for the next message acknowledges the one before. `manual`: `envelope.ack()` does. */
+  /**
+   * `auto` when not given: asking for the next message acknowledges the one before. `manual`:
+   * `envelope.ack()` does.
+   */
   readonly ack?: "auto" | "manual" | undefined;
   /**
-   * With a host: the durable reader, `default` when not given. Each reader has a position of its own and sees every message; of
-   * several programs that read as one, each message goes to one of them.
+   * With a host: the durable reader, `default` when not given. Each reader has a position of its
+   * own and sees every message; of several programs that read as one, each message goes to one of
+   * them.
    */
   readonly as?: string | undefined;
-  /** With a host: from now on, without a position; it holds nothing back for others and misses what comes meanwhile. */
+  /**
+   * With a host: from now on, without a position; it holds nothing back for others and misses what
+   * comes meanwhile.
+   */
   readonly tail?: boolean | undefined;
 }
 
@@ -63,11 +82,15 @@ export interface EnvelopeOptions {
 export interface InboxReader extends AsyncIterableIterator<Envelope, undefined> {
   /** Ends, and the last message counts as done with, as if the next one had been asked for. */
   finish(): Promise<void>;
-  /** Resolves when it has begun: what comes from then on is not missed, not even by one that reads from now on. */
+  /**
+   * Resolves when it has begun: what comes from then on is not missed, not even by one that reads
+   * from now on.
+   */
   begun(): Promise<void>;
   /**
-   * @internal The next message without waiting, or undefined when there is none now; the one before is not acknowledged. The end
-   * of the channel comes with `next` alone. Only of an agent's own channel, and not while `next` waits.
+   * @internal The next message without waiting, or undefined when there is none now; the one before
+   * is not acknowledged. The end of the channel comes with `next` alone. Only of an agent's own
+   * channel, and not while `next` waits.
    */
   poll?(): Envelope | undefined;
 }
@@ -85,7 +108,9 @@ type Next = IteratorResult<Envelope, undefined>;
 export interface InboxParts {
   /** Hears of messages that are done with, and of changes that go to disk with them. */
   readonly onDone: (items: readonly InboxItem[], changes: readonly RecordChange[]) => void;
-  /** More is done with than may come again after a crash. `near` is called when that is so no more. */
+  /**
+   * More is done with than may come again after a crash. `near` is called when that is so no more.
+   */
   readonly isFarAhead: () => boolean;
   /** For one that is far ahead: resolves when the disk has come nearer. */
   readonly nearer: () => Promise<void> | undefined;
@@ -95,7 +120,10 @@ export interface InboxParts {
   readonly onReply: (reply: Handed) => void;
   /** Whether a message's time is over; then it is not shown. Asked once it would be. */
   readonly isExpired: (message: Incoming) => boolean;
-  /** The application wants no messages: each is done with as it arrives. Requests and replies still come. */
+  /**
+   * The application wants no messages: each is done with as it arrives. Requests and replies still
+   * come.
+   */
   readonly discard: boolean;
   readonly after: Runtime["after"];
 }
@@ -159,7 +187,9 @@ export class InboxRunner {
     this.#perform(effects);
   }
 
-  /** A request or a reply before its turn: it will be pushed when the messages before it have been. */
+  /**
+   * A request or a reply before its turn: it will be pushed when the messages before it have been.
+   */
   handAhead(incoming: Incoming): void {
     this.handedAhead.hand(incoming, (handed) => this.#hand(handed));
   }
@@ -187,7 +217,10 @@ export class InboxRunner {
     this.#step({ type: "near" });
   }
 
-  /** Everything from the oldest message that is not done with. Ends quietly when the signal is aborted. */
+  /**
+   * Everything from the oldest message that is not done with. Ends quietly when the signal is
+   * aborted.
+   */
   read({ signal, all = false, ack = "auto" }: EnvelopeOptions = {}): InboxReader {
     const reader = ++this.#readers;
     this.#step({ type: "begins", reader, all, isManual: ack === "manual" });
@@ -218,13 +251,16 @@ export class InboxRunner {
 
   #next(reader: number): Promise<Next> {
     // cast: a loop's call is never withdrawn
-    return this.#waiting.begin((operation) => this.#step({ type: "waits", reader, operation })) as Promise<Next>;
+    return this.#waiting.begin((operation) =>
+      this.#step({ type: "waits", reader, operation })
+    ) as Promise<Next>;
   }
 
   /**
-   * One message, for callers that ask with a time limit: each of several gets another one, in the order in which they asked. While
-   * nobody waits, loops go on as if nobody had ever asked here. Undefined when none comes in time. Asking acknowledges what was
-   * given before. Rejects with the signal's reason.
+   * One message, for callers that ask with a time limit: each of several gets another one, in the
+   * order in which they asked. While nobody waits, loops go on as if nobody had ever asked here.
+   * Undefined when none comes in time. Asking acknowledges what was given before. Rejects with the
+   * signal's reason.
    */
   receive({ timeoutMs, signal }: ReceiveOptions = {}): Promise<Next | undefined> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
@@ -237,7 +273,8 @@ export class InboxRunner {
       this.#step({ type: "waits", reader: shared, operation });
     });
     if (timeoutMs === undefined && signal === undefined) return next;
-    const withdraw = (): void => this.#step({ type: "withdraws", reader: shared, operation: asked });
+    const withdraw = (): void =>
+      this.#step({ type: "withdraws", reader: shared, operation: asked });
     const abort = (): void => {
       withdraw();
       this.#waiting.fail(asked, signal?.reason);

@@ -52,7 +52,11 @@ Deno.test("a reader that waits is woken by a message, by its signal and by the e
   const second = aborted.next();
   stop.abort();
   assertEquals((await second).done, true);
-  assertEquals((await inbox.read({ signal: stop.signal }).next()).done, true, "a signal that was aborted before");
+  assertEquals(
+    (await inbox.read({ signal: stop.signal }).next()).done,
+    true,
+    "a signal that was aborted before",
+  );
 });
 
 Deno.test("what is there is read before the end, and then its error", async () => {
@@ -211,7 +215,9 @@ Deno.test("a request holds the place in the log until it is settled, and no read
 
 Deno.test("requests that nobody has handled leave the messages their room", () => {
   const { inbox, handed } = createInbox();
-  for (let sequence = 1; sequence <= 5000; sequence++) inbox.push(item(sequence, { bytes: 4096, lane: "request" }));
+  for (let sequence = 1; sequence <= 5000; sequence++) {
+    inbox.push(item(sequence, { bytes: 4096, lane: "request" }));
+  }
   assertEquals([handed.length, inbox.isFull, inbox.isNearlyEmpty], [5000, false, true]);
   for (const { done } of handed) done();
   assertEquals([inbox.unread, inbox.isFull, inbox.isNearlyEmpty], [0, false, true]);
@@ -222,7 +228,9 @@ Deno.test("requests that nobody has handled leave the messages their room", () =
 Deno.test("requests that were handled and wait for a loop that is shown all count like messages", async () => {
   const { inbox, handed } = createInbox();
   const reader = inbox.read({ all: true });
-  for (let sequence = 1; sequence <= 4096; sequence++) inbox.push(item(sequence, { lane: "request" }));
+  for (let sequence = 1; sequence <= 4096; sequence++) {
+    inbox.push(item(sequence, { lane: "request" }));
+  }
   for (const { done } of handed) done();
   assertEquals(inbox.isFull, true);
   for (let count = 0; count <= 4000; count++) await reader.next();
@@ -259,7 +267,11 @@ Deno.test("a request that was handed on before its turn is handed on once, and h
     assertEquals([handed.length, inbox.unread, done], [1, 0, []]);
     inbox.push(item(1));
     inbox.push(ahead);
-    assertEquals([handed.length, inbox.unread, done], [1, isDoneBefore ? 1 : 2, isDoneBefore ? [2] : []]);
+    assertEquals([handed.length, inbox.unread, done], [
+      1,
+      isDoneBefore ? 1 : 2,
+      isDoneBefore ? [2] : [],
+    ]);
     handed[0]?.done();
     assertEquals([inbox.unread, done], [1, [2]]);
   }

@@ -1,7 +1,7 @@
 /**
- * Opened messages on their way to the inbox. Each is shown once, under the name of the member that sealed it while it
- * was a member, and only to the readers that its content concerns. Messages that are not shown are reported, and their
- * keys are used up all the same.
+ * Opened messages on their way to the inbox. Each is shown once, under the name of the member that
+ * sealed it while it was a member, and only to the readers that its content concerns. Messages that
+ * are not shown are reported, and their keys are used up all the same.
  */
 import {
   type AgentId,
@@ -74,11 +74,17 @@ export class Intake {
     const { epoch, sender: { agentId } } = outcome;
     const aad = aadOf(outcome);
     if (aad === undefined) {
-      health.report("undecryptable", "A message has no id and counter: its sender speaks another version");
+      health.report(
+        "undecryptable",
+        "A message has no id and counter: its sender speaks another version",
+      );
       return this.#finish(receipt);
     }
     if (aad.messageId !== entry.messageId || agentId !== entry.sender) {
-      health.report("relay_lied", "The relay named another sender or id than the message's sender has authenticated");
+      health.report(
+        "relay_lied",
+        "The relay named another sender or id than the message's sender has authenticated",
+      );
     }
     if (this.#parts.isAfterEnd(agentId, { ...aad, epoch })) {
       this.#reportAfterRemoval(agentId);
@@ -86,7 +92,12 @@ export class Intake {
     }
     const { authenticatedData } = outcome;
     if (outcome.sender.mayPost) {
-      this.#parts.order.opened({ sender: agentId, sequence: entry.sequence, epoch, authenticatedData });
+      this.#parts.order.opened({
+        sender: agentId,
+        sequence: entry.sequence,
+        epoch,
+        authenticatedData,
+      });
     }
     senders.close(agentId, { ...aad, epoch });
     const opening: Opening = { receipt, open: 0 };
@@ -102,7 +113,10 @@ export class Intake {
     for (const item of items) this.#parts.inbox.push(item);
   }
 
-  /** Of a bundle that is none, and of a sender that may not speak, each message counts as arrived, and none is shown. */
+  /**
+   * Of a bundle that is none, and of a sender that may not speak, each message counts as arrived,
+   * and none is shown.
+   */
   #partsOf(
     { messageId, count }: MessageAad,
     { payload, sender: { agentId, mayPost } }: ReadMessage,
@@ -130,9 +144,13 @@ export class Intake {
     const { senders, health, membership, nameOf } = this.#parts;
     const counted = { counter, epoch };
     const verdict = senders.judge(agentId, counted);
-    if (verdict === "duplicate") return void this.reportRepeated(agentId, { epoch, aad: { ...aad, counter } });
+    if (verdict === "duplicate") {
+      return void this.reportRepeated(agentId, { epoch, aad: { ...aad, counter } });
+    }
     if (verdict === "gap") this.#reportMissing(agentId, counter);
-    if (verdict === "late") health.report("reordered", "A message arrived after later ones of its sender");
+    if (verdict === "late") {
+      health.report("reordered", "A message arrived after later ones of its sender");
+    }
     const isAlone = aad.count === 1;
     const arrival = senders.take(agentId, counted, isAlone ? aad.messageId : undefined);
     const keyUnchanged = !membership.isDoubtful(agentId);
@@ -140,7 +158,9 @@ export class Intake {
     const isNew = part !== undefined && !senders.wasShown(agentId, part.id);
     const from = { sender: agentId, identity, keyUnchanged, knownAs: nameOf(agentId) };
     const opened = isNew ? { id: part.id, ...from, timeMs, sequence } : undefined;
-    const incoming = isNew && opened !== undefined ? this.#readPart(part.plaintext, opened, isAlone) : undefined;
+    const incoming = isNew && opened !== undefined
+      ? this.#readPart(part.plaintext, opened, isAlone)
+      : undefined;
     this.#parts.confirmations.heard(agentId, epoch, incoming?.fields.confirmation);
     if (incoming === undefined) return void this.#parts.onDone([this.#done(arrival)]);
     if (!isAlone) senders.shownInBundle(agentId, incoming.id);
@@ -154,11 +174,18 @@ export class Intake {
     const incoming = this.#read(plaintext, opened);
     if (incoming === undefined || isAlone) return incoming;
     if (incoming.lane !== "request" && incoming.lane !== "reply") return incoming;
-    reportBadContent(this.#parts.health, opened, `a ${incoming.lane} came in one with other messages`);
+    reportBadContent(
+      this.#parts.health,
+      opened,
+      `a ${incoming.lane} came in one with other messages`,
+    );
     return undefined;
   }
 
-  /** Of a message that is looked at before its turn: a request or a reply to this agent. All else waits for its turn. */
+  /**
+   * Of a message that is looked at before its turn: a request or a reply to this agent. All else
+   * waits for its turn.
+   */
   preview(entry: NoticeBody<"DeliverMessage">, outcome: ReadMessage): Incoming | undefined {
     const { senders, isAfterEnd, membership, agentId, relayNowMs, maxAgeMs, nameOf } = this.#parts;
     const { payload, epoch, sender: { agentId: sender, identity, mayPost } } = outcome;
@@ -166,12 +193,18 @@ export class Intake {
     if (!mayPost || aad === undefined || aad.count > 1) return undefined;
     if (aad.messageId !== entry.messageId || sender !== entry.sender) return undefined;
     const counted = { counter: aad.counter, epoch };
-    if (isAfterEnd(sender, counted) || senders.judge(sender, counted) === "duplicate") return undefined;
+    if (isAfterEnd(sender, counted) || senders.judge(sender, counted) === "duplicate") {
+      return undefined;
+    }
     const { timeMs, sequence } = entry;
     const keyUnchanged = !membership.isDoubtful(sender);
     const from = { sender, identity, keyUnchanged, knownAs: nameOf(sender) };
     const opened = { id: aad.messageId, ...from, timeMs, sequence };
-    const read = readContent(payload, opened, { agentId, nowMs: relayNowMs(), maxAgeMs: maxAgeMs() });
+    const read = readContent(payload, opened, {
+      agentId,
+      nowMs: relayNowMs(),
+      maxAgeMs: maxAgeMs(),
+    });
     if (read.outcome !== "incoming") return undefined;
     const { incoming } = read;
     return incoming.lane === "request" || incoming.lane === "reply" ? incoming : undefined;
@@ -180,14 +213,20 @@ export class Intake {
   /** Undefined for what is not shown: expired, of a later version, broken. */
   #read(payload: Uint8Array, opened: Opened): Incoming | undefined {
     const { health, inbox, agentId, relayNowMs, maxAgeMs } = this.#parts;
-    const read = readContent(payload, opened, { agentId, nowMs: relayNowMs(), maxAgeMs: maxAgeMs() });
+    const read = readContent(payload, opened, {
+      agentId,
+      nowMs: relayNowMs(),
+      maxAgeMs: maxAgeMs(),
+    });
     const { id, sender } = opened;
     switch (read.outcome) {
       case "incoming":
         return read.incoming;
       case "expired":
         // One that was handed on before its turn is for its handler to tell about.
-        if (!inbox.handedAhead.isOver(opened)) health.tell({ type: "expired", kind: read.kind, id, sender });
+        if (!inbox.handedAhead.isOver(opened)) {
+          health.tell({ type: "expired", kind: read.kind, id, sender });
+        }
         return undefined;
       case "later":
         health.tell({ type: "skipped", why: read.what, id, sender });
@@ -207,7 +246,9 @@ export class Intake {
   changesOf(items: readonly InboxItem[]): Noted[] {
     const changes: Noted[] = [];
     for (const { opening, arrival } of items) {
-      if (--opening.open === 0) changes.push(...this.#parts.membership.durable.consume(opening.receipt));
+      if (--opening.open === 0) {
+        changes.push(...this.#parts.membership.durable.consume(opening.receipt));
+      }
       changes.push(this.#done(arrival));
     }
     return changes;
@@ -250,13 +291,20 @@ export class Intake {
     this.#parts.health.report("spoke_after_removal", text);
   }
 
-  /** A counter that was seen before. The same message again is nothing: after a crash or a lost connection it comes twice. */
-  reportRepeated(sender: AgentId, { epoch, aad }: { epoch: number; aad: MessageAad | undefined }): void {
+  /**
+   * A counter that was seen before. The same message again is nothing: after a crash or a lost
+   * connection it comes twice.
+   */
+  reportRepeated(
+    sender: AgentId,
+    { epoch, aad }: { epoch: number; aad: MessageAad | undefined },
+  ): void {
     if (aad === undefined) return;
     const { counter, messageId } = aad;
     const { senders, health } = this.#parts;
     if (senders.wasClosed(sender, { counter, epoch })) {
-      const late = `A message of ${sender} is not shown: it came after its sender had declared that it would not come`;
+      const late =
+        `A message of ${sender} is not shown: it came after its sender had declared that it would not come`;
       return health.report("reordered", late);
     }
     if (!senders.contradicts(sender, { counter, epoch }, messageId)) return;
@@ -267,14 +315,20 @@ export class Intake {
   }
 }
 
-export function reportBadContent(health: HealthLog, { id, sender }: Pick<Opened, "id" | "sender">, why: string): void {
+export function reportBadContent(
+  health: HealthLog,
+  { id, sender }: Pick<Opened, "id" | "sender">,
+  why: string,
+): void {
   health.tell({ type: "skipped", why, id, sender });
   const text = `A message of ${sender} is not shown: ${why}. Its sender is to blame`;
   health.report("bad_content", text, { about: sender });
 }
 
 /** Undefined when there is none: its sender speaks another version. */
-export function aadOf({ authenticatedData }: Pick<PrivateMessageHeader, "authenticatedData">): MessageAad | undefined {
+export function aadOf(
+  { authenticatedData }: Pick<PrivateMessageHeader, "authenticatedData">,
+): MessageAad | undefined {
   try {
     return decodeMessageAad(authenticatedData);
   } catch (error) {

@@ -1,7 +1,8 @@
 /**
- * The latest commits that this agent has followed or made, as their authors signed them. A relay that was restored from a backup
- * has a log that ends before them, and nobody could go on in it: any member puts them back. The relay takes only what fits to the
- * end of its log and was signed by a member, so that nothing else can be put there in this way.
+ * The latest commits that this agent has followed or made, as their authors signed them. A relay
+ * that was restored from a backup has a log that ends before them, and nobody could go on in it:
+ * any member puts them back. The relay takes only what fits to the end of its log and was signed by
+ * a member, so that nothing else can be put there in this way.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { decodeClientEnvelope, encodeRequest, equalBytes } from "../../../proto/mod.ts";
@@ -16,7 +17,10 @@ import { findCommit } from "./find_commit.ts";
 
 /** More are lost only with a backup that is older than this many changes of the channel. */
 const maxKept = 32;
-/** A larger commit, of a group of thousands, is not kept; a log that was set back behind it cannot be mended so. */
+/**
+ * A larger commit, of a group of thousands, is not kept; a log that was set back behind it cannot
+ * be mended so.
+ */
 const maxBytes = 128 * 1024;
 
 export class KeptCommits {
@@ -33,7 +37,9 @@ export class KeptCommits {
     const kind = commitsKind(commit.channelId);
     const value = encodeRequest(1, "SendCommit", commit);
     const id = placeOf(commit.epoch);
-    return [value.length > maxBytes ? { type: "delete", kind, id } : { type: "put", kind, id, value }];
+    return [
+      value.length > maxBytes ? { type: "delete", kind, id } : { type: "put", kind, id, value },
+    ];
   }
 
   /** SHA-256 of the commit that ended an epoch, as long as it is kept. */
@@ -42,7 +48,10 @@ export class KeptCommits {
     return commit && sha256(commit.commit);
   }
 
-  /** Puts back what the log has lost from this epoch on. Throws `StaticError` when the relay cannot be asked, or is busy. */
+  /**
+   * Puts back what the log has lost from this epoch on. Throws `StaticError` when the relay cannot
+   * be asked, or is busy.
+   */
   async putBack(epoch: number): Promise<PutBack> {
     let putBack: PutBack = { commits: 0, own: 0, sequence: 0 };
     for (let at = epoch; at < this.#membership.epoch; at++) {
@@ -56,17 +65,23 @@ export class KeptCommits {
   }
 
   async #read(epoch: number): Promise<KeptCommit | undefined> {
-    const record = await this.#deps.store.get(commitsKind(this.#membership.channelId), placeOf(epoch));
+    const record = await this.#deps.store.get(
+      commitsKind(this.#membership.channelId),
+      placeOf(epoch),
+    );
     if (record === undefined) return undefined;
     const envelope = decodeClientEnvelope(record);
-    if (envelope.operation !== "SendCommit") throw new TypeError("A kept commit is another request");
+    if (envelope.operation !== "SendCommit") {
+      throw new TypeError("A kept commit is another request");
+    }
     return envelope.body.epoch === epoch ? envelope.body : undefined;
   }
 
   /** Returns where the log holds the commit now; undefined when it does not. */
   async #send(commit: KeptCommit): Promise<Pick<PutBack, "own" | "sequence"> | undefined> {
     const { session, identity: { signatureKey, identity } } = this.#deps;
-    // One of our own by which somebody came back: without its author the relay takes it for a new one.
+    // One of our own by which somebody came back: without its author the relay takes it for a new
+    // one.
     const author = commit.removed.length === 0 ? {} : { author: { signatureKey, identity } };
     try {
       const { sequence, duplicate } = await session.call("SendCommit", { ...author, ...commit });
@@ -79,7 +94,9 @@ export class KeptCommits {
   }
 
   /** Another member was faster, with this commit or with another one. */
-  async #find({ epoch, commit }: KeptCommit): Promise<Pick<PutBack, "own" | "sequence"> | undefined> {
+  async #find(
+    { epoch, commit }: KeptCommit,
+  ): Promise<Pick<PutBack, "own" | "sequence"> | undefined> {
     const found = (await findCommit(this.#membership, epoch, this.#deps)).commit;
     if (found === undefined || !equalBytes(found.commitHash, sha256(commit))) return undefined;
     return { sequence: found.sequence, own: 0 };

@@ -1,6 +1,7 @@
 /**
- * Our own commits by their hashes: their bytes and requests until they have ended, and their records on disk. The group moves with
- * the write of one that is entered; a write whose turn comes when the group has moved otherwise changes nothing.
+ * Our own commits by their hashes: their bytes and requests until they have ended, and their
+ * records on disk. The group moves with the write of one that is entered; a write whose turn comes
+ * when the group has moved otherwise changes nothing.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { generationOf, type RequestBody } from "../../../proto/mod.ts";
@@ -19,12 +20,17 @@ export interface Made {
   readonly request: RequestBody<"SendCommit">;
 }
 
-/** The end of a write. `moved`: another commit was followed first; `over`: our group is another one. */
+/**
+ * The end of a write. `moved`: another commit was followed first; `over`: our group is another one.
+ */
 export type Written = "done" | "moved" | "over";
 
 export interface OwnCommitParts {
   readonly membership: Membership;
-  /** Only the hash of this one is kept. Returns the change to write with that, asked for in the write's turn. */
+  /**
+   * Only the hash of this one is kept. Returns the change to write with that, asked for in the
+   * write's turn.
+   */
   readonly onDiscarded: (prepared: PreparedCommit) => () => RecordChange;
 }
 
@@ -73,7 +79,9 @@ export class KeptOwnCommits {
     }
   }
 
-  async #enter({ candidate, sequence }: Extract<CommitWrite, { type: "entered" }>): Promise<Written> {
+  async #enter(
+    { candidate, sequence }: Extract<CommitWrite, { type: "entered" }>,
+  ): Promise<Written> {
     const { membership } = this.#parts;
     const { prepared, request } = this.of(candidate);
     const signed = { ...request, welcomes: [], answers: [] };
@@ -81,7 +89,10 @@ export class KeptOwnCommits {
     return generationOf(membership.epoch) === generationOf(candidate.epoch) ? "moved" : "over";
   }
 
-  async #writeOf(durable: DurableGroup, write: Exclude<CommitWrite, { type: "entered" }>): Promise<void> {
+  async #writeOf(
+    durable: DurableGroup,
+    write: Exclude<CommitWrite, { type: "entered" }>,
+  ): Promise<void> {
     switch (write.type) {
       case "prepared":
         return void await durable.keep(this.of(write.candidate).prepared);

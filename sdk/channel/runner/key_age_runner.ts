@@ -1,5 +1,6 @@
 /**
- * Carries out what `stepKeyAge` says: commits, turns, timers and records. It is also asked how old keys are.
+ * Carries out what `stepKeyAge` says: commits, turns, timers and records. It is also asked how old
+ * keys are.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { type AgentId, generationOf } from "../../../proto/mod.ts";
@@ -142,7 +143,14 @@ export class KeyAgeRunner {
     const isNewGeneration = generation !== this.#generation;
     this.#generation = generation;
     const { isOfBefore } = this.#parts.commits;
-    this.#steps.pushFirst({ type: "moved", committer, added, removed, isNewGeneration, isOfBefore });
+    this.#steps.pushFirst({
+      type: "moved",
+      committer,
+      added,
+      removed,
+      isNewGeneration,
+      isOfBefore,
+    });
   }
 
   *#leavesOf(members: ReadonlySet<AgentId> | "all"): Iterable<readonly [AgentId, string]> {

@@ -1,6 +1,7 @@
 /**
- * This agent's KeyPackages. A KeyPackage leaves the process only after its private keys are on disk; they are deleted when a
- * Welcome has used them, or when the KeyPackage has expired. `names/key_packages.ts` decides which the relay holds.
+ * This agent's KeyPackages. A KeyPackage leaves the process only after its private keys are on
+ * disk; they are deleted when a Welcome has used them, or when the KeyPackage has expired.
+ * `names/key_packages.ts` decides which the relay holds.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { equalBytes, type NoticeBody, readWelcomeHeader } from "../../../proto/mod.ts";
@@ -38,7 +39,10 @@ import {
   type Purpose,
 } from "../names/key_package_state.ts";
 
-/** Between the beginning of its lifetime and its making: before the relay's clock is known, ours may be late by this much. */
+/**
+ * Between the beginning of its lifetime and its making: before the relay's clock is known, ours may
+ * be late by this much.
+ */
 export const backdatedMs = 60 * 60 * 1000;
 
 export interface KeyPackageDeps {
@@ -70,12 +74,19 @@ export class KeyPackages {
     return made.own;
   }
 
-  /** The one that a Welcome was made for. Throws `MlsFault` when its private keys are not (or no longer) here. */
+  /**
+   * The one that a Welcome was made for. Throws `MlsFault` when its private keys are not (or no
+   * longer) here.
+   */
   async findFor(welcome: Uint8Array): Promise<OwnKeyPackage> {
-    const reference = recipientsOf(welcome).find((each) => this.#deps.store.has(keyPackageKind, bytesToHex(each)));
+    const reference = recipientsOf(welcome).find((each) =>
+      this.#deps.store.has(keyPackageKind, bytesToHex(each))
+    );
     const found = reference && await this.find(reference);
     if (found !== undefined) return found;
-    throw new MlsFault("The Welcome is for a KeyPackage that this agent does not have, or has used already");
+    throw new MlsFault(
+      "The Welcome is for a KeyPackage that this agent does not have, or has used already",
+    );
   }
 
   async find(reference: Uint8Array): Promise<OwnKeyPackage | undefined> {
@@ -84,25 +95,38 @@ export class KeyPackages {
 
   /** Whether this is the leaf, as bytes, of a KeyPackage whose private keys are here. */
   async holdsLeaf(leaf: Uint8Array): Promise<boolean> {
-    return (await this.#list()).some(({ own }) => equalBytes(encodeLeaf(own.keyPackage.leafNode), leaf));
+    return (await this.#list()).some(({ own }) =>
+      equalBytes(encodeLeaf(own.keyPackage.leafNode), leaf)
+    );
   }
 
-  /** Returns the changes to write with the group that a Welcome for this KeyPackage led into. Throws `MlsFault`; see `checkUse`. */
+  /**
+   * Returns the changes to write with the group that a Welcome for this KeyPackage led into. Throws
+   * `MlsFault`; see `checkUse`.
+   */
   async used({ reference }: OwnKeyPackage, group: EnteredGroup): Promise<RecordChange[]> {
     const stored = await this.#stored(reference);
     checkUse(stored, group);
     return usedFor(stored, group);
   }
 
-  /** The same changes of this moment: by a last resort another channel may have been entered since `used` was asked. */
-  async usedNow({ reference }: OwnKeyPackage, group: Pick<EnteredGroup, "groupId">): Promise<RecordChange[]> {
+  /**
+   * The same changes of this moment: by a last resort another channel may have been entered since
+   * `used` was asked.
+   */
+  async usedNow(
+    { reference }: OwnKeyPackage,
+    group: Pick<EnteredGroup, "groupId">,
+  ): Promise<RecordChange[]> {
     return usedFor(await this.#stored(reference), group);
   }
 
   /** Those of requests that are over. */
   async forget(gone: readonly OwnKeyPackage[]): Promise<void> {
     if (gone.length === 0) return;
-    await this.#deps.store.batch(gone.map(({ reference }) => deleteKeyPackage(bytesToHex(reference))));
+    await this.#deps.store.batch(
+      gone.map(({ reference }) => deleteKeyPackage(bytesToHex(reference))),
+    );
   }
 
   /** Call after a channel was entered: a last resort that was used is replaced. */
@@ -110,7 +134,10 @@ export class KeyPackages {
     this.#happen({ type: "asked", cause: { of: "use" } });
   }
 
-  /** The relay gets others in place of those that it holds. The keys of those stay for a Welcome that is on its way. */
+  /**
+   * The relay gets others in place of those that it holds. The keys of those stay for a Welcome
+   * that is on its way.
+   */
   replace(): Promise<void> {
     const operation = ++this.#calls;
     const answer = createDeferred<void>();
@@ -119,7 +146,10 @@ export class KeyPackages {
     return answer.promise;
   }
 
-  /** Call at every connection: the relay may have restarted, or hold KeyPackages whose keys were lost here. */
+  /**
+   * Call at every connection: the relay may have restarted, or hold KeyPackages whose keys were
+   * lost here.
+   */
   connected({ keyPackages, hasLastResort, limits }: ConnectionInfo): void {
     const holding = { held: keyPackages, hasLastResort, room: limits.keyPackagesPerAgent };
     this.#happen({ type: "asked", cause: { of: "connection", ...holding } });
@@ -138,14 +168,21 @@ export class KeyPackages {
 
   #happen(event: KeyPackageEvent): void {
     const { relayNowMs, session: { state: { kind } } } = this.#deps;
-    const { effects } = stepKeyPackages(this.#state, event, { nowMs: relayNowMs(), isOnline: kind === "online" });
+    const { effects } = stepKeyPackages(this.#state, event, {
+      nowMs: relayNowMs(),
+      isOnline: kind === "online",
+    });
     for (const effect of effects) this.#perform(effect);
   }
 
   #perform(effect: KeyPackageEffect): void {
     if (effect.type === "answer") return this.#answer(effect);
     const { job } = effect;
-    const end = this.#carryOut(effect).catch((error): KeyPackageEvent => ({ type: "failed", job, error }));
+    const end = this.#carryOut(effect).catch((error): KeyPackageEvent => ({
+      type: "failed",
+      job,
+      error,
+    }));
     void end.then((event) => this.#happen(event));
   }
 
@@ -158,8 +195,15 @@ export class KeyPackages {
       case "write": {
         const pool = Array.from({ length: effect.pool }, () => this.#make("pool"));
         this.#made = effect.lastResort ? [...pool, this.#make("last_resort")] : pool;
-        await this.#deps.store.batch([...this.#made.map(putKeyPackage), ...effect.forget.map(deleteKeyPackage)]);
-        return { type: "written", job, made: this.#made.map(({ own }) => bytesToHex(own.reference)) };
+        await this.#deps.store.batch([
+          ...this.#made.map(putKeyPackage),
+          ...effect.forget.map(deleteKeyPackage),
+        ]);
+        return {
+          type: "written",
+          job,
+          made: this.#made.map(({ own }) => bytesToHex(own.reference)),
+        };
       }
       case "upload":
         await this.#upload(effect.upload);
@@ -170,12 +214,18 @@ export class KeyPackages {
     }
   }
 
-  async #upload({ lastResort, replace }: Extract<KeyPackageEffect, { type: "upload" }>["upload"]): Promise<void> {
+  async #upload(
+    { lastResort, replace }: Extract<KeyPackageEffect, { type: "upload" }>["upload"],
+  ): Promise<void> {
     const { store, session } = this.#deps;
     const made = this.#made;
     this.#made = [];
-    const known = lastResort?.is === "known" ? await store.get(keyPackageKind, lastResort.id) : undefined;
-    const last = known ? keyPackageOf(known) : made.find(({ purpose }) => purpose === "last_resort");
+    const known = lastResort?.is === "known"
+      ? await store.get(keyPackageKind, lastResort.id)
+      : undefined;
+    const last = known
+      ? keyPackageOf(known)
+      : made.find(({ purpose }) => purpose === "last_resort");
     await session.call("UploadKeyPackage", {
       keyPackages: made.filter(({ purpose }) => purpose === "pool").map(({ own }) => own.message),
       lastResort: last?.own.message,

@@ -33,10 +33,15 @@ async function createBench(): Promise<Bench> {
     after: () => () => {},
     randomBytes: (length: number) => random.bytes(length),
   };
-  const store = await RecordStore.open(openMemory(createMemoryDisk(), (length) => random.bytes(length)));
+  const store = await RecordStore.open(
+    openMemory(createMemoryDisk(), (length) => random.bytes(length)),
+  );
   const uploads: Upload[] = [];
   const bench = { uploads, store, now: 1_790_000_000_000 };
-  const call = <Name extends CallName>(_operation: Name, body: RequestBody<Name>): Promise<ReplyBody<Name>> => {
+  const call = <Name extends CallName>(
+    _operation: Name,
+    body: RequestBody<Name>,
+  ): Promise<ReplyBody<Name>> => {
     uploads.push(body as Upload);
     return Promise.resolve({ stored: 0, hasLastResort: true } as ReplyBody<Name>);
   };
@@ -52,7 +57,11 @@ async function createBench(): Promise<Bench> {
   return Object.assign(bench, { keyPackages });
 }
 
-function connection(keyPackages: number, hasLastResort: boolean, keyPackagesPerAgent = 100): ConnectionInfo {
+function connection(
+  keyPackages: number,
+  hasLastResort: boolean,
+  keyPackagesPerAgent = 100,
+): ConnectionInfo {
   // Fields that the pool does not look at are left out.
   return { keyPackages, hasLastResort, limits: { keyPackagesPerAgent } } as ConnectionInfo;
 }
@@ -70,7 +79,9 @@ Deno.test("a relay that has none is given a pool and one of last resort, each va
   assert(upload);
   assertEquals([upload.keyPackages.length, upload.replace], [10, false]);
   assert(upload.lastResort);
-  for (const message of [...upload.keyPackages, upload.lastResort]) verifyKeyPackage(readKeyPackage(message), now);
+  for (const message of [...upload.keyPackages, upload.lastResort]) {
+    verifyKeyPackage(readKeyPackage(message), now);
+  }
   assertEquals((await store.list("keypackages")).length, 11);
 });
 
@@ -84,14 +95,20 @@ Deno.test("a relay that has enough is given nothing", async () => {
 Deno.test("KeyPackages whose private keys are gone are replaced", async () => {
   const { keyPackages, uploads } = await createBench();
   await settle(keyPackages, () => keyPackages.connected(connection(10, true)));
-  assertEquals(uploads.map(({ replace, keyPackages: { length } }) => [replace, length]), [[true, 10]]);
+  assertEquals(uploads.map(({ replace, keyPackages: { length } }) => [replace, length]), [[
+    true,
+    10,
+  ]]);
 });
 
 Deno.test("a relay with room for few is given few, and not more at the next connection", async () => {
   const { keyPackages, uploads } = await createBench();
   await settle(keyPackages, () => keyPackages.connected(connection(0, false, 2)));
   await settle(keyPackages, () => keyPackages.connected(connection(2, true, 2)));
-  await settle(keyPackages, () => keyPackages.low({ remaining: 1, wanted: 1, hasLastResort: true }));
+  await settle(
+    keyPackages,
+    () => keyPackages.low({ remaining: 1, wanted: 1, hasLastResort: true }),
+  );
   assertEquals(uploads.map(({ keyPackages: { length } }) => length), [2, 1]);
 });
 
@@ -99,21 +116,30 @@ Deno.test("the relay's reminder is answered with what the pool lacks, once for m
   const { keyPackages, uploads } = await createBench();
   const low = { remaining: 2, wanted: 98, hasLastResort: true };
   await settle(keyPackages, () => [low, low, low].forEach((each) => keyPackages.low(each)));
-  assertEquals(uploads.map(({ keyPackages: { length }, lastResort }) => [length, lastResort]), [[8, undefined]]);
+  assertEquals(uploads.map(({ keyPackages: { length }, lastResort }) => [length, lastResort]), [[
+    8,
+    undefined,
+  ]]);
 });
 
 Deno.test("a relay that asks without end does not fill the disk", async () => {
   const bench = await createBench();
   for (let asked = 0; asked < 12; asked++) {
     bench.now += 1000;
-    await settle(bench.keyPackages, () => bench.keyPackages.low({ remaining: 0, wanted: 100, hasLastResort: true }));
+    await settle(
+      bench.keyPackages,
+      () => bench.keyPackages.low({ remaining: 0, wanted: 100, hasLastResort: true }),
+    );
   }
   assertEquals((await bench.store.list("keypackages")).length, 100);
   const newest = bench.uploads.at(-1)?.keyPackages[0];
   assert(newest && await bench.keyPackages.find(readKeyPackage(newest).reference));
 });
 
-const entered = (group: number, epoch = 0): { groupId: Uint8Array; confirmationTag: Uint8Array } => ({
+const entered = (
+  group: number,
+  epoch = 0,
+): { groupId: Uint8Array; confirmationTag: Uint8Array } => ({
   groupId: new Uint8Array(16).fill(group),
   confirmationTag: new Uint8Array(32).fill(epoch),
 });
@@ -133,13 +159,21 @@ Deno.test("private keys go when they were used, those of last resort stay, and a
   await store.batch(await keyPackages.used(kept, entered(1)));
   assert(await keyPackages.find(kept.reference));
   for (const epoch of [0, 1]) {
-    await assertRejects(() => keyPackages.used(kept, entered(1, epoch)), MlsFault, "followed the Welcome before");
+    await assertRejects(
+      () => keyPackages.used(kept, entered(1, epoch)),
+      MlsFault,
+      "followed the Welcome before",
+    );
   }
   // Two channels are asked about at once, and written one after the other.
   for (const group of [2, 3]) await keyPackages.used(kept, entered(group));
   for (const group of [2, 3]) await store.batch(await keyPackages.usedNow(kept, entered(group)));
   for (const group of [1, 2, 3]) {
-    await assertRejects(() => keyPackages.used(kept, entered(group)), MlsFault, "followed the Welcome before");
+    await assertRejects(
+      () => keyPackages.used(kept, entered(group)),
+      MlsFault,
+      "followed the Welcome before",
+    );
   }
 
   bench.now += 31 * dayMs;

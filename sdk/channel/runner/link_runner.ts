@@ -1,6 +1,6 @@
 /**
- * Carries out what `stepLink` says: calls, timers, readings and writes, whose ends are its next events. Promises of the connection are
- * here alone.
+ * Carries out what `stepLink` says: calls, timers, readings and writes, whose ends are its next
+ * events. Promises of the connection are here alone.
  */
 import { type ChannelId, generationOf, type NoticeEnvelope } from "../../../proto/mod.ts";
 import { StaticError } from "../../base/errors.ts";
@@ -72,7 +72,10 @@ export class LinkRunner {
   readonly #state: LinkState<NoticeEnvelope>;
   readonly #steps: Steps<Event | Turn, Effect | Turn>;
   readonly #waiting = new Calls<Waited>();
-  /** Connections that have come or gone, and wait for their step: nothing flows, and no permit counts. */
+  /**
+   * Connections that have come or gone, and wait for their step: nothing flows, and no permit
+   * counts.
+   */
   #unstepped = 0;
   /** Nothing else is read, entered or founded from a `Subscribe` to its judgement. */
   #turn: { readonly call: number; readonly tag: number | undefined } | undefined;
@@ -128,7 +131,9 @@ export class LinkRunner {
   }
 
   deliver(notice: NoticeEnvelope): void {
-    if (notice.operation === "DeliverStart") return this.push({ type: "started", tag: notice.body.tag });
+    if (notice.operation === "DeliverStart") {
+      return this.push({ type: "started", tag: notice.body.tag });
+    }
     this.push({ type: "delivered", notice: noticeOf(notice) });
   }
 
@@ -175,7 +180,9 @@ export class LinkRunner {
       case "turn":
         return this.#begin(effect);
       case "read":
-        return turns.take(() => this.#parts.read(effect.notice.content, effect.permit, effect.reading));
+        return turns.take(() =>
+          this.#parts.read(effect.notice.content, effect.permit, effect.reading)
+        );
       case "wake":
         return this.#steps.wake(effect.timer, effect.afterMs);
       case "cleared":
@@ -203,7 +210,9 @@ export class LinkRunner {
     void this.#parts.found({ from: "link", finding });
   }
 
-  #acknowledge({ consumed, received }: Pick<Extract<Effect, { type: "acknowledge" }>, "consumed" | "received">): void {
+  #acknowledge(
+    { consumed, received }: Pick<Extract<Effect, { type: "acknowledge" }>, "consumed" | "received">,
+  ): void {
     const { session } = this.#deps;
     if (session.state.kind !== "online") return;
     session.acknowledge({ channelId: this.#parts.channelId, consumed, received });
@@ -223,8 +232,8 @@ export class LinkRunner {
   #ask(question: Question, call: number, about: About): void {
     const { turns } = this.#parts;
     if (question !== "stop" && question !== "subscribe") return this.#answer(question, call, about);
-    // Nothing else is read, entered or founded until it is judged: it would be worked in with an old permit. Behind what is being read:
-    // the place from which to go on is known then.
+    // Nothing else is read, entered or founded until it is judged: it would be worked in with an
+    // old permit. Behind what is being read: the place from which to go on is known then.
     turns.take(() => this.#steps.push({ type: "turn", question, call, about }));
   }
 
@@ -238,7 +247,8 @@ export class LinkRunner {
     this.#find(question, call, about).then((answer) => {
       if (answer !== undefined) this.push({ type: "answered", call, answer });
     }).catch((error) => {
-      // Anything but a refusal is a fault of ours. Of a session that is over the channel hears in another way.
+      // Anything but a refusal is a fault of ours. Of a session that is over the channel hears in
+      // another way.
       if (!(error instanceof StaticError)) return this.#parts.onFault(error);
       if (this.#deps.session.state.kind === "ended") return;
       this.push({ type: "refused", call, code: error.code, text: error.message });
@@ -246,11 +256,16 @@ export class LinkRunner {
   }
 
   /** Undefined when nobody waits for it any more. */
-  async #find(question: Question, call: number, { tag = 0, epoch = 0 }: About): Promise<Answer | undefined> {
+  async #find(
+    question: Question,
+    call: number,
+    { tag = 0, epoch = 0 }: About,
+  ): Promise<Answer | undefined> {
     const { settleStop, settleCommit, putBack, findCommit } = this.#parts;
     switch (question) {
       case "stop":
-        // Before anything comes: entries are read as by a member that is not stopped, or not at all.
+        // Before anything comes: entries are read as by a member that is not stopped, or not at
+        // all.
         await settleStop();
         return { question };
       case "open_commit":

@@ -1,6 +1,6 @@
 /**
- * Reading a notice, entering a membership or a generation, and a connection from its `Subscribe` to its judgement: each is more than one
- * step, and nothing of another comes in between.
+ * Reading a notice, entering a membership or a generation, and a connection from its `Subscribe` to
+ * its judgement: each is more than one step, and nothing of another comes in between.
  */
 
 export class Turns {

@@ -1,4 +1,7 @@
-/** The jobs of the names: making and opening memberships, reading them, and bringing what was there to rest, or to its end. */
+/**
+ * The jobs of the names: making and opening memberships, reading them, and bringing what was there
+ * to rest, or to its end.
+ */
 import type { AgentId, ChannelId, ChannelName } from "../../../proto/mod.ts";
 import { createError, isCode, StaticError } from "../../base/errors.ts";
 import { MlsFault } from "../../mls/codec.ts";
@@ -8,7 +11,13 @@ import type { EnteredChannel } from "../entering.ts";
 import type { Job, JobResult } from "../names/names_state.ts";
 import { checkWelcome } from "./welcomes.ts";
 import type { ChannelRunner } from "./channel_runner.ts";
-import { type ExpectedChannel, openChannel, prepareCreated, type PreparedChannel, prepareJoined } from "./entrances.ts";
+import {
+  type ExpectedChannel,
+  openChannel,
+  prepareCreated,
+  type PreparedChannel,
+  prepareJoined,
+} from "./entrances.ts";
 import { eraseKeys, forgetChannel, noteErasing } from "./erasing.ts";
 
 /** A Welcome, and the channel for which the relay delivered it, if it did. */
@@ -53,7 +62,8 @@ export async function doJob(job: Job, parts: NameJobParts): Promise<Done> {
       return await openWelcome(job, parts);
     case "load": {
       const before = channels.get(job.channelId);
-      // One that is over by the relay's word, or by a fault, begins anew: the relay may say something else now.
+      // One that is over by the relay's word, or by a fault, begins anew: the relay may say
+      // something else now.
       await before?.close();
       await before?.idle();
       const entered = await openChannel(job.channelId, deps);
@@ -88,7 +98,10 @@ async function openWelcome(
     try {
       const prepared = await prepareJoined(checkWelcome(welcome), entry.expected, deps);
       if (channelId !== undefined && channelId !== prepared.channelId) throw ledElsewhere();
-      return { result: { of: "open_welcome", channelId: prepared.channelId, key: prepared.key, at }, prepared };
+      return {
+        result: { of: "open_welcome", channelId: prepared.channelId, key: prepared.key, at },
+        prepared,
+      };
     } catch (error) {
       if (!(error instanceof MlsFault) && !(error instanceof StaticError)) throw error;
       failed ??= error;
@@ -98,7 +111,10 @@ async function openWelcome(
 }
 
 function ledElsewhere(): StaticError {
-  return createError("mls_error", "Cannot join: the Welcome leads into another channel than the one that sent it");
+  return createError(
+    "mls_error",
+    "Cannot join: the Welcome leads into another channel than the one that sent it",
+  );
 }
 
 /** One that the relay does not know any more has nobody that would miss us. */
@@ -124,9 +140,13 @@ async function wayOutOf(
   }
 }
 
-/** The statement would be about a leaf that it may not have any more: then it stays a member, without keys. */
+/**
+ * The statement would be about a leaf that it may not have any more: then it stays a member,
+ * without keys.
+ */
 function unsettled(name: ChannelName): StaticError {
-  const text = `Cannot leave: channel "${name}" has ended here before it was known what became of this agent's last ` +
+  const text =
+    `Cannot leave: channel "${name}" has ended here before it was known what became of this agent's last ` +
     `change; open it again with channel("${name}"), and leave then`;
   return createError("not_allowed", text);
 }

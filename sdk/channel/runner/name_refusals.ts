@@ -16,7 +16,10 @@ export interface Refused {
   readonly over: StaticError | undefined;
 }
 
-export function refusalError(why: Refusal, { name, action, isLeaving, other, over }: Refused): StaticError {
+export function refusalError(
+  why: Refusal,
+  { name, action, isLeaving, other, over }: Refused,
+): StaticError {
   switch (why) {
     case "in_already":
       return inAlready(name);
@@ -32,11 +35,13 @@ export function refusalError(why: Refusal, { name, action, isLeaving, other, ove
         "Cannot join: this agent is about to enter another channel with the KeyPackage of this Welcome; ask for another Welcome",
       );
     case "not_here": {
-      const text = `This agent is in no channel "${name}"; create it, or join it with an invite token or a Welcome`;
+      const text =
+        `This agent is in no channel "${name}"; create it, or join it with an invite token or a Welcome`;
       return createError("not_found", text);
     }
     case "keys_lost": {
-      const text = `The store has lost the keys of channel "${name}"; join it again with an invite token, or close it`;
+      const text =
+        `The store has lost the keys of channel "${name}"; join it again with an invite token, or close it`;
       return createError("not_found", text);
     }
     case "not_at_relay":
@@ -57,7 +62,8 @@ export function inAlready(name: ChannelName): StaticError {
 }
 
 function inHidden(name: ChannelName): StaticError {
-  const text = `This agent is in another channel "${name}", which its guest pass or key is not for; leave that one ` +
+  const text =
+    `This agent is in another channel "${name}", which its guest pass or key is not for; leave that one ` +
     "with the link or key by which it came there, or use another agent (dataDir)";
   return createError("name_taken", text, { channel: name });
 }
@@ -67,10 +73,14 @@ function forgotten(name: ChannelName): StaticError {
   const text =
     `This agent has the keys of a channel "${name}" that is over, as the relay says. If that is so, forget it with ` +
     `closeChannel("${name}"), or in a shell with: static channel close ${name}. Then try again`;
-  return createError("name_taken", text); // without the channel: this agent is not in it, by the relay's word
+  // without the channel: this agent is not in it, by the relay's word
+  return createError("name_taken", text);
 }
 
-/** Anybody can make a group, or a channel, of an id that is known: it must not take the place of another channel's keys. */
+/**
+ * Anybody can make a group, or a channel, of an id that is known: it must not take the place of
+ * another channel's keys.
+ */
 function underOther(other: ChannelName): StaticError {
   const text =
     `This leads into channel "${other}", in which this agent is, under another name; ask for another Welcome`;

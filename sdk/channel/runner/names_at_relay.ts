@@ -1,13 +1,30 @@
-/** Channels by their name, as the relay has them, and the nonce of a creation that it has not answered. */
+/**
+ * Channels by their name, as the relay has them, and the nonce of a creation that it has not
+ * answered.
+ */
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
-import { type ChannelId, type ChannelName, limits, parseChannelName, type ReplyBody } from "../../../proto/mod.ts";
+import {
+  type ChannelId,
+  type ChannelName,
+  limits,
+  parseChannelName,
+  type ReplyBody,
+} from "../../../proto/mod.ts";
 import { createError, isCode, type StaticError } from "../../base/errors.ts";
 import type { RelaySession } from "../../session/relay_session.ts";
-import { decodeFields, encodeFields, type RecordChange, type RecordStore } from "../../store/mod.ts";
+import {
+  decodeFields,
+  encodeFields,
+  type RecordChange,
+  type RecordStore,
+} from "../../store/mod.ts";
 import type { Answer, Request } from "../names/names_state.ts";
 
 const creating = "creating";
-/** Of the list of an account's channels: half a million of them. A relay that has more to say does not end. */
+/**
+ * Of the list of an account's channels: half a million of them. A relay that has more to say does
+ * not end.
+ */
 const maxPages = 1000;
 
 export type Asking = Pick<RelaySession, "call">;
@@ -21,9 +38,15 @@ export async function askOfNames(
     case "CreateChannel":
       return await createAtRelay(request, session);
     case "ListChannels":
-      return { of: request.of, channelId: (await summaryAtRelay(request.name, session))?.channelId };
+      return {
+        of: request.of,
+        channelId: (await summaryAtRelay(request.name, session))?.channelId,
+      };
     case "ListMembers":
-      return { of: request.of, isNew: (await session.call(request.of, { channelId: request.channelId })).epoch === 0 };
+      return {
+        of: request.of,
+        isNew: (await session.call(request.of, { channelId: request.channelId })).epoch === 0,
+      };
     case "CloseChannel":
       await session.call(request.of, { channelId: request.channelId });
       return { of: request.of };
@@ -35,7 +58,10 @@ async function createAtRelay(
   session: Asking,
 ): Promise<Answer> {
   try {
-    const { channelId, duplicate } = await session.call("CreateChannel", { name, nonce: hexToBytes(nonce) });
+    const { channelId, duplicate } = await session.call("CreateChannel", {
+      name,
+      nonce: hexToBytes(nonce),
+    });
     return { of: "CreateChannel", channelId, isRepeated: duplicate };
   } catch (error) {
     throw isCode(error, "name_taken") ? await heldByOthers(name, error, session) : error;
@@ -49,7 +75,9 @@ export function putNonce(name: ChannelName, nonce: string | undefined): RecordCh
 }
 
 /** One that cannot be read is made anew. */
-export async function readNonces(store: Pick<RecordStore, "list">): Promise<Partial<Record<ChannelName, string>>> {
+export async function readNonces(
+  store: Pick<RecordStore, "list">,
+): Promise<Partial<Record<ChannelName, string>>> {
   const nonces: Partial<Record<ChannelName, string>> = {};
   for (const { id, value } of await store.list(creating, () => {})) {
     nonces[parseChannelName(id)] = bytesToHex(decodeFields(value, creating).bytes(0));
@@ -75,7 +103,9 @@ async function heldByOthers(
 function sizeInWords(found: Summary | undefined): string {
   if (found === undefined) return "";
   const { members, createdAtMs } = found;
-  return `, with ${members} ${members === 1 ? "member" : "members"}, since ${new Date(createdAtMs).toISOString()}`;
+  return `, with ${members} ${members === 1 ? "member" : "members"}, since ${
+    new Date(createdAtMs).toISOString()
+  }`;
 }
 
 type Summary = ReplyBody<"ListChannels">["channels"][number];
@@ -84,11 +114,17 @@ type Summary = ReplyBody<"ListChannels">["channels"][number];
 async function summaryAtRelay(name: ChannelName, session: Asking): Promise<Summary | undefined> {
   let after: ChannelId | undefined;
   for (let page = 0; page < maxPages; page++) {
-    const { channels, more } = await session.call("ListChannels", { after, limit: limits.channelsPerPage });
+    const { channels, more } = await session.call("ListChannels", {
+      after,
+      limit: limits.channelsPerPage,
+    });
     const found = channels.find((channel) => channel.name === name && channel.owned);
     if (found !== undefined) return found;
     after = channels.at(-1)?.channelId;
     if (!more || after === undefined) return undefined;
   }
-  throw createError("protocol_error", `The relay's list of channels does not end after ${maxPages} pages`);
+  throw createError(
+    "protocol_error",
+    `The relay's list of channels does not end after ${maxPages} pages`,
+  );
 }

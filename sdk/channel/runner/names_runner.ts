@@ -1,7 +1,7 @@
 /**
- * Carries out what `stepNames` says: writes, calls, jobs, and the machines of channels, which begin and end by it. Its queue is the
- * agent's, and of the same kind as a channel's. The bytes that belong to the state (Welcomes, memberships that are not written yet)
- * lie here, by its numbers.
+ * Carries out what `stepNames` says: writes, calls, jobs, and the machines of channels, which begin
+ * and end by it. Its queue is the agent's, and of the same kind as a channel's. The bytes that
+ * belong to the state (Welcomes, memberships that are not written yet) lie here, by its numbers.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { AgentId, ChannelId, ChannelName } from "../../../proto/mod.ts";
@@ -77,7 +77,9 @@ interface Operation {
   readonly receive: boolean;
   readonly entry: Entry | undefined;
   /** The channel that is left, and the member that owns it then. */
-  readonly left: { readonly channel: ChannelRunner; readonly successor: AgentId | undefined } | undefined;
+  readonly left:
+    | { readonly channel: ChannelRunner; readonly successor: AgentId | undefined }
+    | undefined;
   /** Of the channels that it would enter. */
   readonly channelIds: ChannelId[];
   /** The answer to it. */
@@ -137,7 +139,10 @@ export class NamesRunner {
     this.#deps = deps;
     this.#channels = channels;
     this.#state = restoreNames(kept);
-    const queue = new ChannelQueue((ms, run) => deps.runtime.after(ms, run), (fault) => this.#fail(fault));
+    const queue = new ChannelQueue(
+      (ms, run) => deps.runtime.after(ms, run),
+      (fault) => this.#fail(fault),
+    );
     this.#steps = queue.add({
       step: (happening) => this.#step(happening),
       perform: (doing) => this.#do(doing),
@@ -173,13 +178,18 @@ export class NamesRunner {
 
   /** The name under which this agent is in a channel. */
   nameOf(channelId: ChannelId): ChannelName | undefined {
-    return this.#all().find(([, { slot }]) => "channelId" in slot && slot.channelId === channelId)?.[0];
+    return this.#all().find(([, { slot }]) => "channelId" in slot && slot.channelId === channelId)
+      ?.[0];
   }
 
-  /** The channel that works under this name. It costs no step: a program may send each message by the name. */
+  /**
+   * The channel that works under this name. It costs no step: a program may send each message by
+   * the name.
+   */
   running(name: string): ChannelRunner | undefined {
     if (this.#over !== undefined || this.#state.stage !== "working") return undefined;
-    const slot = this.#state.names[name as ChannelName]?.slot; // cast: a name that no parser has accepted is not in there
+    // cast: a name that no parser has accepted is not in there
+    const slot = this.#state.names[name as ChannelName]?.slot;
     const channel = slot?.at === "open" ? this.#channels.get(slot.channelId) : undefined;
     return channel?.over === undefined ? channel : undefined;
   }
@@ -223,9 +233,13 @@ export class NamesRunner {
       (operation) => ({ type: "called", name, by: { type: "check", operation } }),
       {},
       (result) => {
-        const { before, isStuck } = result.type === "may_ask" ? result : { before: undefined, isStuck: false };
+        const { before, isStuck } = result.type === "may_ask"
+          ? result
+          : { before: undefined, isStuck: false };
         const slot = this.#state.names[name]?.slot;
-        const stuck = isStuck && slot?.at === "open" ? this.#channels.get(slot.channelId) : undefined;
+        const stuck = isStuck && slot?.at === "open"
+          ? this.#channels.get(slot.channelId)
+          : undefined;
         return { before, stuck };
       },
     );
@@ -248,7 +262,9 @@ export class NamesRunner {
   /** No call begins any more. Resolves when no machine does either. */
   finish(): Promise<void> {
     if (this.#over !== undefined) return Promise.resolve();
-    return this.#finishing.begin((finishing) => this.#steps.push({ event: { type: "finish" }, finishing }));
+    return this.#finishing.begin((finishing) =>
+      this.#steps.push({ event: { type: "finish" }, finishing })
+    );
   }
 
   /** Resolves when every machine has ended, and nothing of the names is under way. */
@@ -278,14 +294,23 @@ export class NamesRunner {
     const { write, effects } = stepNames(state, event, this.#factsOf(unwritten));
     const goOn = (): Doing[] => {
       this.#state = state;
-      return [...effects.map((effect) => ({ effect, fault, unwritten })), { effect: "stepped", finishing }];
+      return [...effects.map((effect) => ({ effect, fault, unwritten })), {
+        effect: "stepped",
+        finishing,
+      }];
     };
     if (write.length === 0) return { effects: goOn() };
     const step = { write, happening, unwritten };
-    return { effects: [], written: this.#write(write).then(goOn, (failure) => this.#stepWithout(failure, step)) };
+    return {
+      effects: [],
+      written: this.#write(write).then(goOn, (failure) => this.#stepWithout(failure, step)),
+    };
   }
 
-  /** Nothing was written, and the store goes on: the calls that cannot do without it fail, and the step is another one. */
+  /**
+   * Nothing was written, and the store goes on: the calls that cannot do without it fail, and the
+   * step is another one.
+   */
   #stepWithout(
     failure: unknown,
     { write, happening, unwritten }: Refused,
@@ -353,7 +378,10 @@ export class NamesRunner {
       (answer) => this.#steps.push({ event: { type: "answered", call, answer } }),
       (error) => {
         const { code } = toStaticError(error, "asking the relay");
-        this.#steps.push({ event: { type: "refused", call, code }, fault: this.#explained(request, error) });
+        this.#steps.push({
+          event: { type: "refused", call, code },
+          fault: this.#explained(request, error),
+        });
       },
     );
   }
@@ -381,8 +409,10 @@ export class NamesRunner {
 
   #work(job: number, work: Job): void {
     const [deps, channels] = [this.#deps, this.#channels];
-    const entryOf = (operation: number): Entry | undefined => this.#operations.get(operation)?.entry;
-    const successorOf = (operation: number): AgentId | undefined => this.#operations.get(operation)?.left?.successor;
+    const entryOf = (operation: number): Entry | undefined =>
+      this.#operations.get(operation)?.entry;
+    const successorOf = (operation: number): AgentId | undefined =>
+      this.#operations.get(operation)?.left?.successor;
     doJob(work, { deps, channels, entryOf, successorOf, heldKeys: () => this.#heldKeys() }).then(
       ({ result, prepared, entered }) => {
         if (prepared !== undefined) this.#prepared.set(job, prepared);
@@ -400,15 +430,18 @@ export class NamesRunner {
   #begin(effect: Extract<NamesEffect, { readonly type: "begin" }>): void {
     const { membership, operation, from } = effect;
     const entered = this.#entered.get(from);
-    if (entered === undefined) throw new TypeError("A machine begins of a membership that is not here");
+    if (entered === undefined) {
+      throw new TypeError("A machine begins of a membership that is not here");
+    }
     this.#entered.delete(from);
     try {
       this.#workOn(entered, effect);
     } catch (fault) {
       this.#failCall(operation, fault);
       const channel = this.#machine(membership);
-      if (channel === undefined) this.#steps.push({ event: { type: "over", membership, leaving: [] } });
-      else channel.die(fault);
+      if (channel === undefined) {
+        this.#steps.push({ event: { type: "over", membership, leaving: [] } });
+      } else channel.die(fault);
     }
   }
 
@@ -441,12 +474,17 @@ export class NamesRunner {
     channel.rooms.departure.leave(operation, this.#operations.get(operation)?.left?.successor);
   }
 
-  #settle({ operation, result }: Extract<NamesEffect, { readonly type: "settle" }>, { fault, unwritten }: Why): void {
+  #settle(
+    { operation, result }: Extract<NamesEffect, { readonly type: "settle" }>,
+    { fault, unwritten }: Why,
+  ): void {
     if (result.type === "failed") return this.#failCall(operation, fault);
     if (result.type === "unwritten") return this.#failCall(operation, unwritten.get(operation));
     const called = this.#operations.get(operation);
     if (called === undefined) return;
-    if (result.type === "refused") return this.#failCall(operation, this.#refusalOf(called, result.why));
+    if (result.type === "refused") {
+      return this.#failCall(operation, this.#refusalOf(called, result.why));
+    }
     this.#operations.delete(operation);
     this.#calls.settle(operation, called.read(result));
   }
@@ -456,7 +494,13 @@ export class NamesRunner {
     const others = channelIds.map((channelId) => this.#holderOf(channelId));
     const other = others.find((each) => each !== undefined && each !== name);
     const isLeaving = event.type === "close" || event.by.type === "leave";
-    return refusalError(why, { name, action: actionOf(event), isLeaving, other, over: left?.channel.over });
+    return refusalError(why, {
+      name,
+      action: actionOf(event),
+      isLeaving,
+      other,
+      over: left?.channel.over,
+    });
   }
 
   #failCall(operation: number, why: unknown): void {
@@ -484,12 +528,18 @@ export class NamesRunner {
   /** The name that has this channel, or is about to. */
   #holderOf(channelId: ChannelId): ChannelName | undefined {
     return this.#all().find(([, { slot, turn }]) =>
-      [slot, turn].some((each) => each !== undefined && "channelId" in each && each.channelId === channelId)
+      [slot, turn].some((each) =>
+        each !== undefined && "channelId" in each && each.channelId === channelId
+      )
     )?.[0];
   }
 
   #heldKeys(): ReadonlySet<string> {
-    return new Set(this.#all().flatMap(([, { turn }]) => turn !== undefined && "key" in turn ? turn.key ?? [] : []));
+    return new Set(
+      this.#all().flatMap(([, { turn }]) =>
+        turn !== undefined && "key" in turn ? turn.key ?? [] : []
+      ),
+    );
   }
 
   /** Memberships of jobs that no turn waits for any more. */

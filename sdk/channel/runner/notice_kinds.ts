@@ -1,4 +1,7 @@
-/** Notices of the relay as the connection sees them: entries of the log or words, and how much room they take in the window. */
+/**
+ * Notices of the relay as the connection sees them: entries of the log or words, and how much room
+ * they take in the window.
+ */
 import type { NoticeEnvelope } from "../../../proto/mod.ts";
 import type { Notice, Taken } from "../connection/link_state.ts";
 import type { LogEntry } from "../reading/reading_state.ts";
@@ -12,7 +15,11 @@ const words: ReadonlySet<NoticeEnvelope["operation"]> = new Set([
 ]);
 
 export function noticeOf(content: NoticeEnvelope): Notice<NoticeEnvelope> {
-  return { kind: words.has(content.operation) ? "word" : "entry", content, bytes: bytesOf(content) };
+  return {
+    kind: words.has(content.operation) ? "word" : "entry",
+    content,
+    bytes: bytesOf(content),
+  };
 }
 
 /** The least that the relay counts for an entry of another kind. */

@@ -1,4 +1,7 @@
-/** Words of the relay about a channel, when their turn has come: entries are read, the rest goes to those that it is for. */
+/**
+ * Words of the relay about a channel, when their turn has come: entries are read, the rest goes to
+ * those that it is for.
+ */
 import type { Door } from "./door.ts";
 import type { LinkRunnerParts } from "./link_runner.ts";
 import type { Rooms } from "./rooms.ts";

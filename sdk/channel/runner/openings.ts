@@ -1,4 +1,7 @@
-/** Welcomes that are opened with our keys. Whatever somebody wrote into one, it harms nobody: it is worth nothing, and that is why. */
+/**
+ * Welcomes that are opened with our keys. Whatever somebody wrote into one, it harms nobody: it is
+ * worth nothing, and that is why.
+ */
 import type { OwnersChange } from "../../../proto/mod.ts";
 import { type BaseEpoch, pskOf } from "../../mls/base_epoch.ts";
 import type { Epoch } from "../../mls/epoch.ts";
@@ -43,7 +46,9 @@ export function openFounding(
     };
     const memberDeps = { ...memberDepsOf(deps, trust.policy), findPsk: pskOf(base) };
     const expected = { channelId, name, inviter: sender, known };
-    const group = await memberDeps.carryOut(Group.beginJoin(offered.welcome, own, memberDeps, expected));
+    const group = await memberDeps.carryOut(
+      Group.beginJoin(offered.welcome, own, memberDeps, expected),
+    );
     const why = judgeOpened(group, entry, base);
     if (why !== undefined) return why;
     await deps.keyPackages.used(own, group.identifiers);
@@ -68,10 +73,22 @@ export function openWelcome(
   return opening(async () => {
     const own = await deps.keyPackages.findFor(welcome.welcome);
     const { formerEpoch } = anchorOf(await readRecords(deps.store, channelId));
-    const members = knownMembers(membership, { stopped: recovery.stopped, formerEpoch }, deps.agentId);
-    const expected = { channelId, name, inviter: welcome.sender, known: membership.group.binding, members };
+    const members = knownMembers(
+      membership,
+      { stopped: recovery.stopped, formerEpoch },
+      deps.agentId,
+    );
+    const expected = {
+      channelId,
+      name,
+      inviter: welcome.sender,
+      known: membership.group.binding,
+      members,
+    };
     const memberDeps = memberDepsOf(deps, trust.policy);
-    const group = await memberDeps.carryOut(Group.beginJoin(welcome.welcome, own, memberDeps, expected));
+    const group = await memberDeps.carryOut(
+      Group.beginJoin(welcome.welcome, own, memberDeps, expected),
+    );
     const maker = group.members().find(({ agentId }) => agentId === welcome.sender);
     if (maker === undefined) throw new TypeError("The maker of a Welcome is not in its group");
     const why = judgeReturn({ group, maker, welcome }, recovery, membership);

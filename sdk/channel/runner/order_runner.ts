@@ -1,6 +1,6 @@
 /**
- * Carries out what `stepOrder` finds. Its steps write nothing and wait for nothing, so they are made at once; what is known goes to
- * disk with others' writes.
+ * Carries out what `stepOrder` finds. Its steps write nothing and wait for nothing, so they are
+ * made at once; what is known goes to disk with others' writes.
  */
 import { type AgentId, type LogWord, readMessageWord } from "../../../proto/mod.ts";
 import type { LongHash } from "../../mls/crypto/long_hash.ts";
@@ -64,8 +64,16 @@ export class OrderRunner {
     { sequence, epoch }: { readonly sequence: number; readonly epoch: number },
     entry: LogEntry | undefined,
   ): void {
-    if (entry?.operation === "DeliverMessage" && entry.body.sequence === sequence && entry.body.epoch === epoch) {
-      return this.#step({ type: "passed", sequence, epoch, digest: this.#parts.longHash(entry.body.ciphertext) });
+    if (
+      entry?.operation === "DeliverMessage" && entry.body.sequence === sequence &&
+      entry.body.epoch === epoch
+    ) {
+      return this.#step({
+        type: "passed",
+        sequence,
+        epoch,
+        digest: this.#parts.longHash(entry.body.ciphertext),
+      });
     }
     const isGap = entry?.operation === "DeliverGap" && entry.body.lastSequence === sequence;
     this.#step({ type: "passed", sequence, epoch, isGap });
@@ -105,7 +113,10 @@ export class OrderRunner {
 
   // On disk
 
-  /** To be written with this position. While the disk knows that we send, nothing: killed then, we are not sure anyway. */
+  /**
+   * To be written with this position. While the disk knows that we send, nothing: killed then, we
+   * are not sure anyway.
+   */
   changesAt(position: number): RecordChange[] {
     return this.#state.isOpen ? [] : [this.#recordAt(position)];
   }

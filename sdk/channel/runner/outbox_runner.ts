@@ -1,6 +1,6 @@
 /**
- * Carries out what `stepOutbox` says: sealing, calls, timers and writes, whose ends are its next events. Plaintext is in memory only.
- * Promises of messages on their way out are here alone.
+ * Carries out what `stepOutbox` says: sealing, calls, timers and writes, whose ends are its next
+ * events. Plaintext is in memory only. Promises of messages on their way out are here alone.
  */
 import { binaryIdFromBytes, limits, type MessageId } from "../../../proto/mod.ts";
 import { createError, type StaticError } from "../../base/errors.ts";
@@ -121,7 +121,10 @@ export class OutboxRunner {
 
   /** The highest counter that this agent may have used, and how many keys of this epoch. */
   get sent(): { readonly counter: number; readonly usedKeys: number } {
-    return { counter: this.#state.counters.last, usedKeys: this.#parts.membership.durable.usedKeys };
+    return {
+      counter: this.#state.counters.last,
+      usedKeys: this.#parts.membership.durable.usedKeys,
+    };
   }
 
   get size(): { readonly waiting: number; readonly underWay: number } {
@@ -154,7 +157,11 @@ export class OutboxRunner {
     });
   }
 
-  #messageOf(given: Given, order: number, { id, group, alone, queue }: PostOptions): Message<Given> {
+  #messageOf(
+    given: Given,
+    order: number,
+    { id, group, alone, queue }: PostOptions,
+  ): Message<Given> {
     const { content, timeoutMs } = given;
     const isAlone = alone === true || (id !== undefined && group === undefined);
     return {
@@ -181,7 +188,10 @@ export class OutboxRunner {
     return this.#calls.begin((operation) => this.#steps.push({ type: "when_empty", operation }));
   }
 
-  /** We joined anew: counters begin anew, for us and for those who count. Messages on their way keep their ids. */
+  /**
+   * We joined anew: counters begin anew, for us and for those who count. Messages on their way keep
+   * their ids.
+   */
   restart(): Promise<void> {
     return this.#calls.begin((operation) => this.#steps.push({ type: "entered", operation }));
   }
@@ -193,7 +203,10 @@ export class OutboxRunner {
     this.#steps.push({ type: "over" });
   }
 
-  /** The channel is closed here. Counters that were reserved and not used are given back, so that nobody wonders about them. */
+  /**
+   * The channel is closed here. Counters that were reserved and not used are given back, so that
+   * nobody wonders about them.
+   */
   close(): Promise<void> {
     return this.#calls.begin((operation) => this.#steps.push({ type: "closing", operation }));
   }
@@ -206,12 +219,15 @@ export class OutboxRunner {
     if (this.#over !== undefined) return this.#over;
     const { state } = this.#deps.session;
     if (state.kind === "ended") {
-      return state.error ?? createError("transport_error", "Cannot send: the client was closed; connect again");
+      return state.error ??
+        createError("transport_error", "Cannot send: the client was closed; connect again");
     }
     if (content.length === 0) {
       return createError("invalid_request", "Cannot send an empty payload; send at least a byte");
     }
-    const most = state.kind === "online" ? state.connection.limits.payloadBytes : limits.payloadBytes;
+    const most = state.kind === "online"
+      ? state.connection.limits.payloadBytes
+      : limits.payloadBytes;
     const length = content.length > most ? contentLength(content) : content.length;
     if (length > most) {
       const text = `Cannot send ${length} bytes: a payload has at most ${most}; send it in parts`;
@@ -220,7 +236,10 @@ export class OutboxRunner {
     const { messages, bytes } = this.#unstepped;
     if (!isFull(this.#state, messages + 1, bytes + content.length)) return undefined;
     const { waiting } = this.size;
-    return createError("queue_full", `Cannot send: ${waiting} messages wait already; wait for some of them`);
+    return createError(
+      "queue_full",
+      `Cannot send: ${waiting} messages wait already; wait for some of them`,
+    );
   }
 
   #abort(order: number, given: Given): void {
@@ -272,15 +291,22 @@ export class OutboxRunner {
       case "settle":
         return this.#calls.settle(effect.operation);
       case "dropped":
-        return this.#parts.order.dropped({ counter: effect.counter, epoch: effect.epoch }, effect.mayStand);
+        return this.#parts.order.dropped(
+          { counter: effect.counter, epoch: effect.epoch },
+          effect.mayStand,
+        );
       case "accepted":
-        for (const message of effect.messages) if (message.caller === "waits") settle(message, true);
+        for (const message of effect.messages) {
+          if (message.caller === "waits") settle(message, true);
+        }
         return;
       case "queued":
         return settle(effect.message, false);
       case "rejected":
         forget(effect.message.given);
-        return effect.message.given.reject(this.#wordsOf(effect.why, effect.message.given.timeoutMs));
+        return effect.message.given.reject(
+          this.#wordsOf(effect.why, effect.message.given.timeoutMs),
+        );
       case "undelivered": {
         const { message } = this.#wordsOf(effect.why, 0);
         return this.#parts.health.report("undelivered", `A queued message was lost: ${message}`);
@@ -303,7 +329,8 @@ export class OutboxRunner {
   #ask(call: number, id: MessageId): void {
     standsInLog(id, { membership: this.#parts.membership, session: this.#deps.session }).then(
       (stands) => this.#steps.push({ type: "asked", call, stands }),
-      (error) => this.#steps.push({ type: "refused", call, why: toStaticError(error, "Cannot send") }),
+      (error) =>
+        this.#steps.push({ type: "refused", call, why: toStaticError(error, "Cannot send") }),
     );
   }
 
@@ -329,16 +356,22 @@ export class OutboxRunner {
     order.departs(sealed, message);
     const request = { channelId, epoch, messageId: bundle.id, ciphertext: message };
     const { doesRelayBundle } = this.#sealer;
-    this.#deps.session.call("SendMessage", doesRelayBundle ? { ...request, run: this.#run } : request).then(
+    this.#deps.session.call(
+      "SendMessage",
+      doesRelayBundle ? { ...request, run: this.#run } : request,
+    ).then(
       ({ duplicate, sequence }) => {
         const { fate } = bundle;
-        const isOurs = !duplicate || (fate.at === "under_way" && fate.since === this.#state.counters.life);
-        // One that an earlier process or membership has sent stands there under another counter, and with other bytes.
+        const isOurs = !duplicate ||
+          (fate.at === "under_way" && fate.since === this.#state.counters.life);
+        // One that an earlier process or membership has sent stands there under another counter,
+        // and with other bytes.
         if (isOurs) order.stands(sealed, sequence);
         else order.dropped(sealed, false);
         this.#steps.push({ type: "taken", call, isDuplicate: duplicate });
       },
-      (error) => this.#steps.push({ type: "refused", call, why: toStaticError(error, "Cannot send") }),
+      (error) =>
+        this.#steps.push({ type: "refused", call, why: toStaticError(error, "Cannot send") }),
     );
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Carries out what `stepPosition` says: writes, timers, and what follows a write. The changes themselves wait here. Promises of the
- * application's progress are here alone.
+ * Carries out what `stepPosition` says: writes, timers, and what follows a write. The changes
+ * themselves wait here. Promises of the application's progress are here alone.
  */
 import type { ChannelId } from "../../../proto/mod.ts";
 import { createError } from "../../base/errors.ts";
@@ -19,11 +19,12 @@ import { type ChannelStore, putPosition } from "../records.ts";
 import { Calls } from "./calls.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
 
-const notWritten = "The channel ended before the acknowledgement was on disk; the message comes again";
+const notWritten =
+  "The channel ended before the acknowledgement was on disk; the message comes again";
 
 /**
- * To be written. A function is asked when it is written, and once however often it was noted: others may write the same record before
- * that, and it may have nothing to say any more.
+ * To be written. A function is asked when it is written, and once however often it was noted:
+ * others may write the same record before that, and it may have nothing to say any more.
  */
 export type Noted = RecordChange | (() => RecordChange | undefined);
 
@@ -48,7 +49,10 @@ export class PositionRunner {
   readonly #facts: PositionFacts;
   readonly #steps: Steps<PositionEvent, PositionEffect>;
   readonly #waiting = new Calls();
-  /** For the next write, whatever stands in the queue before it: the position of that moment is behind them. */
+  /**
+   * For the next write, whatever stands in the queue before it: the position of that moment is
+   * behind them.
+   */
   readonly #changes = new Set<Noted>();
   /** Messages that are noted, and wait for their step while another room writes. */
   #unstepped = 0;
@@ -73,7 +77,10 @@ export class PositionRunner {
     return this.#state.durable;
   }
 
-  /** The last entry that we may have acknowledged. While our place was in another log, that may be any of this one. */
+  /**
+   * The last entry that we may have acknowledged. While our place was in another log, that may be
+   * any of this one.
+   */
   get reached(): number {
     return this.#state.isVoid ? Infinity : this.#state.durable;
   }
@@ -88,16 +95,23 @@ export class PositionRunner {
     return isFarAhead(this.ahead);
   }
 
-  /** The application is done with something, or the log moved on past entries that are not for it. */
+  /**
+   * The application is done with something, or the log moved on past entries that are not for it.
+   */
   note(changes: readonly Noted[] = [], messages = 0): void {
     for (const change of changes) this.#changes.add(change);
     this.#unstepped += messages;
     this.#steps.push({ type: "noted", changes: changes.length, messages });
   }
 
-  /** Resolves when what was noted so far is on disk, and rejects with `StaticError` when it will not be. Urgent: without a rest. */
+  /**
+   * Resolves when what was noted so far is on disk, and rejects with `StaticError` when it will not
+   * be. Urgent: without a rest.
+   */
   written({ isUrgent = false }: { readonly isUrgent?: boolean } = {}): Promise<void> {
-    return this.#waiting.begin((operation) => this.#steps.push({ type: "asked", operation, isUrgent }));
+    return this.#waiting.begin((operation) =>
+      this.#steps.push({ type: "asked", operation, isUrgent })
+    );
   }
 
   /** Resolves when what was noted so far is on disk, or will not be. */
@@ -105,12 +119,18 @@ export class PositionRunner {
     return this.written({ isUrgent: true }).catch(() => {});
   }
 
-  /** The relay's log goes on behind this entry, which may be before the place where we were. The place is written again. */
+  /**
+   * The relay's log goes on behind this entry, which may be before the place where we were. The
+   * place is written again.
+   */
   lose(position: number): void {
     this.#steps.push({ type: "lost", position });
   }
 
-  /** The position is void, because it belongs to another log. Pending writes do not count for this one. */
+  /**
+   * The position is void, because it belongs to another log. Pending writes do not count for this
+   * one.
+   */
   forget(): void {
     this.#steps.push({ type: "forgotten" });
   }
@@ -153,7 +173,10 @@ export class PositionRunner {
   /** The queue goes on meanwhile: no message waits for the disk. */
   #write(call: number, hasPosition: boolean): void {
     const { channelId, store, position, alongside } = this.#parts;
-    const changes = Array.from(this.#changes, (change) => typeof change === "function" ? change() : change)
+    const changes = Array.from(
+      this.#changes,
+      (change) => typeof change === "function" ? change() : change,
+    )
       .filter((change) => change !== undefined);
     this.#changes.clear();
     if (hasPosition) {

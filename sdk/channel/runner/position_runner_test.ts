@@ -57,7 +57,9 @@ function createBench(): Bench {
     store: {
       batch: (changes) => {
         bench.writes.push([...changes]);
-        return bench.fail ? Promise.reject(new Error("disk full")) : new Promise((done) => waiting.push(done));
+        return bench.fail
+          ? Promise.reject(new Error("disk full"))
+          : new Promise((done) => waiting.push(done));
       },
     },
     alongside: () => [],
@@ -73,8 +75,14 @@ function createBench(): Bench {
   return Object.assign(bench, { progress, holdUp });
 }
 
-const change = (id: string): RecordChange => ({ type: "put", kind: "test", id, value: new Uint8Array(1) });
-const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0)); // wait: one turn of the event loop
+const change = (id: string): RecordChange => ({
+  type: "put",
+  kind: "test",
+  id,
+  value: new Uint8Array(1),
+});
+// wait: one turn of the event loop
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 Deno.test("a change that others may write too is the one of the moment of its write", async () => {
   const bench = createBench();
@@ -283,7 +291,11 @@ Deno.test("those who wait while something is written wait for each other, and go
   );
   bench.wake(4);
   await turn();
-  assertEquals(bench.writes.map((changes) => changes.length), [2, 3], "both changes and the position");
+  assertEquals(
+    bench.writes.map((changes) => changes.length),
+    [2, 3],
+    "both changes and the position",
+  );
   bench.settle();
   await turn();
   ask("d");

@@ -1,6 +1,7 @@
 /**
- * Tells those who listen to a client's events when the plan's messages of this month are used to 80 %, and when they are used
- * up. The API is asked once at the beginning and then every ten minutes, and only while somebody listens.
+ * Tells those who listen to a client's events when the plan's messages of this month are used to 80
+ * %, and when they are used up. The API is asked once at the beginning and then every ten minutes,
+ * and only while somebody listens.
  */
 import type { Usage } from "../../../proto/mod.ts";
 import type { Runtime } from "../../base/runtime.ts";

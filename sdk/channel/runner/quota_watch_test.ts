@@ -16,7 +16,16 @@ function usage(used: number, startMs = 1): Usage {
 
 Deno.test("80 % and 100 % of the plan's messages are told once a month, and nothing after the end", async () => {
   const clock = new SimulatedClock();
-  const answers = [usage(10), usage(800), undefined, usage(900), usage(1000), usage(1000), usage(5, 2), usage(801, 2)];
+  const answers = [
+    usage(10),
+    usage(800),
+    undefined,
+    usage(900),
+    usage(1000),
+    usage(1000),
+    usage(5, 2),
+    usage(801, 2),
+  ];
   const told: QuotaEvent[] = [];
   let asked = 0;
   new QuotaWatch({

@@ -1,4 +1,7 @@
-/** The rooms around reading: the parts that its runner is given, and the facts that a step learns from them. */
+/**
+ * The rooms around reading: the parts that its runner is given, and the facts that a step learns
+ * from them.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
   type AgentId,

@@ -1,6 +1,7 @@
 /**
- * Carries out what `stepReading` says: opens messages, follows commits, asks the log, and tells the channel. The link gives it one
- * entry after the other, and is told when nothing of it is left to do. A message waits for one promise, that of the group's queue.
+ * Carries out what `stepReading` says: opens messages, follows commits, asks the log, and tells the
+ * channel. The link gives it one entry after the other, and is told when nothing of it is left to
+ * do. A message waits for one promise, that of the group's queue.
  */
 import type { AgentId, NoticeBody } from "../../../proto/mod.ts";
 import { StaticError } from "../../base/errors.ts";
@@ -55,7 +56,8 @@ export class ReadingRunner {
     this.#parts = parts;
     this.#state = restoreReading(records, parts.nowMs());
     this.#facts = factsOf(parts);
-    const isAfter: IntakeParts["isAfterEnd"] = (sender, counted) => isAfterEnd(this.#state.endings, sender, counted);
+    const isAfter: IntakeParts["isAfterEnd"] = (sender, counted) =>
+      isAfterEnd(this.#state.endings, sender, counted);
     this.#intake = new Intake({ ...parts, isAfterEnd: isAfter });
     this.#steps = parts.queue.add<Given, ReadingEffect>({
       step: (event) => event.type === "time" ? nothing : this.#step(event),
@@ -118,7 +120,10 @@ export class ReadingRunner {
     this.#steps.push({ type: "room" });
   }
 
-  /** A new generation that our group is in begins behind this entry; what stood before it and was not read is passed over. */
+  /**
+   * A new generation that our group is in begins behind this entry; what stood before it and was
+   * not read is passed over.
+   */
   founded({ sequence, epoch }: Pick<OwnCommit, "sequence" | "epoch">): void {
     this.#steps.push({ type: "founded", sequence, epoch });
   }
@@ -131,7 +136,9 @@ export class ReadingRunner {
   }
 
   /** The landmarks are written together with the commit. */
-  #moved({ own, sequence, epoch, hash, removed, silenced, founded, signed }: CommitPlace): RecordChange[] {
+  #moved(
+    { own, sequence, epoch, hash, removed, silenced, founded, signed }: CommitPlace,
+  ): RecordChange[] {
     if (own && founded === undefined) this.#parts.order.moved(sequence, epoch + 1);
     const by = { isOwn: own, sequence, epoch, silent: [...removed, ...silenced], founded };
     const { isLandmark } = stepReading(
@@ -174,7 +181,8 @@ export class ReadingRunner {
       case "take":
         return this.#take();
       case "passed":
-        // As they are when they are written: a commit of ours may be accepted before that, and writes them itself.
+        // As they are when they are written: a commit of ours may be accepted before that, and
+        // writes them itself.
         this.#parts.onDone(effect.isLandmark ? [() => this.#landmarks()] : none);
         return this.#passed();
       default:
@@ -213,7 +221,11 @@ export class ReadingRunner {
       case "unreadable":
         return health.unreadableFrom(effect.sender, effect.reason);
       case "report":
-        return health.report(effect.kind, effect.text, effect.about === undefined ? {} : { about: effect.about });
+        return health.report(
+          effect.kind,
+          effect.text,
+          effect.about === undefined ? {} : { about: effect.about },
+        );
       case "gap":
         return this.#reportGap(effect.messages, effect.reason);
       case "finding":
@@ -223,10 +235,13 @@ export class ReadingRunner {
 
   #open(job: number): void {
     const { membership, onFault } = this.#parts;
-    membership.durable.receive(this.#body("DeliverMessage").ciphertext, asMessage).then((received) => {
-      this.#received = received;
-      this.#steps.push({ type: "opened", job, as: received.outcome });
-    }, onFault);
+    membership.durable.receive(this.#body("DeliverMessage").ciphertext, asMessage).then(
+      (received) => {
+        this.#received = received;
+        this.#steps.push({ type: "opened", job, as: received.outcome });
+      },
+      onFault,
+    );
   }
 
   #take(): void {
@@ -260,7 +275,10 @@ export class ReadingRunner {
     }
   }
 
-  /** A request or a reply among messages that are passed over because nobody reads: a handler does not starve behind them. */
+  /**
+   * A request or a reply among messages that are passed over because nobody reads: a handler does
+   * not starve behind them.
+   */
   async #lookAhead(job: number): Promise<End> {
     const { membership, inbox, agentId } = this.#parts;
     const body = this.#body("DeliverMessage");

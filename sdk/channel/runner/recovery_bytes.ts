@@ -1,6 +1,7 @@
 /**
- * The keys, Welcomes, foundings and commits that the state of recovery names by hash or number: it calls the relay about them, and works with
- * them. The judgements are those of `following.ts` and `welcome_back.ts`.
+ * The keys, Welcomes, foundings and commits that the state of recovery names by hash or number: it
+ * calls the relay about them, and works with them. The judgements are those of `following.ts` and
+ * `welcome_back.ts`.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
@@ -53,7 +54,9 @@ export interface RecoveryBytesParts {
 }
 
 /** A group as a founding on it names it. */
-export function nameOf({ epoch, transcriptHash }: Pick<BaseEpoch, "epoch" | "transcriptHash">): string {
+export function nameOf(
+  { epoch, transcriptHash }: Pick<BaseEpoch, "epoch" | "transcriptHash">,
+): string {
   return `${epoch}/${bytesToHex(transcriptHash)}`;
 }
 
@@ -67,7 +70,9 @@ export function badOf(bad: BadCommit): Bad {
 }
 
 export function madeOf(founding: FoundingCandidate): Omit<Made, "isSent" | "isRefused"> {
-  const { founding: { generation, badCommit, baseEpoch, transcriptHash, without } } = requestOf(founding);
+  const { founding: { generation, badCommit, baseEpoch, transcriptHash, without } } = requestOf(
+    founding,
+  );
   return {
     hash: bytesToHex(founding.hash),
     generation,
@@ -107,7 +112,9 @@ export class RecoveryBytes {
     this.#parts = parts;
     this.#deps = deps;
     this.bad = parts.bad;
-    this.foundings = new Map(parts.foundings.map((founding) => [bytesToHex(founding.hash), founding]));
+    this.foundings = new Map(
+      parts.foundings.map((founding) => [bytesToHex(founding.hash), founding]),
+    );
   }
 
   /** Of our group. */
@@ -117,7 +124,9 @@ export class RecoveryBytes {
   }
 
   welcomed(welcome: Welcome): Welcomed {
-    for (const [number, known] of this.#welcomes) if (known === welcome) return toldOf(number, known);
+    for (const [number, known] of this.#welcomes) {
+      if (known === welcome) return toldOf(number, known);
+    }
     this.#welcomes.set(++this.#numbers, welcome);
     return toldOf(this.#numbers, welcome);
   }
@@ -174,7 +183,10 @@ export class RecoveryBytes {
         return { to: "FindCommit", ...(found && { commit: found }) };
       }
       case "ReadOwn":
-        this.#entries.set(number, await session.call("ReadOwn", { channelId, sequence: request.sequence }));
+        this.#entries.set(
+          number,
+          await session.call("ReadOwn", { channelId, sequence: request.sequence }),
+        );
         return { to: "ReadOwn" };
       case "ClaimForFounding":
         this.#claimed.set(number, await claimKeyPackages(request.agentIds, membership, this.#deps));
@@ -233,16 +245,26 @@ export class RecoveryBytes {
       case "founding": {
         const claimed = work.calls.flatMap((call) => this.#claimed.get(call) ?? []);
         this.#claimed.clear();
-        if (this.bad === undefined) throw new TypeError("A founding is made, and nothing is stopped");
+        if (this.bad === undefined) {
+          throw new TypeError("A founding is made, and nothing is stopped");
+        }
         const { membership } = this.#parts;
         const founding = createFounding(membership, this.bad, claimed, this.#deps, work.without);
         const made = await membership.group.carryOut(founding);
         this.#made.set(bytesToHex(made.hash), made);
-        return { of: "founding", made: { hash: bytesToHex(made.hash), members: made.next.tree.memberCount } };
+        return {
+          of: "founding",
+          made: { hash: bytesToHex(made.hash), members: made.next.tree.memberCount },
+        };
       }
       case "generation": {
         if (this.entry === undefined) throw new TypeError("No founding is looked at");
-        const opened = await openFounding(this.entry.founding, this.entry.base, this.#parts.membership, this.#deps);
+        const opened = await openFounding(
+          this.entry.founding,
+          this.entry.base,
+          this.#parts.membership,
+          this.#deps,
+        );
         this.openedFounding = typeof opened === "string" ? undefined : opened;
         return { of: "generation", why: typeof opened === "string" ? opened : undefined };
       }
@@ -261,8 +283,9 @@ export class RecoveryBytes {
   }
 
   /**
-   * We made it for the group of this generation, joined with it, or hold its keys. In a generation that we have not been in, any leaf of
-   * ours: its founder may have been given an old KeyPackage, and nothing that we signed before is about that group.
+   * We made it for the group of this generation, joined with it, or hold its keys. In a generation
+   * that we have not been in, any leaf of ours: its founder may have been given an old KeyPackage,
+   * and nothing that we signed before is about that group.
    */
   async #isOurs({ number, generation, isNew }: Extract<Work, { of: "leaf" }>): Promise<boolean> {
     const told = this.#leaves.get(number);

@@ -1,7 +1,7 @@
 /**
- * Carries out what `stepRecovery` says: writes, calls, timers and work with keys, whose ends are its next events.
- * Whatever may enter a group takes its turn with the entries of the log: nothing is entered beside a judgement of the
- * connection.
+ * Carries out what `stepRecovery` says: writes, calls, timers and work with keys, whose ends are
+ * its next events. Whatever may enter a group takes its turn with the entries of the log: nothing
+ * is entered beside a judgement of the connection.
  */
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { type AgentId, foundingEpoch, generationOf } from "../../../proto/mod.ts";
@@ -10,7 +10,13 @@ import { jitter } from "../../base/runtime.ts";
 import { baseMembersOf } from "../../mls/base_epoch.ts";
 import type { OwnKeyPackage } from "../../mls/key_package.ts";
 import { type RecordChange, StoreError } from "../../store/mod.ts";
-import { type BadCommit, deleteBadCommit, deleteReturn, putBadCommit, putReturn } from "../recovery/bad_commit.ts";
+import {
+  type BadCommit,
+  deleteBadCommit,
+  deleteReturn,
+  putBadCommit,
+  putReturn,
+} from "../recovery/bad_commit.ts";
 import type { Permit } from "../connection/permit.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { EnteredChannel } from "../entering.ts";
@@ -45,7 +51,13 @@ import type {
   Work,
 } from "../recovery/recovery_state.ts";
 import { mayHear } from "../recovery/way_back.ts";
-import { actionFor, choiceText, foreignState, type Outcome, problemOf } from "../recovery/stopped_words.ts";
+import {
+  actionFor,
+  choiceText,
+  foreignState,
+  type Outcome,
+  problemOf,
+} from "../recovery/stopped_words.ts";
 import type { OwnEntry, StoreAge } from "./store_age.ts";
 import type { RootRecovery } from "../root/root_state.ts";
 import { type OwnPast, unjustRecovery } from "../recovery/unjust_recovery.ts";
@@ -58,7 +70,13 @@ import { writeEntered } from "./entrances.ts";
 import { enterGeneration } from "./group_moves.ts";
 import type { Waited } from "./link_runner.ts";
 import type { OpenedFounding } from "./openings.ts";
-import { badOf as stopOf, baseNameOf, madeOf, RecoveryBytes, type ToldLeaf } from "./recovery_bytes.ts";
+import {
+  badOf as stopOf,
+  baseNameOf,
+  madeOf,
+  RecoveryBytes,
+  type ToldLeaf,
+} from "./recovery_bytes.ts";
 import { errorOf, isLost, recoverError, refusalOf, say } from "./recovery_words.ts";
 import type { Turns } from "./log_turns.ts";
 import { findCommit } from "./find_commit.ts";
@@ -84,7 +102,8 @@ export interface RecoveryPast extends Pick<OwnPast, "stateAt"> {
   readonly hashOf: (epoch: number) => Promise<Uint8Array | undefined>;
 }
 
-export interface RecoveryRunnerParts extends Pick<EnteredChannel, "bad" | "returnedMs" | "foreign" | "foundings"> {
+export interface RecoveryRunnerParts
+  extends Pick<EnteredChannel, "bad" | "returnedMs" | "foreign" | "foundings"> {
   readonly membership: Membership;
   readonly health: HealthLog;
   readonly storeAge: StoreAge;
@@ -108,7 +127,10 @@ interface Entering extends Pick<OpenedFounding, "next" | "changes"> {
 }
 
 /** As they come: what is kept of them is known by a number from the step on. */
-type Heard = { readonly type: "heard"; readonly welcome: Welcome } | { readonly type: "told"; readonly leaf: ToldLeaf };
+type Heard = { readonly type: "heard"; readonly welcome: Welcome } | {
+  readonly type: "told";
+  readonly leaf: ToldLeaf;
+};
 
 /** `operation`: of somebody that waits for the step. `isTurn`: it may enter a group. */
 interface Given {
@@ -157,7 +179,8 @@ export class RecoveryRunner {
       stopped: this.stopped,
       isAgain: this.#isAgain,
     });
-    const isUnknownOwn = (entry: OwnEntry): Promise<boolean> => storeAge.isUnknownOwn(entry, parts.sight.hasOpenCommit);
+    const isUnknownOwn = (entry: OwnEntry): Promise<boolean> =>
+      storeAge.isUnknownOwn(entry, parts.sight.hasOpenCommit);
     this.#bytes = new RecoveryBytes({ membership, bad, foundings, stop, isUnknownOwn }, deps);
     this.#state = restore({
       stopped: bad && stopOf(bad),
@@ -174,7 +197,9 @@ export class RecoveryRunner {
       timers: () => this.#isOver ? [] : timersOf(this.#state),
       stepped: () => this.#stepped(),
     });
-    membership.onCommit(() => this.#foundingsLeft().map((hash) => membership.durable.forgetFounding(hash)));
+    membership.onCommit(() =>
+      this.#foundingsLeft().map((hash) => membership.durable.forgetFounding(hash))
+    );
   }
 
   #createFacts(): RecoveryFacts {
@@ -217,14 +242,17 @@ export class RecoveryRunner {
         const { group: { current, binding: { owners } }, lineage } = membership;
         const blamed = badOf(place())?.blamed;
         const base = { members: baseMembersOf(current), owners, self: agentId };
-        return blamed === undefined ? nobodyElse : leftOutBy(lineage, base, blamed, runtime.nowMs());
+        return blamed === undefined
+          ? nobodyElse
+          : leftOutBy(lineage, base, blamed, runtime.nowMs());
       },
       get isAllHere() {
         return sight.isAllHere;
       },
       get isAllRead() {
         const bad = badOf(place());
-        // Our own commits are not delivered: what is read at the stop may be the first entry that comes.
+        // Our own commits are not delivered: what is read at the stop may be the first entry that
+        // comes.
         return bad === undefined || sight.isAllHere || (sight.received ?? 0) >= bad.sequence - 1;
       },
       get isAllShown() {
@@ -235,7 +263,9 @@ export class RecoveryRunner {
       },
       get welcomes() {
         const { name, channelId } = membership;
-        return welcomes.find(name).filter((each) => each.channelId === channelId).map((each) => bytes.welcomed(each));
+        return welcomes.find(name).filter((each) => each.channelId === channelId).map((each) =>
+          bytes.welcomed(each)
+        );
       },
       get nowMs() {
         return runtime.nowMs();
@@ -347,9 +377,15 @@ export class RecoveryRunner {
     const chosen = choose(this.#now, choice, bad);
     if ("refusal" in chosen) throw this.#errorOf(chosen.refusal);
     const { membership } = this.#parts;
-    const facts = { members: this.#facts.members.length, leftOut: this.#facts.leftOut, lineage: membership.lineage };
+    const facts = {
+      members: this.#facts.members.length,
+      leftOut: this.#facts.leftOut,
+      lineage: membership.lineage,
+    };
     const identities = new Map<AgentId, Uint8Array>(
-      [...membership.group.members(), ...membership.absentMembers].map(({ agentId, identity }) => [agentId, identity]),
+      [...membership.group.members(), ...membership.absentMembers].map((
+        { agentId, identity },
+      ) => [agentId, identity]),
     );
     return previewOf(bad.blamed, chosen.without, {
       ...facts,
@@ -365,7 +401,11 @@ export class RecoveryRunner {
     const bad = this.stopped;
     if (bad === undefined) return undefined;
     const { isNow = false, action = "" } = this.#wayOut ?? {};
-    return { problem: problemOf(bad), action, recoverable: this.#parts.membership.group.self.owner && isNow };
+    return {
+      problem: problemOf(bad),
+      action,
+      recoverable: this.#parts.membership.group.self.owner && isNow,
+    };
   }
 
   /** Nothing from here on is read. */
@@ -373,7 +413,10 @@ export class RecoveryRunner {
     return badOf(this.#state.place)?.sequence;
   }
 
-  /** A message behind the stop: nobody that cannot follow the commit can read it. It may be delivered again. */
+  /**
+   * A message behind the stop: nobody that cannot follow the commit can read it. It may be
+   * delivered again.
+   */
   countUnread(sequence: number): void {
     if (sequence <= this.#countedTo) return;
     this.#countedTo = sequence;
@@ -402,7 +445,10 @@ export class RecoveryRunner {
   }
 
   /** A founding that is not forged. Resolves when this agent is in it, or is not going to be. */
-  async founded(entry: Founding, verdict: Exclude<FoundingVerdict, { kind: "forged" }>): Promise<void> {
+  async founded(
+    entry: Founding,
+    verdict: Exclude<FoundingVerdict, { kind: "forged" }>,
+  ): Promise<void> {
     const { founding: { generation, blamed, without }, sender: founder } = entry;
     if (verdict.kind === "follow") this.#bytes.entry = { founding: entry, base: verdict.base };
     const isJudged = verdict.kind === "follow" || verdict.kind === "behind";
@@ -428,7 +474,9 @@ export class RecoveryRunner {
     return unjustRecovery(entry, {
       self: this.#deps.agentId,
       stateAt: past.stateAt,
-      commitHash: parent?.base.epoch === baseEpoch ? parent.commitHash : await past.hashOf(baseEpoch),
+      commitHash: parent?.base.epoch === baseEpoch
+        ? parent.commitHash
+        : await past.hashOf(baseEpoch),
       confirmed: isOfBase ? confirmed : undefined,
     });
   }
@@ -449,20 +497,31 @@ export class RecoveryRunner {
       this.#base = baseNameOf(this.#parts.membership.group.current);
       if (from !== this.#base) this.#steps.pushFirst({ event: { type: "moved", from } });
     }
-    if (isOurs && this.#state.spent.length > 0) this.#steps.pushFirst({ event: { type: "own_commit" } });
+    if (isOurs && this.#state.spent.length > 0) {
+      this.#steps.pushFirst({ event: { type: "own_commit" } });
+    }
   }
 
   /** Foundings on a group that has moved on by a commit, which is written now. */
   #foundingsLeft(): string[] {
     const { membership: { group } } = this.#parts;
-    if (this.#base === undefined || !this.hasFoundings || this.#base === baseNameOf(group.current)) return [];
+    if (
+      this.#base === undefined || !this.hasFoundings || this.#base === baseNameOf(group.current)
+    ) return [];
     return this.#state.made.filter(({ base }) => base === this.#base).map(({ hash }) => hash);
   }
 
-  /** Once for each connection, and before anything comes: the log may not hold the commit any more at which we are stopped. */
+  /**
+   * Once for each connection, and before anything comes: the log may not hold the commit any more
+   * at which we are stopped.
+   */
   async settleStop(): Promise<void> {
     if (this.stopped === undefined) return;
-    const { epoch, commit } = await findCommit(this.#parts.membership, this.stopped.declared.epoch, this.#deps);
+    const { epoch, commit } = await findCommit(
+      this.#parts.membership,
+      this.stopped.declared.epoch,
+      this.#deps,
+    );
     const found = commit && { sequence: commit.sequence, hash: bytesToHex(commit.commitHash) };
     await this.tell({ type: "stop_found", epoch, ...(found && { commit: found }) });
   }
@@ -512,7 +571,9 @@ export class RecoveryRunner {
   }
 
   #eventOf(event: RecoveryEvent | Heard): RecoveryEvent {
-    if (event.type === "heard") return { type: "welcome", told: this.#bytes.welcomed(event.welcome) };
+    if (event.type === "heard") {
+      return { type: "welcome", told: this.#bytes.welcomed(event.welcome) };
+    }
     return event.type === "told" ? { type: "leaf", told: this.#bytes.told(event.leaf) } : event;
   }
 
@@ -528,8 +589,12 @@ export class RecoveryRunner {
   /** Of what was told, the numbers that the state names. */
   get #named(): ReadonlySet<number> {
     const back = this.#asking;
-    const told = back === undefined ? [] : [...back.told, ...(back.look === undefined ? [] : [back.look.at])];
-    return new Set(told.map((each) => each.of === "welcome" ? each.told.welcome : each.told.number));
+    const told = back === undefined
+      ? []
+      : [...back.told, ...(back.look === undefined ? [] : [back.look.at])];
+    return new Set(
+      told.map((each) => each.of === "welcome" ? each.told.welcome : each.told.number),
+    );
   }
 
   // Effects
@@ -576,7 +641,10 @@ export class RecoveryRunner {
     } else if (this.#deaf === undefined) {
       // One that waited is here at once.
       this.#deaf = () => {};
-      this.#deaf = this.#deps.welcomes.expect(this.#parts.membership.channelId, (welcome) => this.#hear(welcome));
+      this.#deaf = this.#deps.welcomes.expect(
+        this.#parts.membership.channelId,
+        (welcome) => this.#hear(welcome),
+      );
     }
   }
 
@@ -603,7 +671,9 @@ export class RecoveryRunner {
       foreign: foreign && `${foreign.problem}. ${foreign.action}`,
       choice: blamed && choiceText(blamed, this.#facts.leftOut, rootOf(lineage.since, blamed)),
       notFollowed:
-        `Channel "${name}" is at epoch ${foundingEpoch(generationOf(epoch) + 1) + 1}, and this agent is at ` +
+        `Channel "${name}" is at epoch ${
+          foundingEpoch(generationOf(epoch) + 1) + 1
+        }, and this agent is at ` +
         `epoch ${epoch}: the commits in between have not arrived. See health(), then try again`,
       over: this.#over,
     });
@@ -611,7 +681,9 @@ export class RecoveryRunner {
 
   #found(finding: Finding): void {
     const shown = this.#shown(finding);
-    if (shown !== undefined) this.#parts.found({ from: "recovery", finding: shown })?.catch(this.#parts.onFault);
+    if (shown !== undefined) {
+      this.#parts.found({ from: "recovery", finding: shown })?.catch(this.#parts.onFault);
+    }
   }
 
   #shown(finding: Finding): RootRecovery | undefined {
@@ -653,7 +725,12 @@ export class RecoveryRunner {
       if (!(error instanceof StaticError)) throw error;
       const refusal = refusalOf(error);
       if (isLost(error)) return { type: "lost", call, refusal };
-      return { type: "refused", call, refusal, ...(error.epoch !== undefined && { epoch: error.epoch }) };
+      return {
+        type: "refused",
+        call,
+        refusal,
+        ...(error.epoch !== undefined && { epoch: error.epoch }),
+      };
     }
   }
 
@@ -664,7 +741,9 @@ export class RecoveryRunner {
     const event = await working.finally(() => this.#jobs.delete(ended));
     if (work.of === "welcome") return this.#inTurn(event);
     await this.tell(event);
-    if (event.type === "done" && event.result.of === "request") await this.#forgetUnnamed(event.result.own);
+    if (event.type === "done" && event.result.of === "request") {
+      await this.#forgetUnnamed(event.result.own);
+    }
   }
 
   /** Nobody waits any more for the request that it was made for. */
@@ -685,7 +764,10 @@ export class RecoveryRunner {
 
   // Writes
 
-  /** `written`: nothing runs between the write and this, and nobody hears of a new membership or generation before it. */
+  /**
+   * `written`: nothing runs between the write and this, and nobody hears of a new membership or
+   * generation before it.
+   */
   async #write(changes: readonly RecoveryChange[], written: () => void): Promise<void> {
     try {
       await this.#writeAll(changes, written);
@@ -697,11 +779,15 @@ export class RecoveryRunner {
   }
 
   async #writeAll(changes: readonly RecoveryChange[], written: () => void): Promise<void> {
-    const entering = changes.find((change) => change.type === "membership" || change.type === "generation");
+    const entering = changes.find((change) =>
+      change.type === "membership" || change.type === "generation"
+    );
     const records = changes.flatMap((change) => this.#recordsOf(change));
-    if (entering?.type === "membership") await this.#enterMembership(entering.welcome, records, written);
-    else if (entering?.type === "generation") await this.#enterGeneration(entering.own, records, written);
-    else {
+    if (entering?.type === "membership") {
+      await this.#enterMembership(entering.welcome, records, written);
+    } else if (entering?.type === "generation") {
+      await this.#enterGeneration(entering.own, records, written);
+    } else {
       if (records.length > 0) await this.#deps.store.batch(records);
       written();
     }
@@ -719,15 +805,23 @@ export class RecoveryRunner {
         return [putBadCommit(this.#bytes.bad)];
       }
       case "foreign":
-        return [change.foreign === undefined ? deleteForeign(channelId) : putForeign(channelId, change.foreign)];
+        return [
+          change.foreign === undefined
+            ? deleteForeign(channelId)
+            : putForeign(channelId, change.foreign),
+        ];
       case "founding": {
         const founding = this.#bytes.written(change.made.hash);
         return founding === undefined ? [] : [durable.prepareFounding(founding)];
       }
       case "no_founding":
-        return this.#bytes.foundings.delete(change.hash) ? [durable.forgetFounding(change.hash)] : [];
+        return this.#bytes.foundings.delete(change.hash)
+          ? [durable.forgetFounding(change.hash)]
+          : [];
       case "returned":
-        return [change.atMs === undefined ? deleteReturn(channelId) : putReturn(channelId, change.atMs)];
+        return [
+          change.atMs === undefined ? deleteReturn(channelId) : putReturn(channelId, change.atMs),
+        ];
       case "came_back":
         return [storeAge.noted({ ...storeAge.anchor, cameBackMs: change.timesMs })];
       case "generation":
@@ -743,7 +837,8 @@ export class RecoveryRunner {
   ): Promise<void> {
     const { membership, membership: { channelId, durable }, health, storeAge } = this.#parts;
     const opened = own === undefined ? this.#followed() : this.#own(own);
-    const { founding: { founding, sender: founder }, at: { sequence }, next, changes, isLate } = opened;
+    const { founding: { founding, sender: founder }, at: { sequence }, next, changes, isLate } =
+      opened;
     this.#begun = opened;
     const over = [deleteBadCommit(channelId), deleteReturn(channelId), deleteForeign(channelId)];
     const foundings = [...this.#bytes.foundings.keys()].map((hash) => durable.forgetFounding(hash));
@@ -753,17 +848,26 @@ export class RecoveryRunner {
       ? []
       : await this.#deps.keyPackages.usedNow(opened.own, { groupId: next.context.groupId });
     const generation = { next, changes, founder, blamed, without, sequence };
-    const alongside = (): RecordChange[] => [...over, ...foundings, ...records, ...used, storeAge.begunAnew()];
+    const alongside =
+      (): RecordChange[] => [...over, ...foundings, ...records, ...used, storeAge.begunAnew()];
     await enterGeneration(generation, { alongside, written }, membership);
     this.#bytes.foundings.clear();
     this.#bytes.entry = this.#bytes.openedFounding = undefined;
-    if (isLate) reportChanges(membership.group.members(), { group: { members: () => members }, removed }, health);
+    if (isLate) {
+      reportChanges(
+        membership.group.members(),
+        { group: { members: () => members }, removed },
+        health,
+      );
+    }
     if (own === undefined) this.#deps.keyPackages.renew();
   }
 
   #followed(): Entering {
     const { entry, openedFounding } = this.#bytes;
-    if (entry === undefined || openedFounding === undefined) throw new TypeError("No founding was opened");
+    if (entry === undefined || openedFounding === undefined) {
+      throw new TypeError("No founding was opened");
+    }
     const { founding } = entry;
     const at = { sequence: founding.sequence, epoch: foundingEpoch(founding.founding.generation) };
     return { ...openedFounding, founding, at, isLate: false };
@@ -779,17 +883,31 @@ export class RecoveryRunner {
     return { next, changes, founding: { ...request, sender: this.#deps.agentId }, at, isLate };
   }
 
-  async #enterMembership(number: number, records: readonly RecordChange[], written: () => void): Promise<void> {
+  async #enterMembership(
+    number: number,
+    records: readonly RecordChange[],
+    written: () => void,
+  ): Promise<void> {
     const { membership, health, storeAge, found } = this.#parts;
     const opened = this.#bytes.openedWelcome(number);
     if (opened === undefined) throw new TypeError("No Welcome was opened");
     const { group, maker, welcome: { joinedSequence: position } } = opened;
-    const used = [...await this.#deps.keyPackages.usedNow(opened.own, group.identifiers), ...records];
+    const used = [
+      ...await this.#deps.keyPackages.usedNow(opened.own, group.identifiers),
+      ...records,
+    ];
     const { name, trust } = membership;
     const present = group.members();
     reportChanges(present, membership, health);
-    const removed = membership.removed.filter((agentId) => !present.some((member) => member.agentId === agentId));
-    const known = { rejoined: true, formerly: membership.epoch, removed, known: membership.knownIn(group) };
+    const removed = membership.removed.filter((agentId) =>
+      !present.some((member) => member.agentId === agentId)
+    );
+    const known = {
+      rejoined: true,
+      formerly: membership.epoch,
+      removed,
+      known: membership.knownIn(group),
+    };
     const foundings = [...this.#bytes.foundings.keys()];
     const entrance = { name, trust, position, used, byOwner: maker.owner, foundings, ...known };
     // Messages that readers finish from now on belong to a membership that is over.
@@ -799,7 +917,10 @@ export class RecoveryRunner {
     membership.replace(entered);
     storeAge.restart(entered.anchor);
     const { formerEpoch } = entered.anchor;
-    void found({ from: "recovery", finding: { type: "replaced", joinedSequence: position, formerEpoch } });
+    void found({
+      from: "recovery",
+      finding: { type: "replaced", joinedSequence: position, formerEpoch },
+    });
     this.#bytes.usedUp(opened.own.reference);
     this.#deps.keyPackages.renew();
   }
@@ -809,7 +930,9 @@ export class RecoveryRunner {
   #report(what: Report): void {
     const { health } = this.#parts;
     if (what.kind !== "recovered") say(health, what, this.#bytes.bad, this.#deps.runtime.nowMs());
-    else if (this.#begun !== undefined) this.#tellBegun(this.#begun.founding, what.bad === undefined);
+    else if (this.#begun !== undefined) {
+      this.#tellBegun(this.#begun.founding, what.bad === undefined);
+    }
     if (what.kind === "begun_anew") this.#tellUnjust();
   }
 
@@ -825,8 +948,11 @@ export class RecoveryRunner {
     const { without } = founding;
     const others = without.length === 0 ? "" : `; also out: ${without.join(", ")}`;
     const could = couldFollow ? "this agent could follow it" : "this agent could not follow it";
-    const away = absent.length === 0 ? "nobody is absent" : `absent until they come back: ${absent.join(", ")}`;
-    const text = `${sender} began generation ${founding.generation} of the channel on epoch ${founding.baseEpoch}, ` +
+    const away = absent.length === 0
+      ? "nobody is absent"
+      : `absent until they come back: ${absent.join(", ")}`;
+    const text =
+      `${sender} began generation ${founding.generation} of the channel on epoch ${founding.baseEpoch}, ` +
       `because of a commit of ${founding.blamed}, which is out; ${could}; ${away}${others}`;
     health.report("recovered", text);
     this.#tellUnjust(sender);

@@ -11,12 +11,18 @@ const hourMs = 60 * 60 * 1000;
 type Worded = Exclude<Report, { readonly kind: "recovered" }>;
 
 /** `bad` is the commit that the report is about. */
-export function say(health: HealthLog, what: Worded, bad: BadCommit | undefined, nowMs: number): void {
+export function say(
+  health: HealthLog,
+  what: Worded,
+  bad: BadCommit | undefined,
+  nowMs: number,
+): void {
   switch (what.kind) {
     case "refused_commit":
       return bad && health.report("refused_commit", problemOf(bad));
     case "log_set_back": {
-      const text = "The log does not hold that commit any more, as after a restored backup, and the channel goes on " +
+      const text =
+        "The log does not hold that commit any more, as after a restored backup, and the channel goes on " +
         "without it; an owner may remove its sender";
       return bad && health.report("log_set_back", `${problemOf(bad)}. ${text}`);
     }
@@ -48,19 +54,23 @@ export function say(health: HealthLog, what: Worded, bad: BadCommit | undefined,
       return health.report("store_unproven", text);
     }
     case "too_many_reasons": {
-      const text = "The relay has given this agent reasons to join anew 3 times within an hour. The agent waits " +
+      const text =
+        "The relay has given this agent reasons to join anew 3 times within an hour. The agent waits " +
         "an hour before it joins the channel anew; ask the relay's operator";
       return health.report("relay_lied", text);
     }
     case "too_many_returns": {
       const text =
         "This agent has joined the channel anew 12 times within a day, because of the relay or of a member. It " +
-        `waits ${Math.ceil((what.untilMs - nowMs) / hourMs)} h before it does so again, unless it leaves the channel ` +
+        `waits ${
+          Math.ceil((what.untilMs - nowMs) / hourMs)
+        } h before it does so again, unless it leaves the channel ` +
         "and joins with a new invite token";
       return health.report("rejoined", text);
     }
     case "refused_welcome": {
-      const text = `This agent refused a Welcome back that the relay says is of ${what.sender}: ${what.why}`;
+      const text =
+        `This agent refused a Welcome back that the relay says is of ${what.sender}: ${what.why}`;
       return health.report("refused_welcome", text, { about: what.sender });
     }
     case "ask_for_invite": {
@@ -117,7 +127,10 @@ export interface RecoverWords {
 }
 
 /** Why `recover()` is over. */
-export function recoverError(refusal: Refusal, { action, foreign, choice, notFollowed, over }: RecoverWords): unknown {
+export function recoverError(
+  refusal: Refusal,
+  { action, foreign, choice, notFollowed, over }: RecoverWords,
+): unknown {
   const known = errors.get(refusal);
   if (known !== undefined) return known;
   const { about = [] } = refusal;
@@ -155,7 +168,10 @@ export function recoverError(refusal: Refusal, { action, foreign, choice, notFol
         `Cannot recover: \`without\` names this agent, ${named}; leave() does that`,
       );
     case "names_stranger":
-      return createError("invalid_request", `Cannot recover: \`without\` names ${named}, which is no member`);
+      return createError(
+        "invalid_request",
+        `Cannot recover: \`without\` names ${named}, which is no member`,
+      );
     case "keeps_blamed":
       return createError(
         "invalid_request",
@@ -181,6 +197,9 @@ export function recoverError(refusal: Refusal, { action, foreign, choice, notFol
     case "not_followed":
       return createError("mls_error", notFollowed, { retryable: true });
     default:
-      return createError("not_allowed", "Cannot recover: the channel is not stopped at a commit; see health()");
+      return createError(
+        "not_allowed",
+        "Cannot recover: the channel is not stopped at a commit; see health()",
+      );
   }
 }

@@ -1,4 +1,6 @@
-/** Requests of members to come back, as their agents signed them. The relay's word lets nobody in. */
+/**
+ * Requests of members to come back, as their agents signed them. The relay's word lets nobody in.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
   type JoinRequestId,
@@ -8,7 +10,12 @@ import {
   WireError,
 } from "../../../proto/mod.ts";
 import { MlsFault } from "../../mls/codec.ts";
-import { checkKeyPackage, checkLifetime, decodeKeyPackageMessage, type KeyPackage } from "../../mls/key_package.ts";
+import {
+  checkKeyPackage,
+  checkLifetime,
+  decodeKeyPackageMessage,
+  type KeyPackage,
+} from "../../mls/key_package.ts";
 import { checkLeaf } from "../../mls/leaf.ts";
 import { type ChannelDeps, clocksOf } from "../deps.ts";
 import type { Membership, RejoinClaim } from "../group/membership.ts";
@@ -23,7 +30,10 @@ export class RejoinClaims {
   readonly #deps: Pick<ChannelDeps, "relayNowMs" | "runtime" | "signatures">;
   readonly #kept = new Map<JoinRequestId, Claim>();
 
-  constructor(membership: Membership, deps: Pick<ChannelDeps, "relayNowMs" | "runtime" | "signatures">) {
+  constructor(
+    membership: Membership,
+    deps: Pick<ChannelDeps, "relayNowMs" | "runtime" | "signatures">,
+  ) {
     this.#membership = membership;
     this.#deps = deps;
   }
@@ -50,13 +60,19 @@ export class RejoinClaims {
     for (const request of this.#kept.keys()) if (!requests.has(request)) this.#kept.delete(request);
   }
 
-  /** Whether a member asks to come back from where this agent knows it to be: it cannot follow either. */
+  /**
+   * Whether a member asks to come back from where this agent knows it to be: it cannot follow
+   * either.
+   */
   isStuckHere(request: Request): boolean {
     const claim = this.#claimOf(request);
     return claim !== undefined && this.#membership.judgeLeaf(claim) === "present";
   }
 
-  /** Whether a member signed that it has left for a generation of the channel, and asks to be let in there. */
+  /**
+   * Whether a member signed that it has left for a generation of the channel, and asks to be let in
+   * there.
+   */
   hasLeftFor(request: Request, generation: number): boolean {
     return this.#claimOf(request, generation) !== undefined;
   }
@@ -67,13 +83,21 @@ export class RejoinClaims {
     const keyPackage = this.#readKeyPackage(request);
     if (keyPackage === undefined) return undefined;
     const signatureKey = keyPackage.leafNode.signaturePublicKey;
-    const claim = { agentId, leafHash, signature, keyPackageHash: sha256(request.keyPackage), signatureKey };
-    return this.#membership.isRejoinOf(claim, generation) ? { ...claim, requestId, keyPackage } : undefined;
+    const claim = {
+      agentId,
+      leafHash,
+      signature,
+      keyPackageHash: sha256(request.keyPackage),
+      signatureKey,
+    };
+    return this.#membership.isRejoinOf(claim, generation)
+      ? { ...claim, requestId, keyPackage }
+      : undefined;
   }
 
   /**
-   * Undefined when it is not one, not the asker's, or such that no commit could add it. Two decoders read it, and each may refuse
-   * what the other takes.
+   * Undefined when it is not one, not the asker's, or such that no commit could add it. Two
+   * decoders read it, and each may refuse what the other takes.
    */
   #readKeyPackage(request: Request): KeyPackage | undefined {
     const { group: { current }, trust } = this.#membership;

@@ -1,6 +1,6 @@
 /**
- * Records of requests on disk: those that were asked under a key, replies to them, and how often requests to us were
- * begun.
+ * Records of requests on disk: those that were asked under a key, replies to them, and how often
+ * requests to us were begun.
  */
 import {
   type AgentId,
@@ -27,20 +27,41 @@ export function createRequestRecords(
     readonly nameOf: ChannelDeps["nameOf"];
   },
 ): RequestRecords {
-  const [asked, replies, attempts] = [askedKind(channelId), repliesKind(channelId), attemptsKind(channelId)];
-  const reading = <T>(act: () => Promise<T>): Promise<T> => translating("Cannot read what is noted of requests", act);
+  const [asked, replies, attempts] = [
+    askedKind(channelId),
+    repliesKind(channelId),
+    attemptsKind(channelId),
+  ];
+  const reading = <T>(act: () => Promise<T>): Promise<T> =>
+    translating("Cannot read what is noted of requests", act);
   return {
     asked: () =>
-      reading(() => store.list(asked).then((all) => all.map(({ id, value }) => decodeAsked(id, value, asked)))),
+      reading(() =>
+        store.list(asked).then((all) => all.map(({ id, value }) => decodeAsked(id, value, asked)))
+      ),
     putAsked: ({ id, key, secret, to, deadlineMs }) => {
-      return { type: "put", kind: asked, id, value: encodeFields([key, secret, [...to], deadlineMs]) };
+      return {
+        type: "put",
+        kind: asked,
+        id,
+        value: encodeFields([key, secret, [...to], deadlineMs]),
+      };
     },
     deleteAsked: ({ id, to }) => [
       { type: "delete", kind: asked, id },
-      ...to.map((from): RecordChange => ({ type: "delete", kind: replies, id: replyKey(id, from) })),
+      ...to.map((from): RecordChange => ({
+        type: "delete",
+        kind: replies,
+        id: replyKey(id, from),
+      })),
     ],
     putReply: (request, reply) => {
-      return { type: "put", kind: replies, id: replyKey(request, reply.sender), value: encodeReply(reply) };
+      return {
+        type: "put",
+        kind: replies,
+        id: replyKey(request, reply.sender),
+        value: encodeReply(reply),
+      };
     },
     reply: (request, from) =>
       reading(() =>
@@ -50,7 +71,9 @@ export function createRequestRecords(
       ),
     attempts: () =>
       reading(() =>
-        store.list(attempts).then((all) => new Map(all.map(({ id, value }) => [id, decodeAttempts(value, attempts)])))
+        store.list(attempts).then((all) =>
+          new Map(all.map(({ id, value }) => [id, decodeAttempts(value, attempts)]))
+        )
       ),
     putAttempts: (id, { count, deadlineMs }) => ({
       type: "put",
@@ -93,7 +116,9 @@ function decodeReply(
 ): Omit<Incoming, "knownAs"> {
   const fields = decodeFields(value, kind);
   const decoded = decodeContent(fields.bytes(4));
-  if (decoded.form !== "enveloped") throw createError("internal", "A reply was noted in another form");
+  if (decoded.form !== "enveloped") {
+    throw createError("internal", "A reply was noted in another form");
+  }
   return {
     id: parseBinaryId<MessageId>(fields.text(0)),
     sender: from,

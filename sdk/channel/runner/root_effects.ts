@@ -1,4 +1,7 @@
-/** Tells the rooms of a channel what the root says. Returns a promise when somebody has to wait until it is carried out. */
+/**
+ * Tells the rooms of a channel what the root says. Returns a promise when somebody has to wait
+ * until it is carried out.
+ */
 import { putLog } from "../records.ts";
 import type {
   RootEffect,

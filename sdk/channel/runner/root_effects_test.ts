@@ -1,4 +1,7 @@
-/** Each word of the root reaches the room that it is for. The types name every word, so that a new one needs its line here. */
+/**
+ * Each word of the root reaches the room that it is for. The types name every word, so that a new
+ * one needs its line here.
+ */
 import { assertEquals } from "@std/assert";
 import { tellRoom } from "./root_effects.ts";
 import type { Rooms } from "./rooms.ts";
@@ -20,11 +23,31 @@ const recovers = "recovery.push";
 const words: Words = {
   link: {
     connection: "link.connection",
-    ...{ all_arrived: push, hold: push, retry: push, out_of_step: push, asked_back: push, durable: push, fetch: push },
+    ...{
+      all_arrived: push,
+      hold: push,
+      retry: push,
+      out_of_step: push,
+      asked_back: push,
+      durable: push,
+      fetch: push,
+    },
   },
   recovery: {
-    ...{ connected: recovers, doubt: recovers, log_at: recovers, ended: recovers, out_of_step: recovers },
-    ...{ stop_read: recovers, removed: recovers, asker: recovers, all_shown: recovers, leaves: recovers },
+    ...{
+      connected: recovers,
+      doubt: recovers,
+      log_at: recovers,
+      ended: recovers,
+      out_of_step: recovers,
+    },
+    ...{
+      stop_read: recovers,
+      removed: recovers,
+      asker: recovers,
+      all_shown: recovers,
+      leaves: recovers,
+    },
     ...{ halt: recovers, resume: recovers },
     permit: "recovery.tell",
     stopped: "membership.badCommitOf recovery.stopAt",
@@ -36,7 +59,12 @@ const words: Words = {
     told: "departure.told",
     founding: "departure.foundingSettled",
   },
-  duties: { start: "duties.start", rest: "duties.rest", left: "duties.left", asked: "duties.asked" },
+  duties: {
+    start: "duties.start",
+    rest: "duties.rest",
+    left: "duties.left",
+    asked: "duties.asked",
+  },
   commits: { look: "commits.look", left: "commits.left", replaced: "commits.replaced" },
   outbox: { look: "outbox.look", replaced: "outbox.restart" },
   confirmations: {
@@ -85,7 +113,8 @@ for (const [to, kinds] of Object.entries(words)) {
       const isBare = to === "commits" || to === "outbox" || to === "members";
       const isFound = kind === "stopped" || kind === "behind_stop";
       const tell = isBare ? kind : isFound ? { is: kind } : { type: kind };
-      tellRoom(listening(heard), { to, tell } as Effect); // cast: what is told beside it only passes through
+      // cast: what is told beside it only passes through
+      tellRoom(listening(heard), { to, tell } as Effect);
       assertEquals(heard.join(" "), expected, kind);
     }
   });

@@ -11,10 +11,15 @@ export interface SendingScene {
   readonly notArrived: (epoch: number) => StaticError;
 }
 
-export function rejectionOf(why: Rejection, { isReachable, timeoutMs, over, notArrived }: SendingScene): StaticError {
+export function rejectionOf(
+  why: Rejection,
+  { isReachable, timeoutMs, over, notArrived }: SendingScene,
+): StaticError {
   switch (why.by) {
     case "refused":
-      return why.why instanceof StaticError ? why.why : createError("internal", "Cannot send: the relay refused it");
+      return why.why instanceof StaticError
+        ? why.why
+        : createError("internal", "Cannot send: the relay refused it");
     case "expired":
       return expired(why.isTried, isReachable, timeoutMs);
     case "silenced":
@@ -22,7 +27,8 @@ export function rejectionOf(why: Rejection, { isReachable, timeoutMs, over, notA
     case "not_arrived":
       return notArrived(why.epoch);
     case "over":
-      return over ?? createError("transport_error", "Cannot send: the client was closed; connect again");
+      return over ??
+        createError("transport_error", "Cannot send: the client was closed; connect again");
   }
 }
 

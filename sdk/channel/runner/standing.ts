@@ -1,7 +1,8 @@
 /**
- * Whether a message of ours is in the log. The relay delivers nobody its own messages. But if it has seen a message
- * before, by sender and id, it replies with its place. So an empty message is sent under that id for an epoch that is
- * over: it is refused if the id is new, and nothing is added to the log either way.
+ * Whether a message of ours is in the log. The relay delivers nobody its own messages. But if it
+ * has seen a message before, by sender and id, it replies with its place. So an empty message is
+ * sent under that id for an epoch that is over: it is refused if the id is new, and nothing is
+ * added to the log either way.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
 import {
@@ -27,14 +28,18 @@ export async function standsInLog(
   const epoch = Math.max(0, membership.epoch - 1);
   const ciphertext = emptyMessage(groupIdOf(channelId, generationOf(epoch)), epoch, id);
   try {
-    return (await session.call("SendMessage", { channelId, epoch, messageId: id, ciphertext })).duplicate;
+    return (await session.call("SendMessage", { channelId, epoch, messageId: id, ciphertext }))
+      .duplicate;
   } catch (error) {
     if (isCode(error, "epoch_conflict")) return false;
     throw error;
   }
 }
 
-/** A PrivateMessage (RFC 9420, section 6.3) of content type application whose sealed parts are empty. */
+/**
+ * A PrivateMessage (RFC 9420, section 6.3) of content type application whose sealed parts are
+ * empty.
+ */
 function emptyMessage(groupId: ChannelId, epoch: number, messageId: MessageId): Uint8Array {
   const [mls10, privateMessage, application] = [1, 2, 1];
   const head = new DataView(new ArrayBuffer(4));

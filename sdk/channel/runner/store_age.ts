@@ -1,7 +1,7 @@
 /**
- * An agent whose store may be older than its actions: restored from a backup, or copied. Its keys may be used already, so nothing is
- * sent with them, and it joins anew. The relay's word, which `judgeConnection` judges, is not a proof; an entry of the log with our
- * signature is one.
+ * An agent whose store may be older than its actions: restored from a backup, or copied. Its keys
+ * may be used already, so nothing is sent with them, and it joins anew. The relay's word, which
+ * `judgeConnection` judges, is not a proof; an entry of the log with our signature is one.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { commitStatement, type ReplyBody } from "../../../proto/mod.ts";
@@ -15,7 +15,9 @@ import type { Membership } from "../group/membership.ts";
 export type OwnEntry = ReplyBody<"ReadOwn">;
 
 /** As far as it is asked here. */
-type Standing = Pick<Membership, "channelId" | "epoch"> & { readonly durable: Pick<DurableGroup, "isUnknownOwn"> };
+type Standing = Pick<Membership, "channelId" | "epoch"> & {
+  readonly durable: Pick<DurableGroup, "isUnknownOwn">;
+};
 
 export interface StoreAgeParts {
   readonly anchor: Anchor;
@@ -38,8 +40,9 @@ export class StoreAge {
   }
 
   /**
-   * A commit of ours is given up, and nobody knows whether the relay takes it yet. Returns the change to write in one with that. It
-   * is asked for in the turn of the write: the anchor may have been written in between.
+   * A commit of ours is given up, and nobody knows whether the relay takes it yet. Returns the
+   * change to write in one with that. It is asked for in the turn of the write: the anchor may have
+   * been written in between.
    */
   discarded(prepared: Pick<PreparedCommit, "epoch" | "hash">): () => RecordChange {
     this.#anchor = withDiscarded(this.#anchor, prepared);
@@ -52,9 +55,10 @@ export class StoreAge {
   }
 
   /**
-   * A new generation has begun. Members that could follow the commit which stopped us may have brought us in anew meanwhile, and
-   * that is undone: where our membership began is for the relay to say again. To be written in one with the generation, and
-   * asked for in the turn of that write.
+   * A new generation has begun. Members that could follow the commit which stopped us may have
+   * brought us in anew meanwhile, and that is undone: where our membership began is for the relay
+   * to say again. To be written in one with the generation, and asked for in the turn of that
+   * write.
    */
   begunAnew(): RecordChange {
     this.#anchor = { ...this.#anchor, joinedSequence: undefined };
@@ -82,19 +86,26 @@ export class StoreAge {
   }
 
   /**
-   * Whether an entry is ours and was made by another process than those of this store. A message is bound to keys of our epoch.
-   * Of a commit only its epoch tells: in ours there must be none of ours whose fate we do not know, and in earlier memberships
-   * we have been in no such epoch.
+   * Whether an entry is ours and was made by another process than those of this store. A message is
+   * bound to keys of our epoch. Of a commit only its epoch tells: in ours there must be none of
+   * ours whose fate we do not know, and in earlier memberships we have been in no such epoch.
    */
   async isUnknownOwn({ message, commit }: OwnEntry, isOpen: boolean): Promise<boolean> {
     const { channelId, durable, epoch } = this.#membership;
     if (message !== undefined) return await durable.isUnknownOwn(message.ciphertext);
-    if (commit === undefined || commit.epoch < epoch || commit.epoch <= this.#anchor.formerEpoch) return false;
+    if (commit === undefined || commit.epoch < epoch || commit.epoch <= this.#anchor.formerEpoch) {
+      return false;
+    }
     const isKnown = isOpen || this.#anchor.discarded.some((known) => known.epoch === epoch);
     if (commit.epoch === epoch && isKnown) return false;
     const { signatures, identity } = this.#deps;
     const commitHash = sha256(commit.commit);
-    const statement = commitStatement({ ...commit, channelId, commitHash, owners: commit.owners?.agentIds });
+    const statement = commitStatement({
+      ...commit,
+      channelId,
+      commitHash,
+      owners: commit.owners?.agentIds,
+    });
     return signatures.verifyHandshake(identity.signatureKey, statement, commit.signature);
   }
 }

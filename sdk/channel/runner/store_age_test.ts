@@ -20,7 +20,8 @@ async function createStore(): Promise<RecordStore> {
 
 /** Of an agent that has joined and done nothing else. */
 function createAge(): StoreAge {
-  return new StoreAge({ anchor: newAnchor(undefined), membership }, {} as StoreAgeDeps); // cast: no more is asked here
+  // cast: no more is asked here
+  return new StoreAge({ anchor: newAnchor(undefined), membership }, {} as StoreAgeDeps);
 }
 
 Deno.test("a commit that is given up does not undo what was written of the membership before its turn", async () => {
@@ -28,10 +29,14 @@ Deno.test("a commit that is given up does not undo what was written of the membe
   const age = createAge();
   const hash = new Uint8Array(32).fill(7);
   const change = age.discarded({ epoch: 3, hash });
-  // The group is busy; meanwhile the relay says where the membership began, which is written at once.
+  // The group is busy; meanwhile the relay says where the membership began, which is written at
+  // once.
   await store.batch([age.noted({ ...age.anchor, joinedSequence: 5 })]);
   await store.batch([change()]);
-  assertEquals((await storedChannel(store, channelId)).anchor, { ...newAnchor(5), discarded: [{ epoch: 3, hash }] });
+  assertEquals((await storedChannel(store, channelId)).anchor, {
+    ...newAnchor(5),
+    discarded: [{ epoch: 3, hash }],
+  });
   await store.close();
 });
 
@@ -39,14 +44,31 @@ Deno.test("a commit of our own from an earlier membership does not prove that th
   const isProofIn = async (epoch: number): Promise<boolean> => {
     const random = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
     const signingSeed = random(32);
-    const identity = { identity: random(8), signingSeed, signatureKey: ed25519.getPublicKey(signingSeed) };
-    const made = { epoch, generation: 0, added: [], removed: [], state: random(32), nextState: random(32) };
+    const identity = {
+      identity: random(8),
+      signingSeed,
+      signatureKey: ed25519.getPublicKey(signingSeed),
+    };
+    const made = {
+      epoch,
+      generation: 0,
+      added: [],
+      removed: [],
+      state: random(32),
+      nextState: random(32),
+    };
     const commit = random(100);
-    const statement = commitStatement({ ...made, channelId, commitHash: sha256(commit), owners: undefined });
+    const statement = commitStatement({
+      ...made,
+      channelId,
+      commitHash: sha256(commit),
+      owners: undefined,
+    });
     const signature = portableSignatures.sign(signingSeed, statement);
     const deps = { identity, signatures: portableSignatures };
     const age = new StoreAge({ anchor: newAnchor(5, { formerEpoch: 7 }), membership }, deps);
-    const entry = { commit: { ...made, commit, signature } } as unknown as OwnEntry; // cast: no more of it is looked at
+    // cast: no more of it is looked at
+    const entry = { commit: { ...made, commit, signature } } as unknown as OwnEntry;
     return await age.isUnknownOwn(entry, false);
   };
   assertEquals(await isProofIn(7), false);

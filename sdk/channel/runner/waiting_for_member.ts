@@ -1,4 +1,7 @@
-/** Waits for somebody to be in a channel. It looks after it has begun to listen, so nobody comes unseen in between. */
+/**
+ * Waits for somebody to be in a channel. It looks after it has begun to listen, so nobody comes
+ * unseen in between.
+ */
 import { createError, isCode } from "../../base/errors.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { type Addressee, addresseesOf } from "../../content/values.ts";
@@ -14,7 +17,10 @@ export interface WaitingParts {
   readonly runtime: Pick<Runtime, "after">;
 }
 
-/** Undefined when nobody comes in time. Rejects with the signal's reason, and when the channel ends first. */
+/**
+ * Undefined when nobody comes in time. Rejects with the signal's reason, and when the channel ends
+ * first.
+ */
 export async function waitForMember(
   wanted: Addressee | undefined,
   { timeoutMs, signal }: ReceiveOptions,
@@ -30,7 +36,9 @@ export async function waitForMember(
   try {
     for (;;) {
       const members = channel.members();
-      const found = named === undefined ? nextNewcomer(newcomers, members) : presentMember(named, members);
+      const found = named === undefined
+        ? nextNewcomer(newcomers, members)
+        : presentMember(named, members);
       if (found !== undefined) return found;
       if ((await events.next()).done !== true) continue;
       signal?.throwIfAborted();
@@ -44,14 +52,23 @@ export async function waitForMember(
   }
 }
 
-function nextNewcomer(newcomers: Newcomers, members: readonly ChannelMember[]): ChannelMember | undefined {
+function nextNewcomer(
+  newcomers: Newcomers,
+  members: readonly ChannelMember[],
+): ChannelMember | undefined {
   const ready = new Map(members.filter(isReady).map((member) => [member.agentId, member]));
   const agentId = newcomers.take((each) => ready.has(each));
   return agentId && ready.get(agentId);
 }
 
-/** Throws `StaticError` with `invalid_request` for a name that members only claim: that would lead to a stranger. */
-function presentMember(named: string, members: readonly ChannelMember[]): ChannelMember | undefined {
+/**
+ * Throws `StaticError` with `invalid_request` for a name that members only claim: that would lead
+ * to a stranger.
+ */
+function presentMember(
+  named: string,
+  members: readonly ChannelMember[],
+): ChannelMember | undefined {
   try {
     const member = memberNamed(named, members);
     return isReady(member) ? member : undefined;

@@ -1,8 +1,15 @@
 /**
- * Welcomes that the relay has delivered. One that somebody waits for (a join, a rejoin) goes there; any other waits here until
- * the application joins its channel. In memory only: the relay delivers a Welcome again until it is acknowledged.
+ * Welcomes that the relay has delivered. One that somebody waits for (a join, a rejoin) goes there;
+ * any other waits here until the application joins its channel. In memory only: the relay delivers
+ * a Welcome again until it is acknowledged.
  */
-import { type AgentId, type ChannelId, type ChannelName, limits, type NoticeBody } from "../../../proto/mod.ts";
+import {
+  type AgentId,
+  type ChannelId,
+  type ChannelName,
+  limits,
+  type NoticeBody,
+} from "../../../proto/mod.ts";
 import { createError } from "../../base/errors.ts";
 import { pause, type Runtime } from "../../base/runtime.ts";
 
@@ -11,7 +18,10 @@ export type Welcome = NoticeBody<"DeliverWelcome">;
 /** Returns whether the waiting part took the Welcome. */
 export type WelcomeTaker = (welcome: Welcome) => boolean;
 
-/** An agent that is added to more channels than this at once joins some of them after the next connection. */
+/**
+ * An agent that is added to more channels than this at once joins some of them after the next
+ * connection.
+ */
 const maxWaiting = 1000;
 /** A few of the largest, or hundreds of small ones: anybody may send them. */
 const maxWaitingBytes = 16 * 1024 * 1024;
@@ -31,7 +41,10 @@ export class Welcomes {
     this.#onWaiting = onWaiting;
   }
 
-  /** Resolves when one for this name is here, or when none has come in a while: the relay delivers them after it connects. */
+  /**
+   * Resolves when one for this name is here, or when none has come in a while: the relay delivers
+   * them after it connects.
+   */
   async arrival(name: string, runtime: Runtime): Promise<void> {
     const isHere = (): boolean => this.names.some((each) => each === name);
     if (isHere()) return;
@@ -45,7 +58,9 @@ export class Welcomes {
   deliver(welcome: Welcome): void {
     const { channelId, sender } = welcome;
     if (this.#takers.get(channelId)?.(welcome) === true) return;
-    const others = this.#all().filter((each) => each.channelId !== channelId || each.sender !== sender);
+    const others = this.#all().filter((each) =>
+      each.channelId !== channelId || each.sender !== sender
+    );
     const bytes = others.reduce((sum, other) => sum + other.welcome.length, welcome.welcome.length);
     if (others.length >= maxWaiting || bytes > maxWaitingBytes) return;
     const here = this.#waiting.get(channelId) ?? new Map<AgentId, Welcome>();
@@ -55,8 +70,8 @@ export class Welcomes {
   }
 
   /**
-   * From now on Welcomes to this channel go to `taker`, beginning with those that are here already. Returns a function
-   * to stop that.
+   * From now on Welcomes to this channel go to `taker`, beginning with those that are here already.
+   * Returns a function to stop that.
    */
   expect(channelId: ChannelId, taker: WelcomeTaker): () => void {
     this.#takers.set(channelId, taker);
@@ -96,5 +111,8 @@ export class Welcomes {
 /** Throws `StaticError` for bytes that cannot be a Welcome. */
 export function checkWelcome(welcome: Uint8Array): Uint8Array {
   if (welcome.length > 0 && welcome.length <= limits.welcomeBytes) return welcome;
-  throw createError("mls_error", `Cannot join: a Welcome has 1 to ${limits.welcomeBytes} bytes, got ${welcome.length}`);
+  throw createError(
+    "mls_error",
+    `Cannot join: a Welcome has 1 to ${limits.welcomeBytes} bytes, got ${welcome.length}`,
+  );
 }

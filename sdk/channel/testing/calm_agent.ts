@@ -1,4 +1,7 @@
-/** An agent in step, and the reply of a relay that knows no more of it than its store: for tests of its connection. */
+/**
+ * An agent in step, and the reply of a relay that knows no more of it than its store: for tests of
+ * its connection.
+ */
 import { newAnchor } from "../connection/anchor.ts";
 import { newLink, stepLink } from "../connection/link.ts";
 import { permitOf } from "../connection/link_run.ts";
@@ -41,6 +44,10 @@ export function calmPermit(): Permit | undefined {
   const link = newLink<string>(undefined);
   stepLink(link, { type: "connected" }, facts);
   if (!("call" in link.link)) throw new TypeError("a connection begins with a question");
-  stepLink(link, { type: "answered", call: link.link.call, answer: { question: "subscribe", reply } }, facts);
+  stepLink(link, {
+    type: "answered",
+    call: link.link.call,
+    answer: { question: "subscribe", reply },
+  }, facts);
   return permitOf(link);
 }

@@ -24,7 +24,15 @@ export function item(
   const key = { generation: sequence, key: { key: new Uint8Array(32), nonce: new Uint8Array(12) } };
   const ratchets = { handshake: ratchet, application: ratchet };
   return {
-    incoming: { ...opened, kind, lane, timeMs: sequence, sequence, fields: {}, body: new Uint8Array(bytes) },
+    incoming: {
+      ...opened,
+      kind,
+      lane,
+      timeMs: sequence,
+      sequence,
+      fields: {},
+      body: new Uint8Array(bytes),
+    },
     sequence,
     epoch: 1,
     opening: { receipt: { order: sequence, epoch: 1n, leafIndex: 0, ratchets, ...key }, open: 1 },

@@ -1,4 +1,7 @@
-/** The machine that compares what members saw of the log, for tests that try every order of its events. */
+/**
+ * The machine that compares what members saw of the log, for tests that try every order of its
+ * events.
+ */
 export { stepOrder, wordOf } from "../order/order.ts";
 export {
   newOrder,

@@ -1,7 +1,8 @@
 /**
- * Statements about one channel that are carried in the messages of another. They reveal a relay that keeps the halves
- * of a channel apart, if the halves share a second channel. A message carries one statement, in its padding. Only
- * members of the channel in question get it, because it names a member.
+ * Statements about one channel that are carried in the messages of another. They reveal a relay
+ * that keeps the halves of a channel apart, if the halves share a second channel. A message carries
+ * one statement, in its padding. Only members of the channel in question get it, because it names a
+ * member.
  */
 import {
   type AgentId,

@@ -1,8 +1,9 @@
 /**
- * This agent's statement about each epoch, and those of others: a machine without waits. An epoch is confirmed once, when the channel is
- * up to date, in cells that leave anyway. The confirmed epoch and state are on disk before anybody learns of them, so that no restart or
- * rejoin makes this agent contradict itself. `fork_watch.ts` draws the conclusions from the statements of others. The table is in
- * docs/channel_machine.md: what is not in it changes nothing.
+ * This agent's statement about each epoch, and those of others: a machine without waits. An epoch
+ * is confirmed once, when the channel is up to date, in cells that leave anyway. The confirmed
+ * epoch and state are on disk before anybody learns of them, so that no restart or rejoin makes
+ * this agent contradict itself. `fork_watch.ts` draws the conclusions from the statements of
+ * others. The table is in docs/channel_machine.md: what is not in it changes nothing.
  */
 import { equalBytes } from "../../../proto/mod.ts";
 import {
@@ -29,7 +30,10 @@ import {
 
 /** Epochs that follow each other faster are not confirmed one by one. */
 const intervalMs = 10_000;
-/** The same word is given again so often: a relay may have dropped it, and newcomers hear it from nobody else. */
+/**
+ * The same word is given again so often: a relay may have dropped it, and newcomers hear it from
+ * nobody else.
+ */
 const againMs = 5 * 60_000;
 /** The statements of others are written at most this often. */
 const keepMs = 60_000;
@@ -97,7 +101,10 @@ function confirm(run: Run): void {
   const { own, word } = state;
   if (word.at === "signing" || epoch <= state.formerEpoch || facts.members < 2) return;
   const said = { epoch, state: facts.state };
-  if (own !== undefined && (own.epoch > epoch || (own.epoch === epoch && !equalBytes(own.state, said.state)))) return;
+  if (
+    own !== undefined &&
+    (own.epoch > epoch || (own.epoch === epoch && !equalBytes(own.state, said.state)))
+  ) return;
   if (own?.epoch === epoch) return sign(run, said, false);
   // A clock that was set back holds up nothing.
   const waitMs = Math.min(state.saidMs + intervalMs - facts.nowMs, intervalMs);
@@ -131,8 +138,8 @@ function signed(run: Run, job: number, signature: Uint8Array): void {
 }
 
 /**
- * Its committer was with us in the epoch that it ended; whether it is in the new one it must say itself, because a relay that takes a
- * commit may tell its sender that it did not.
+ * Its committer was with us in the epoch that it ended; whether it is in the new one it must say
+ * itself, because a relay that takes a commit may tell its sender that it did not.
  */
 function moved(run: Run, event: Extract<ConfirmationEvent, { type: "entered" }>): void {
   const { state, facts } = run;
@@ -141,7 +148,9 @@ function moved(run: Run, event: Extract<ConfirmationEvent, { type: "entered" }>)
   // Their records went in one write with the commit. At a start none has gone yet.
   for (const over of overEpochs(state, epoch)) state.states.delete(over);
   enter(run, event);
-  for (const { agentId, madeMs } of by.added) heardOf(watchOf(run), agentId, Math.min(facts.nowMs, madeMs));
+  for (const { agentId, madeMs } of by.added) {
+    heardOf(watchOf(run), agentId, Math.min(facts.nowMs, madeMs));
+  }
   keepLater(run);
   if (state.states.has(epoch - 1)) spokeIn(watchOf(run), by.committer, epoch - 1);
 }
@@ -156,16 +165,23 @@ function enter(run: Run, { epoch, state: own }: Said): void {
 /** Only what is news is verified. */
 function told(run: Run, { said, by }: Extract<ConfirmationEvent, { type: "told" }>): void {
   const { state: { forks }, facts: { self, isMember }, effects } = run;
-  const news = by.filter(({ agentId }) => agentId !== self && isMember(agentId) && !knows(forks, agentId, said));
+  const news = by.filter(({ agentId }) =>
+    agentId !== self && isMember(agentId) && !knows(forks, agentId, said)
+  );
   if (news.length === 0) return;
   keepLater(run);
   effects.push({ type: "verify", said, by: news });
 }
 
-/** A member that confirms an epoch of which the relay shows us no commit: it lies, or the relay keeps commits from us. */
+/**
+ * A member that confirms an epoch of which the relay shows us no commit: it lies, or the relay
+ * keeps commits from us.
+ */
 function lookAhead(run: Run): void {
   const { state } = run;
-  if (state.ahead === undefined && aheadOf(state.forks).length > 0) state.ahead = wake(run, aheadMs);
+  if (state.ahead === undefined && aheadOf(state.forks).length > 0) {
+    state.ahead = wake(run, aheadMs);
+  }
 }
 
 function keepLater(run: Run): void {
@@ -192,7 +208,8 @@ function isStillAhead({ state, facts, effects }: Run): void {
   state.ahead = undefined;
   const [agentId] = aheadOf(state.forks);
   if (agentId === undefined || !facts.isCurrent) return;
-  const text = `${agentId} confirms a later epoch than the relay shows this agent: the relay keeps commits back, or ` +
+  const text =
+    `${agentId} confirms a later epoch than the relay shows this agent: the relay keeps commits back, or ` +
     "this member lies";
   effects.push({ type: "report", kind: "withheld_commit", text });
 }

@@ -1,10 +1,16 @@
 /**
- * Records of confirmations on disk: the last one that this agent gave, its states of the last epochs, and the
- * statements of others, which are written from time to time.
+ * Records of confirmations on disk: the last one that this agent gave, its states of the last
+ * epochs, and the statements of others, which are written from time to time.
  */
 import { type AgentId, type ChannelId, parseAgentId } from "../../../proto/mod.ts";
 import type { RecordChange } from "../../store/mod.ts";
-import { type ChannelRecords, deleteRecord, fieldsOf, fieldsUnder, putRecord } from "../channel_kinds.ts";
+import {
+  type ChannelRecords,
+  deleteRecord,
+  fieldsOf,
+  fieldsUnder,
+  putRecord,
+} from "../channel_kinds.ts";
 import type { ConfirmationRecords } from "./confirmation_state.ts";
 import type { Heard, Said } from "./fork_watch.ts";
 
@@ -21,9 +27,15 @@ export function deleteState(channelId: ChannelId, epoch: number): RecordChange {
 }
 
 /** We joined anew: of the group before no state is kept, because it may have been another one. */
-export function replaceStates(channelId: ChannelId, records: ChannelRecords, { epoch, state }: Said): RecordChange[] {
+export function replaceStates(
+  channelId: ChannelId,
+  records: ChannelRecords,
+  { epoch, state }: Said,
+): RecordChange[] {
   const before = fieldsUnder(records, "state").map(([name]) => Number(name));
-  const over = before.filter((known) => known !== epoch).map((known) => deleteState(channelId, known));
+  const over = before.filter((known) => known !== epoch).map((known) =>
+    deleteState(channelId, known)
+  );
   return [...over, putState(channelId, epoch, state)];
 }
 
@@ -51,7 +63,11 @@ export function putHeard(channelId: ChannelId, heard: ReadonlyMap<AgentId, Heard
 function heardOf(records: ChannelRecords): Map<AgentId, Heard> {
   const rows = fieldsOf(records, "heard")?.rows(0) ?? [];
   return new Map(rows.map((row) => {
-    const [epoch, atMs, saidEpoch] = [row.optionalNumber(1), row.optionalNumber(2), row.optionalNumber(3)];
+    const [epoch, atMs, saidEpoch] = [
+      row.optionalNumber(1),
+      row.optionalNumber(2),
+      row.optionalNumber(3),
+    ];
     const confirmed = epoch === undefined || atMs === undefined ? undefined : { epoch, atMs };
     const said = saidEpoch === undefined ? undefined : { epoch: saidEpoch, state: row.bytes(4) };
     return [parseAgentId(row.text(0)), { confirmed, said, heardMs: row.optionalNumber(5) }];
@@ -60,9 +76,13 @@ function heardOf(records: ChannelRecords): Map<AgentId, Heard> {
 
 /** States from before this membership are of another group, perhaps. */
 export function confirmationsOf(records: ChannelRecords, joinedEpoch: number): ConfirmationRecords {
-  const stored = fieldsUnder(records, "state").map(([name, fields]) => [Number(name), fields.bytes(0)] as const);
+  const stored = fieldsUnder(records, "state").map(([name, fields]) =>
+    [Number(name), fields.bytes(0)] as const
+  );
   const fields = fieldsOf(records, "confirmed");
   const own = fields && { epoch: fields.number(0), state: fields.bytes(1) };
-  const states = new Map(stored.filter(([epoch]) => epoch >= joinedEpoch).sort(([a], [b]) => a - b));
+  const states = new Map(
+    stored.filter(([epoch]) => epoch >= joinedEpoch).sort(([a], [b]) => a - b),
+  );
   return { own, states, heard: heardOf(records), liars: liarsOf(records) };
 }

@@ -1,9 +1,16 @@
 /**
- * The state of confirmations: our own word about each epoch, and what others said. It is plain data, and `stepConfirmations` alone
- * changes it. The tables are in docs/channel_machine.md.
+ * The state of confirmations: our own word about each epoch, and what others said. It is plain
+ * data, and `stepConfirmations` alone changes it. The tables are in docs/channel_machine.md.
  */
 import type { AgentId } from "../../../proto/mod.ts";
-import { type ForkFacts, type ForkFinding, type ForkState, type Heard, restoreForks, type Said } from "./fork_watch.ts";
+import {
+  type ForkFacts,
+  type ForkFinding,
+  type ForkState,
+  type Heard,
+  restoreForks,
+  type Said,
+} from "./fork_watch.ts";
 
 /** Epochs whose state is kept: members that were away for longer are compared among each other. */
 export const keptEpochs = 256;
@@ -32,7 +39,10 @@ export interface ConfirmationState {
   /** When an epoch was first confirmed, and when that was last told, by the local clock. */
   saidMs: number;
   toldMs: number;
-  /** Others may have messages of ours from epochs up to here, of another group than ours: nothing is said about them. */
+  /**
+   * Others may have messages of ours from epochs up to here, of another group than ours: nothing is
+   * said about them.
+   */
   formerEpoch: number;
   /** Our own states, by epoch, the oldest first. */
   readonly states: Map<number, Uint8Array>;
@@ -66,9 +76,22 @@ export type ConfirmationEvent =
   | { readonly type: "confirm" }
   | { readonly type: "signed"; readonly job: number; readonly signature: Uint8Array }
   /** Our group is in this epoch, in this state: at the start, and with each commit and founding. */
-  | { readonly type: "entered"; readonly epoch: number; readonly state: Uint8Array; readonly by: Mover | undefined }
-  /** We joined anew, perhaps into another group than the one before, which had reached this epoch. All of it is on disk already. */
-  | { readonly type: "restarted"; readonly epoch: number; readonly state: Uint8Array; readonly formerEpoch: number }
+  | {
+    readonly type: "entered";
+    readonly epoch: number;
+    readonly state: Uint8Array;
+    readonly by: Mover | undefined;
+  }
+  /**
+   * We joined anew, perhaps into another group than the one before, which had reached this epoch.
+   * All of it is on disk already.
+   */
+  | {
+    readonly type: "restarted";
+    readonly epoch: number;
+    readonly state: Uint8Array;
+    readonly formerEpoch: number;
+  }
   /** A message of a member opened. */
   | { readonly type: "heard"; readonly agentId: AgentId; readonly epoch: number }
   | { readonly type: "told"; readonly said: Said; readonly by: readonly Claimed[] }
@@ -83,7 +106,10 @@ export type ConfirmationEvent =
 
 export interface Mover {
   readonly committer: AgentId;
-  /** Members that came with a KeyPackage, and when they signed that: it may have waited at the relay since. */
+  /**
+   * Members that came with a KeyPackage, and when they signed that: it may have waited at the relay
+   * since.
+   */
   readonly added: readonly { readonly agentId: AgentId; readonly madeMs: number }[];
 }
 
@@ -94,7 +120,10 @@ export type ConfirmationEffect =
   | { readonly type: "tell"; readonly signed: Signed }
   | { readonly type: "verify"; readonly said: Said; readonly by: readonly Claimed[] }
   | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
-  /** Statements of others go to disk. `operation`: the end of the process waits for it, and nothing else does. */
+  /**
+   * Statements of others go to disk. `operation`: the end of the process waits for it, and nothing
+   * else does.
+   */
   | { readonly type: "note"; readonly operation: number | undefined }
   | { readonly type: "settle"; readonly operation: number }
   | ForkFinding;
@@ -140,6 +169,8 @@ export function overEpochs({ states }: Pick<ConfirmationState, "states">, epoch:
 }
 
 /** Those that the state waits for. */
-export function timersOf({ word, ahead, keep }: ConfirmationState): readonly (number | undefined)[] {
+export function timersOf(
+  { word, ahead, keep }: ConfirmationState,
+): readonly (number | undefined)[] {
   return ["timer" in word ? word.timer : undefined, ahead, keep];
 }

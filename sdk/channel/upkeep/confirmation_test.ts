@@ -1,4 +1,7 @@
-/** The table of docs/channel_machine.md, row by row. Conclusions from the words of others are tested in fork_watch_test.ts. */
+/**
+ * The table of docs/channel_machine.md, row by row. Conclusions from the words of others are tested
+ * in fork_watch_test.ts.
+ */
 import { assert, assertEquals } from "@std/assert";
 import type { AgentId } from "../../../proto/mod.ts";
 import { stepConfirmations } from "./confirmation.ts";
@@ -57,8 +60,17 @@ class Member {
     return this;
   }
 
-  enter(epoch: number, by?: Extract<ConfirmationEvent, { type: "entered" }>["by"], byte = epoch): this {
-    return this.know({ epoch, state: state(byte) }).step({ type: "entered", epoch, state: state(byte), by });
+  enter(
+    epoch: number,
+    by?: Extract<ConfirmationEvent, { type: "entered" }>["by"],
+    byte = epoch,
+  ): this {
+    return this.know({ epoch, state: state(byte) }).step({
+      type: "entered",
+      epoch,
+      state: state(byte),
+      by,
+    });
   }
 
   confirm(): this {
@@ -81,17 +93,30 @@ class Member {
   }
 
   told(agentId: AgentId, epoch: number, byte = epoch): this {
-    return this.step({ type: "told", said: { epoch, state: state(byte) }, by: [{ agentId, signature }] });
+    return this.step({
+      type: "told",
+      said: { epoch, state: state(byte) },
+      by: [{ agentId, signature }],
+    });
   }
 
   /** And its signature is good. */
   said(agentId: AgentId, epoch: number, byte = epoch): this {
-    return this.step({ type: "verified", said: { epoch, state: state(byte) }, agentIds: [agentId] });
+    return this.step({
+      type: "verified",
+      said: { epoch, state: state(byte) },
+      agentIds: [agentId],
+    });
   }
 
-  only<Type extends ConfirmationEffect["type"]>(type: Type): Extract<ConfirmationEffect, { type: Type }>[] {
+  only<Type extends ConfirmationEffect["type"]>(
+    type: Type,
+  ): Extract<ConfirmationEffect, { type: Type }>[] {
     // cast: the filter says so
-    return this.effects.filter((effect) => effect.type === type) as Extract<ConfirmationEffect, { type: Type }>[];
+    return this.effects.filter((effect) => effect.type === type) as Extract<
+      ConfirmationEffect,
+      { type: Type }
+    >[];
   }
 
   get waitMs(): number | undefined {
@@ -101,10 +126,18 @@ class Member {
 
 Deno.test("confirm: the word is written, then signed, then told, and again after five minutes", () => {
   const member = new Member().confirm();
-  assertEquals([member.at, member.only("sign")[0]?.isNew, member.only("tell").length], ["signing", true, 0]);
+  assertEquals([member.at, member.only("sign")[0]?.isNew, member.only("tell").length], [
+    "signing",
+    true,
+    0,
+  ]);
   assertEquals(member.state.own, undefined, "it is not on disk yet");
   member.signed();
-  assertEquals([member.at, member.only("tell")[0]?.signed.epoch, member.waitMs], ["said", 7, 5 * minuteMs]);
+  assertEquals([member.at, member.only("tell")[0]?.signed.epoch, member.waitMs], [
+    "said",
+    7,
+    5 * minuteMs,
+  ]);
   assertEquals(member.state.own?.epoch, 7);
   member.time();
   assertEquals([member.at, member.only("sign")[0]?.isNew], ["signing", false], "it is on disk");
@@ -138,7 +171,11 @@ Deno.test("confirm in `signing`: nothing; the epoch that has come meanwhile is d
   const member = new Member().confirm().enter(8).confirm();
   assertEquals(member.effects, []);
   member.signed();
-  assertEquals([member.only("tell")[0]?.signed.epoch, member.at, member.waitMs], [7, "due", 10_000]);
+  assertEquals([member.only("tell")[0]?.signed.epoch, member.at, member.waitMs], [
+    7,
+    "due",
+    10_000,
+  ]);
   assertEquals(new Member().confirm().enter(8).know({ isCurrent: false }).signed().at, "said");
 });
 
@@ -155,10 +192,16 @@ Deno.test("time in `due`, `said`, not current: none, until the channel is up to 
 });
 
 Deno.test("entered: the committer was with us in the epoch that it ended, and those that came were there when they asked", () => {
-  const member = new Member().enter(8, { committer: bob, added: [{ agentId: carol, madeMs: 500 }] });
+  const member = new Member().enter(8, {
+    committer: bob,
+    added: [{ agentId: carol, madeMs: 500 }],
+  });
   const { forks } = member.state;
   assertEquals([forks.confirmed.get(bob)?.epoch, forks.heardMs.get(carol)], [7, 500]);
-  const unknown = new Member().enter(20, { committer: bob, added: [{ agentId: carol, madeMs: 2_000_000 }] });
+  const unknown = new Member().enter(20, {
+    committer: bob,
+    added: [{ agentId: carol, madeMs: 2_000_000 }],
+  });
   assertEquals([unknown.state.forks.confirmed.get(bob), unknown.state.forks.heardMs.get(carol)], [
     undefined,
     1_000_000,
@@ -171,16 +214,24 @@ Deno.test("entered: the 257th state goes, in the commit's write too", () => {
   assertEquals(member.state.states.size, keptEpochs);
   assertEquals(overEpochs(member.state, 356), [101]);
   member.enter(356, { committer: bob, added: [] });
-  assertEquals([member.state.states.size, member.state.states.has(101), member.state.states.has(7)], [
-    keptEpochs,
-    false,
-    true,
-  ]);
+  assertEquals(
+    [member.state.states.size, member.state.states.has(101), member.state.states.has(7)],
+    [
+      keptEpochs,
+      false,
+      true,
+    ],
+  );
 });
 
 Deno.test("restarted: of the group before no state is compared, and nothing is said up to where it was", () => {
   const member = new Member().say().enter(8);
-  member.know({ epoch: 6, state: state(60) }).step({ type: "restarted", epoch: 6, state: state(60), formerEpoch: 8 });
+  member.know({ epoch: 6, state: state(60) }).step({
+    type: "restarted",
+    epoch: 6,
+    state: state(60),
+    formerEpoch: 8,
+  });
   assertEquals([...member.state.states.keys()], [6]);
   assertEquals(member.confirm().effects, []);
   assertEquals(member.pass(minuteMs).enter(9).confirm().only("sign").length, 1);
@@ -203,7 +254,8 @@ Deno.test("verified: a statement that differs is told at once", () => {
 
 Deno.test("verified, of a later epoch than ours: a minute later the relay is named, if it is so yet", () => {
   const ahead = (): Member => new Member().said(bob, 9);
-  const time = (member: Member): Member => member.step({ type: "time", timer: member.state.ahead ?? 0 });
+  const time = (member: Member): Member =>
+    member.step({ type: "time", timer: member.state.ahead ?? 0 });
   assertEquals(ahead().waitMs, minuteMs);
   assertEquals(time(ahead()).only("report").map(({ kind }) => kind), ["withheld_commit"]);
   assertEquals(ahead().said(carol, 9).effects, [], "one minute for both");
@@ -216,13 +268,19 @@ Deno.test("heard: a message opened; what was heard is noted after a minute, once
   assertEquals([member.waitMs, member.state.forks.confirmed.get(bob)?.epoch], [minuteMs, 7]);
   assertEquals(member.step({ type: "heard", agentId: self, epoch: 7 }).effects, []);
   const timer = member.state.keep ?? 0;
-  assertEquals(member.step({ type: "time", timer }).effects, [{ type: "note", operation: undefined }]);
+  assertEquals(member.step({ type: "time", timer }).effects, [{
+    type: "note",
+    operation: undefined,
+  }]);
   assertEquals(member.step({ type: "time", timer }).effects, []);
 });
 
 Deno.test("keep: what was heard is noted before the process ends, if anything was", () => {
   const member = new Member();
-  assertEquals(member.step({ type: "keep", operation: 1 }).effects, [{ type: "settle", operation: 1 }]);
+  assertEquals(member.step({ type: "keep", operation: 1 }).effects, [{
+    type: "settle",
+    operation: 1,
+  }]);
   member.step({ type: "heard", agentId: bob, epoch: 7 }).step({ type: "keep", operation: 2 });
   assertEquals(member.effects, [{ type: "note", operation: 2 }]);
   assertEquals(member.state.keep, undefined);

@@ -1,7 +1,8 @@
 /**
- * Upkeep that members do for each other without their programs: a machine without waits. The online member with the lowest leaf acts at
- * once; the others wait their turn and act if it did not. Members that joined after the asker lost step come last, because the asker does
- * not know them. The table is in docs/channel_machine.md: what is not in it changes nothing.
+ * Upkeep that members do for each other without their programs: a machine without waits. The online
+ * member with the lowest leaf acts at once; the others wait their turn and act if it did not.
+ * Members that joined after the asker lost step come last, because the asker does not know them.
+ * The table is in docs/channel_machine.md: what is not in it changes nothing.
  */
 import type { AgentId, JoinRequestId } from "../../../proto/mod.ts";
 import {
@@ -21,7 +22,10 @@ const turnMs = 1500;
 const retryMs = 5000;
 const maxRequests = 100;
 const dayMs = 24 * 60 * 60 * 1000;
-/** Returns of one member within a day that are answered: each is a commit that all members make or follow, and costs it nothing. */
+/**
+ * Returns of one member within a day that are answered: each is a commit that all members make or
+ * follow, and costs it nothing.
+ */
 export const maxReturns = 24;
 
 interface Run {
@@ -63,16 +67,26 @@ function happen(run: Run, event: DutyEvent): void {
   }
 }
 
-/** Only so many members are looked at, and the others ask again. A member that comes back too often has no answer. */
+/**
+ * Only so many members are looked at, and the others ask again. A member that comes back too often
+ * has no answer.
+ */
 function asked(run: Run, request: Asking): void {
   const { state, facts } = run;
   const { agentId } = request;
   const at = state.requests.findIndex((each) => each.agentId === agentId);
   if (at < 0 && state.requests.length >= maxRequests) return;
-  // Nobody signs the id: under that of another member's request it would take the place of what that one signed.
-  const isAnothers = state.requests.some((each) => each.requestId === request.requestId && each.agentId !== agentId);
-  if (isAnothers || !facts.isGenuine(request.requestId)) return report(run, { is: "not_genuine", agentId });
-  if (returnsOf(run, agentId).length >= maxReturns) return report(run, { is: "too_often", agentId });
+  // Nobody signs the id: under that of another member's request it would take the place of what
+  // that one signed.
+  const isAnothers = state.requests.some((each) =>
+    each.requestId === request.requestId && each.agentId !== agentId
+  );
+  if (isAnothers || !facts.isGenuine(request.requestId)) {
+    return report(run, { is: "not_genuine", agentId });
+  }
+  if (returnsOf(run, agentId).length >= maxReturns) {
+    return report(run, { is: "too_often", agentId });
+  }
   // The relay delivers it anew: its agent may not have heard.
   state.told = state.told.filter((requestId) => requestId !== request.requestId);
   state.requests = at < 0 ? [...state.requests, request] : state.requests.with(at, request);
@@ -155,7 +169,9 @@ function time(run: Run, timer: number): void {
 /** Others may have done it. */
 function goOn(run: Run): void {
   const { state } = run;
-  const outdated = open(run).find(({ leaf, requestId }) => leaf === "other" && !state.told.includes(requestId));
+  const outdated = open(run).find(({ leaf, requestId }) =>
+    leaf === "other" && !state.told.includes(requestId)
+  );
   if (outdated !== undefined) return tell(run, outdated);
   state.work = hasWork(run) ? { at: "working", change: change(run, "all") } : { at: "idle" };
 }
@@ -192,7 +208,9 @@ function triedAlone(
   if (of !== "none" && isRefused) refuse(run, of);
   if (of === "none" && isRefused) return end(run);
   const present = presentOf(run).map(({ requestId }) => requestId);
-  const [next, ...rest] = of === "none" ? present : left.filter((requestId) => present.includes(requestId));
+  const [next, ...rest] = of === "none"
+    ? present
+    : left.filter((requestId) => present.includes(requestId));
   if (next === undefined) end(run);
   else tryAlone(run, next, rest);
 }
@@ -219,7 +237,9 @@ function tryAlone(run: Run, of: "none" | JoinRequestId, left: readonly JoinReque
 
 function end(run: Run): void {
   const { state, facts } = run;
-  state.work = hasWork(run) ? { at: "pausing", timer: wake(run, facts.jitter(retryMs)) } : { at: "idle" };
+  state.work = hasWork(run)
+    ? { at: "pausing", timer: wake(run, facts.jitter(retryMs)) }
+    : { at: "idle" };
 }
 
 function change(run: Run, of: "all" | "none" | JoinRequestId): number {

@@ -1,7 +1,8 @@
 /**
- * The state of a member's duties for others: removing members that left, and letting in those that lost their state. It is plain data,
- * and `stepDuties` alone changes it. The tables are in docs/channel_machine.md. A request is known here by its id: the signed statement
- * and its KeyPackage stay with the runner.
+ * The state of a member's duties for others: removing members that left, and letting in those that
+ * lost their state. It is plain data, and `stepDuties` alone changes it. The tables are in
+ * docs/channel_machine.md. A request is known here by its id: the signed statement and its
+ * KeyPackage stay with the runner.
  */
 import type { AgentId, JoinRequestId } from "../../../proto/mod.ts";
 
@@ -51,7 +52,10 @@ export interface DutyState {
   numbers: number;
 }
 
-/** A leaf as its agent signed about it: its present one, another one, or of somebody who is no member. */
+/**
+ * A leaf as its agent signed about it: its present one, another one, or of somebody who is no
+ * member.
+ */
 export type Signed = "present" | "other" | "gone";
 
 /** Knowledge of others at the moment of a step. */
@@ -81,12 +85,20 @@ export type DutyEvent =
   | { readonly type: "asked"; readonly request: Asking }
   /** This member has left: its request to come back, if it made one, is over. */
   | { readonly type: "left"; readonly agentId: AgentId }
-  | { readonly type: "moved"; readonly added: readonly AgentId[]; readonly removed: readonly AgentId[] }
+  | {
+    readonly type: "moved";
+    readonly added: readonly AgentId[];
+    readonly removed: readonly AgentId[];
+  }
   | { readonly type: "rest" }
   /** The channel goes on, and may have work left. */
   | { readonly type: "start" }
   /** Members that are connected and stay, by the relay's word; undefined when it did not say. */
-  | { readonly type: "listed"; readonly call: number; readonly online: ReadonlySet<AgentId> | undefined }
+  | {
+    readonly type: "listed";
+    readonly call: number;
+    readonly online: ReadonlySet<AgentId> | undefined;
+  }
   | { readonly type: "told"; readonly call: number; readonly failed: string | undefined }
   | { readonly type: "changed"; readonly change: number; readonly why: Undone | undefined }
   | { readonly type: "time"; readonly timer: number };
@@ -99,8 +111,17 @@ export interface Undone {
 
 export type DutyEffect =
   | { readonly type: "list"; readonly call: number }
-  | { readonly type: "tell"; readonly call: number; readonly requestId: JoinRequestId; readonly agentId: AgentId }
-  | { readonly type: "change"; readonly change: number; readonly of: "all" | "none" | JoinRequestId }
+  | {
+    readonly type: "tell";
+    readonly call: number;
+    readonly requestId: JoinRequestId;
+    readonly agentId: AgentId;
+  }
+  | {
+    readonly type: "change";
+    readonly change: number;
+    readonly of: "all" | "none" | JoinRequestId;
+  }
   | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
   | { readonly type: "report"; readonly report: DutyReport };
 
@@ -112,7 +133,10 @@ export interface DutyStep {
   readonly effects: readonly DutyEffect[];
 }
 
-/** As of a process that starts: nothing of it is on disk, and a channel that was stopped may be so again. */
+/**
+ * As of a process that starts: nothing of it is on disk, and a channel that was stopped may be so
+ * again.
+ */
 export function newDuties(): DutyState {
   return { work: { at: "resting" }, requests: [], told: [], returns: {}, numbers: 0 };
 }
@@ -122,7 +146,9 @@ export function timersOf({ work }: DutyState): readonly number[] {
   return "timer" in work ? [work.timer] : [];
 }
 
-/** Requests that have not expired, of members that are still in the group and have not left since. */
+/**
+ * Requests that have not expired, of members that are still in the group and have not left since.
+ */
 export function openRequests(
   { requests }: Pick<DutyState, "requests">,
   facts: DutyFacts,

@@ -21,7 +21,14 @@ const request = (name: string): JoinRequestId => `by ${name}` as JoinRequestId;
 const names = ["ann", "bob", "carl", "dora"];
 
 function ask(name: string, more: Partial<Asking> = {}): Asking {
-  return { agentId: agent(name), requestId: request(name), expiresAtMs: 60_000, epoch: 3, isNamed: false, ...more };
+  return {
+    agentId: agent(name),
+    requestId: request(name),
+    expiresAtMs: 60_000,
+    epoch: 3,
+    isNamed: false,
+    ...more,
+  };
 }
 
 /** Carl, the third of four members. */
@@ -58,7 +65,9 @@ class Carl {
 
   step(...events: DutyEvent[]): this {
     this.effects = [];
-    for (const event of events) this.effects.push(...stepDuties(this.state, event, this.facts).effects);
+    for (const event of events) {
+      this.effects.push(...stepDuties(this.state, event, this.facts).effects);
+    }
     return this;
   }
 
@@ -76,11 +85,18 @@ class Carl {
   }
 
   time(): this {
-    return this.step({ type: "time", timer: "timer" in this.state.work ? this.state.work.timer : 0 });
+    return this.step({
+      type: "time",
+      timer: "timer" in this.state.work ? this.state.work.timer : 0,
+    });
   }
 
   told(failed?: string): this {
-    return this.step({ type: "told", call: "call" in this.state.work ? this.state.work.call : 0, failed });
+    return this.step({
+      type: "told",
+      call: "call" in this.state.work ? this.state.work.call : 0,
+      failed,
+    });
   }
 
   changed(refused?: "content" | "else"): this {
@@ -114,7 +130,10 @@ class Carl {
 const leaving = { leavers: [agent("dora")] };
 
 Deno.test("look in `idle`: nothing to do, nothing is done", () => {
-  assertEquals([new Carl().look().at, new Carl().know({ ...leaving, isWithoutLeavers: true }).look().at], [
+  assertEquals([
+    new Carl().look().at,
+    new Carl().know({ ...leaving, isWithoutLeavers: true }).look().at,
+  ], [
     "idle",
     "idle",
   ]);
@@ -137,7 +156,8 @@ Deno.test("look in any other: nothing", () => {
 });
 
 Deno.test("listed: one and a half seconds for each member online that comes before", () => {
-  const waits = (...online: string[]): number | undefined => new Carl().know(leaving).look().listed(...online).waitMs;
+  const waits = (...online: string[]): number | undefined =>
+    new Carl().know(leaving).look().listed(...online).waitMs;
   assertEquals([waits(), waits("bob", "dora"), waits("ann", "bob")], [0, 1500, 3000]);
 });
 
@@ -146,7 +166,9 @@ Deno.test("listed: those that ask do not come before, those that joined after th
   assertEquals(asking.waitMs, 1500);
   const late = new Carl().know({ joinedAfter: (agentId) => agentId === agent("bob") }).asked("ann");
   assertEquals(late.listed("ann", "bob", "dora").waitMs, 0);
-  const last = new Carl().know({ joinedAfter: (agentId) => agentId === agent("carl") }).asked("ann");
+  const last = new Carl().know({ joinedAfter: (agentId) => agentId === agent("carl") }).asked(
+    "ann",
+  );
   assertEquals(last.listed("bob", "dora").waitMs, 3000);
 });
 
@@ -169,21 +191,38 @@ Deno.test("time in `turn`: a commit for all", () => {
 });
 
 Deno.test("time in `turn`: askers with outdated leaves are told first, one after the other, and once", () => {
-  const carl = new Carl().judge({ ann: "other", bob: "other" }).asked("ann").asked("bob").listed().time();
+  const carl = new Carl().judge({ ann: "other", bob: "other" }).asked("ann").asked("bob").listed()
+    .time();
   const { work } = carl.state;
   const call = work.at === "telling" ? work.call : 0;
-  assertEquals(carl.effects, [{ type: "tell", call, requestId: request("ann"), agentId: agent("ann") }]);
+  assertEquals(carl.effects, [{
+    type: "tell",
+    call,
+    requestId: request("ann"),
+    agentId: agent("ann"),
+  }]);
   carl.told();
-  assertEquals(carl.effects, [{ type: "tell", call: 4, requestId: request("bob"), agentId: agent("bob") }]);
+  assertEquals(carl.effects, [{
+    type: "tell",
+    call: 4,
+    requestId: request("bob"),
+    agentId: agent("bob"),
+  }]);
   assertEquals([carl.told().at, carl.wants], ["idle", []]);
   assertEquals(carl.look().effects, []);
   assertEquals(carl.asked("ann").at, "asking_turn", "the relay delivers it anew");
   assertEquals(carl.listed().time().told().look().effects, []);
-  assertEquals(carl.asked("ann", { requestId: request("ann again") }).at, "asking_turn", "another request");
+  assertEquals(
+    carl.asked("ann", { requestId: request("ann again") }).at,
+    "asking_turn",
+    "another request",
+  );
 });
 
 Deno.test("told, not: a report, and the work goes on", () => {
-  const carl = new Carl().judge({ ann: "other" }).asked("ann").asked("bob").listed().time().told("offline");
+  const carl = new Carl().judge({ ann: "other" }).asked("ann").asked("bob").listed().time().told(
+    "offline",
+  );
   assertEquals([carl.reports, carl.at], [["failed"], "working"]);
 });
 
@@ -199,16 +238,22 @@ Deno.test("changed in `working`, refused for another reason: a report, and again
 });
 
 Deno.test("changed in `working`, refused for what it was to do: each request alone, behind those that leave", () => {
-  const carl = new Carl().know(leaving).asked("ann").asked("bob").listed().time().changed("content");
+  const carl = new Carl().know(leaving).asked("ann").asked("bob").listed().time().changed(
+    "content",
+  );
   assertEquals([carl.at, carl.wants, carl.reports], ["one_by_one", ["none"], ["failed"]]);
   assertEquals(carl.know({ leavers: [] }).changed().wants, [request("ann")]);
   carl.changed("content");
-  assertEquals([carl.reports, carl.requests, carl.wants], [["cannot_be_granted"], ["bob"], [request("bob")]]);
+  assertEquals([carl.reports, carl.requests, carl.wants], [["cannot_be_granted"], ["bob"], [
+    request("bob"),
+  ]]);
   assertEquals([carl.changed("else").at, carl.requests], ["pausing", ["bob"]]);
 });
 
 Deno.test("changed in `one_by_one`: those that leave cannot be removed either", () => {
-  const carl = new Carl().know(leaving).asked("ann").listed().time().changed("content").changed("content");
+  const carl = new Carl().know(leaving).asked("ann").listed().time().changed("content").changed(
+    "content",
+  );
   assertEquals([carl.at, carl.requests], ["pausing", ["ann"]]);
 });
 
@@ -220,7 +265,10 @@ Deno.test("changed in `one_by_one`: a request whose agent has another leaf by no
 });
 
 Deno.test("changed, of another change: nothing", () => {
-  assertEquals(new Carl().know(leaving).working().step({ type: "changed", change: 99, why: undefined }).at, "working");
+  assertEquals(
+    new Carl().know(leaving).working().step({ type: "changed", change: 99, why: undefined }).at,
+    "working",
+  );
 });
 
 Deno.test("asked: one that names us is answered at once", () => {
@@ -261,13 +309,17 @@ Deno.test("asked: a member that came back 24 times within a day has no answer be
 });
 
 Deno.test("requests go with their time, with their agent, and when it leaves", () => {
-  const gone = (facts: Partial<DutyFacts>): string[] => new Carl().asked("ann").know(facts).listed().time().requests;
+  const gone = (facts: Partial<DutyFacts>): string[] =>
+    new Carl().asked("ann").know(facts).listed().time().requests;
   assertEquals(gone({}), ["ann"]);
   assertEquals(gone({ relayNowMs: 60_001 }), []);
   assertEquals(gone({ judge: () => "gone" }), []);
   assertEquals(gone({ leavers: [agent("ann")] }), []);
   assertEquals(new Carl().asked("ann").step({ type: "left", agentId: agent("ann") }).requests, []);
-  assertEquals(new Carl().asked("ann").step({ type: "moved", added: [], removed: [agent("ann")] }).requests, []);
+  assertEquals(
+    new Carl().asked("ann").step({ type: "moved", added: [], removed: [agent("ann")] }).requests,
+    [],
+  );
 });
 
 Deno.test("rest: requests are taken and wait; what was under way changes nothing; start looks at them", () => {
@@ -281,7 +333,10 @@ Deno.test("rest: requests are taken and wait; what was under way changes nothing
 Deno.test("a channel that is opened has no duties before it may work: it may be stopped", () => {
   const { state, facts } = new Carl().know(leaving);
   state.work = newDuties().work;
-  assertEquals([stepDuties(state, { type: "left", agentId: agent("ann") }, facts).effects, state.work.at], [
+  assertEquals([
+    stepDuties(state, { type: "left", agentId: agent("ann") }, facts).effects,
+    state.work.at,
+  ], [
     [],
     "resting",
   ]);

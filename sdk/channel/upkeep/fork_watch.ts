@@ -1,8 +1,10 @@
 /**
- * Whether members are in the same group as we are, by what they signed about epochs outside of an epoch's keys. Two statements
- * that differ show that the relay divided the channel, that a member was let in with other keys, or that one of the two lies:
- * both are named, and nothing else follows from it. A message that opens is a statement too, because its signature covers the
- * epoch's context: a member that signed something else beside it was in another group of that epoch before, or lies.
+ * Whether members are in the same group as we are, by what they signed about epochs outside of an
+ * epoch's keys. Two statements that differ show that the relay divided the channel, that a member
+ * was let in with other keys, or that one of the two lies: both are named, and nothing else follows
+ * from it. A message that opens is a statement too, because its signature covers the epoch's
+ * context: a member that signed something else beside it was in another group of that epoch before,
+ * or lies.
  */
 import { type AgentId, equalBytes, generationOf } from "../../../proto/mod.ts";
 import type { Fork } from "../events.ts";
@@ -39,7 +41,10 @@ export interface Silent {
   readonly forMs: number;
 }
 
-/** All that is known of what members signed. Plain data, and the functions of this file alone change it. */
+/**
+ * All that is known of what members signed. Plain data, and the functions of this file alone change
+ * it.
+ */
 export interface ForkState {
   /** The latest statement of each member. */
   readonly said: Map<AgentId, Said>;
@@ -77,7 +82,12 @@ export interface ForkFacts {
 
 /** A conclusion, for `health()` and the program. */
 export type ForkFinding =
-  | { readonly type: "report"; readonly kind: IssueKind; readonly text: string; readonly about?: AgentId }
+  | {
+    readonly type: "report";
+    readonly kind: IssueKind;
+    readonly text: string;
+    readonly about?: AgentId;
+  }
   | { readonly type: "forked"; readonly fork: Fork };
 
 export interface Watch {
@@ -90,11 +100,17 @@ export interface Watch {
 
 /** A member that is connected and confirms nothing for so long is reported. */
 const silenceMs = 10 * 60_000;
-/** A connection that is back so soon was not away: else a relay could cut it again and again, and nobody would seem silent. */
+/**
+ * A connection that is back so soon was not away: else a relay could cut it again and again, and
+ * nobody would seem silent.
+ */
 const awayMs = 60_000;
 /** Our epochs of which it is known when they began. */
 const maxEpochs = 256;
-/** How long the relay's word that a member is connected holds; an honest one says it every 5 minutes. */
+/**
+ * How long the relay's word that a member is connected holds; an honest one says it every 5
+ * minutes.
+ */
 const presenceMs = 15 * 60_000;
 /** Forks that are kept, one for each member that differs. */
 const maxForks = 64;
@@ -104,7 +120,10 @@ const maxUnknown = 64;
 const maxStates = 4;
 
 /** As of a process that starts. `heard`, `liars`: from before. */
-export function restoreForks(heard: ReadonlyMap<AgentId, Heard>, liars: ReadonlySet<AgentId>): ForkState {
+export function restoreForks(
+  heard: ReadonlyMap<AgentId, Heard>,
+  liars: ReadonlySet<AgentId>,
+): ForkState {
   const state: ForkState = {
     said: new Map(),
     spoke: new Map(),
@@ -138,33 +157,54 @@ export function heardBy({ confirmed, said, heardMs }: ForkState): ReadonlyMap<Ag
   }]));
 }
 
-/** Members whose latest statement is about a later epoch than ours. Of a later generation we hear in another way. */
+/**
+ * Members whose latest statement is about a later epoch than ours. Of a later generation we hear in
+ * another way.
+ */
 export function aheadOf({ said, epoch: own }: ForkState): AgentId[] {
-  const isAhead = ({ epoch }: Said): boolean => epoch > own && generationOf(epoch) === generationOf(own);
+  const isAhead = ({ epoch }: Said): boolean =>
+    epoch > own && generationOf(epoch) === generationOf(own);
   return [...said].flatMap(([agentId, each]) => isAhead(each) ? [agentId] : []);
 }
 
-/** Whether this statement says nothing new: it was heard before, or its signer agrees with us about a later epoch. */
+/**
+ * Whether this statement says nothing new: it was heard before, or its signer agrees with us about
+ * a later epoch.
+ */
 export function knows(forks: ForkState, agentId: AgentId, { epoch, state }: Said): boolean {
   const said = forks.said.get(agentId);
   return (said?.epoch === epoch && equalBytes(said.state, state)) ||
     (forks.confirmed.get(agentId)?.epoch ?? -1) > epoch;
 }
 
-/** Members that are connected and have confirmed nothing for too long, although there was something to confirm. */
+/**
+ * Members that are connected and have confirmed nothing for too long, although there was something
+ * to confirm.
+ */
 export function silentIn(forks: ForkState, facts: ForkFacts): Silent[] {
   const { nowMs, isMember } = facts;
   return [...forks.present].flatMap(([agentId, toldMs]) => {
     const confirmed = forks.confirmed.get(agentId);
-    const sinceMs = Math.max(behindMs(forks, facts, agentId), forks.connectedMs, confirmed?.atMs ?? 0);
+    const sinceMs = Math.max(
+      behindMs(forks, facts, agentId),
+      forks.connectedMs,
+      confirmed?.atMs ?? 0,
+    );
     const forMs = nowMs - sinceMs;
     if (forMs < silenceMs || nowMs - toldMs > presenceMs || !isMember(agentId)) return [];
     return [{ agentId, ...(confirmed && { confirmedEpoch: confirmed.epoch }), forMs }];
   });
 }
 
-/** When the first epoch began that a member could have confirmed and has not; never, if there is none. */
-function behindMs({ confirmed, begun }: ForkState, { joinedEpoch }: ForkFacts, agentId: AgentId): number {
+/**
+ * When the first epoch began that a member could have confirmed and has not; never, if there is
+ * none.
+ */
+function behindMs(
+  { confirmed, begun }: ForkState,
+  { joinedEpoch }: ForkFacts,
+  agentId: AgentId,
+): number {
   const last = confirmed.get(agentId)?.epoch;
   const first = last === undefined ? joinedEpoch(agentId) : last + 1;
   for (const [epoch, begunMs] of begun) if (epoch >= first) return begunMs;
@@ -172,13 +212,20 @@ function behindMs({ confirmed, begun }: ForkState, { joinedEpoch }: ForkFacts, a
 }
 
 /** A signature of a member was verified that is not older than this. */
-export function heardOf({ forks, facts: { nowMs } }: Watch, agentId: AgentId, atMs: number = nowMs): void {
+export function heardOf(
+  { forks, facts: { nowMs } }: Watch,
+  agentId: AgentId,
+  atMs: number = nowMs,
+): void {
   const knownMs = forks.heardMs.get(agentId) ?? 0;
   // A time in the future is of a clock that was wrong.
   forks.heardMs.set(agentId, knownMs > nowMs ? atMs : Math.max(atMs, knownMs));
 }
 
-/** We joined anew at this epoch, maybe in another group: what others did in the one before says nothing about this one. */
+/**
+ * We joined anew at this epoch, maybe in another group: what others did in the one before says
+ * nothing about this one.
+ */
 export function restartForks({ spoke, strange, confirmed }: ForkState, epoch: number): void {
   spoke.clear();
   strange.clear();
@@ -188,7 +235,9 @@ export function restartForks({ spoke, strange, confirmed }: ForkState, epoch: nu
 /** Others can confirm only while we are connected. */
 export function connection(forks: ForkState, isOnline: boolean, nowMs: number): void {
   if (!isOnline) forks.lostMs ??= nowMs;
-  else if (forks.connectedMs === 0 || nowMs - (forks.lostMs ?? nowMs) > awayMs) forks.connectedMs = nowMs;
+  else if (forks.connectedMs === 0 || nowMs - (forks.lostMs ?? nowMs) > awayMs) {
+    forks.connectedMs = nowMs;
+  }
   if (isOnline) forks.lostMs = undefined;
 }
 
@@ -233,7 +282,10 @@ export function spokeIn(watch: Watch, agentId: AgentId, epoch: number): void {
 }
 
 /** The relay says that these are connected, and that it has no confirmation of theirs. */
-export function unconfirmed({ forks, facts: { self, nowMs } }: Watch, agentIds: readonly AgentId[]): void {
+export function unconfirmed(
+  { forks, facts: { self, nowMs } }: Watch,
+  agentIds: readonly AgentId[],
+): void {
   for (const agentId of agentIds) if (agentId !== self) forks.present.set(agentId, nowMs);
 }
 
@@ -249,7 +301,10 @@ function judge(watch: Watch, agentId: AgentId, said: Said): void {
   else differs(watch, agentId, { epoch: said.epoch, signers: [self, agentId] });
 }
 
-/** With what others said about an epoch that we were not in. A liar's word is compared with nobody's. */
+/**
+ * With what others said about an epoch that we were not in. A liar's word is compared with
+ * nobody's.
+ */
 function compare(watch: Watch, agentId: AgentId, said: Said): void {
   const { epoch, liars, unknown } = watch.forks;
   // About one that we have not reached, we judge when we are there.
@@ -258,13 +313,21 @@ function compare(watch: Watch, agentId: AgentId, said: Said): void {
   const same = known.find(({ state }) => equalBytes(state, said.state));
   const before = same?.agentId === agentId ? known.slice(0, known.indexOf(same)) : known;
   const other = before.find((each) => each !== same && each.agentId !== agentId);
-  if (other !== undefined) differs(watch, agentId, { epoch: said.epoch, signers: [other.agentId, agentId] });
-  if (same === undefined && known.length < maxStates) unknown.set(said.epoch, [...known, { ...said, agentId }]);
+  if (other !== undefined) {
+    differs(watch, agentId, { epoch: said.epoch, signers: [other.agentId, agentId] });
+  }
+  if (same === undefined && known.length < maxStates) {
+    unknown.set(said.epoch, [...known, { ...said, agentId }]);
+  }
   const [oldest] = unknown.keys();
   if (unknown.size > maxUnknown && oldest !== undefined) unknown.delete(oldest);
 }
 
-function confirm({ forks: { confirmed, forks }, facts: { nowMs } }: Watch, agentId: AgentId, epoch: number): void {
+function confirm(
+  { forks: { confirmed, forks }, facts: { nowMs } }: Watch,
+  agentId: AgentId,
+  epoch: number,
+): void {
   const known = confirmed.get(agentId);
   if (known !== undefined && known.epoch > epoch) return;
   confirmed.set(agentId, { epoch, atMs: nowMs });
@@ -274,19 +337,24 @@ function confirm({ forks: { confirmed, forks }, facts: { nowMs } }: Watch, agent
 }
 
 /**
- * It is in our group now, so we are not divided from it. It may have signed the other state honestly: a relay can let an agent
- * into two groups, one after the other, that both have an epoch of this number.
+ * It is in our group now, so we are not divided from it. It may have signed the other state
+ * honestly: a relay can let an agent into two groups, one after the other, that both have an epoch
+ * of this number.
  */
 function speaksStrangely({ forks, findings }: Watch, agentId: AgentId, { epoch }: Said): void {
   forks.forks.delete(agentId);
   if (forks.strange.has(agentId) || forks.liars.has(agentId)) return;
   forks.strange.add(agentId);
-  const text = `${agentId} speaks under the keys of epoch ${epoch} and signed another state of it: the relay let it ` +
+  const text =
+    `${agentId} speaks under the keys of epoch ${epoch} and signed another state of it: the relay let it ` +
     "into another group before, or it lies";
   findings.push({ type: "report", kind: "forked", text, about: agentId });
 }
 
-/** Told once for a member, until it agrees again. Of one that is known to lie, or speaks with our keys, nothing follows. */
+/**
+ * Told once for a member, until it agrees again. Of one that is known to lie, or speaks with our
+ * keys, nothing follows.
+ */
 function differs({ forks, facts: { self }, findings }: Watch, agentId: AgentId, fork: Fork): void {
   if (forks.strange.has(agentId) || fork.signers.some((signer) => forks.liars.has(signer))) return;
   if (forks.liars.has(agentId)) return;
@@ -309,7 +377,12 @@ function lied(watch: Watch, agentId: AgentId, what: string): void {
   liars.add(agentId);
   const text = `${what}: it lies, or its key is used twice. An owner may remove it`;
   findings.push({ type: "report", kind: "member_lied", text, about: agentId });
-  for (const [epoch, known] of unknown) unknown.set(epoch, known.filter((each) => each.agentId !== agentId));
+  for (const [epoch, known] of unknown) {
+    unknown.set(
+      epoch,
+      known.filter((each) => each.agentId !== agentId),
+    );
+  }
   // Others were compared with it, and not with each other.
   for (const [other, each] of said) if (!states.has(each.epoch)) compare(watch, other, each);
 }

@@ -19,8 +19,10 @@ import {
   type Watch,
 } from "./fork_watch.ts";
 
-const agent = (number: number): AgentId => parseAgentId(encodeBase64url(new Uint8Array(16).fill(number)));
-const [self, bob, carol, dave] = [1, 2, 3, 4].map(agent) as [AgentId, AgentId, AgentId, AgentId]; // cast: four of them
+const agent = (number: number): AgentId =>
+  parseAgentId(encodeBase64url(new Uint8Array(16).fill(number)));
+// cast: four of them
+const [self, bob, carol, dave] = [1, 2, 3, 4].map(agent) as [AgentId, AgentId, AgentId, AgentId];
 const state = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 const minuteMs = 60_000;
 
@@ -35,7 +37,10 @@ class Bench {
 
   /** `before`: the watch of a process that has ended. */
   constructor(before?: ForkState) {
-    this.state = restoreForks(before === undefined ? new Map() : heardBy(before), before?.liars ?? new Set());
+    this.state = restoreForks(
+      before === undefined ? new Map() : heardBy(before),
+      before?.liars ?? new Set(),
+    );
   }
 
   get #watch(): Watch {
@@ -50,7 +55,9 @@ class Bench {
   }
 
   get issues(): string[] {
-    return this.findings.flatMap((each) => each.type === "report" ? [`${each.kind}: ${each.text}`] : []);
+    return this.findings.flatMap((each) =>
+      each.type === "report" ? [`${each.kind}: ${each.text}`] : []
+    );
   }
 
   get events(): Fork[] {
@@ -103,7 +110,10 @@ Deno.test("a member that confirms another state than ours is a fork that names b
   assertEquals(bench.forks, [{ epoch: 7, signers: [self, bob] }]);
   assertEquals(bench.events, [{ epoch: 7, signers: [self, bob] }]);
   assertEquals(bench.issues.length, 1);
-  assert(bench.issues[0]?.startsWith("forked: This agent and ") && bench.issues[0].includes(bob), bench.issues[0]);
+  assert(
+    bench.issues[0]?.startsWith("forked: This agent and ") && bench.issues[0].includes(bob),
+    bench.issues[0],
+  );
 });
 
 Deno.test("statements about past epochs are compared with the state that we had", () => {
@@ -119,7 +129,11 @@ Deno.test("a statement about an epoch that we have not reached is judged when we
   assertEquals(bench.forks, []);
   assertEquals(aheadOf(bench.state), [bob, carol]);
   bench.say(dave, 2 ** 32 + 1);
-  assertEquals(aheadOf(bench.state), [bob, carol], "a founding that we did not follow was told already");
+  assertEquals(
+    aheadOf(bench.state),
+    [bob, carol],
+    "a founding that we did not follow was told already",
+  );
   bench.move(6);
   assertEquals(bench.forks, [{ epoch: 6, signers: [self, bob] }]);
   assertEquals(bench.state.confirmed.get(carol)?.epoch, 6);
@@ -139,7 +153,10 @@ Deno.test("two statements of one signer about one epoch prove its lie, and no fo
   bench.say(bob, 7, 99);
   bench.say(bob, 7);
   assertEquals(bench.forks, []);
-  assert(bench.issues.at(-1)?.startsWith(`member_lied: ${bob} signed two different states`), bench.issues.at(-1));
+  assert(
+    bench.issues.at(-1)?.startsWith(`member_lied: ${bob} signed two different states`),
+    bench.issues.at(-1),
+  );
   bench.move(8).say(bob, 8, 98);
   assertEquals(bench.forks, [], "a known liar proves nothing");
 });
@@ -153,14 +170,21 @@ Deno.test("a member that speaks with our keys and signed another state is told o
   second.speak(bob, 7);
   for (const bench of [first, second]) {
     assertEquals(bench.forks, []);
-    assert(bench.issues.at(-1)?.startsWith(`forked: ${bob} speaks under the keys`), bench.issues.at(-1));
+    assert(
+      bench.issues.at(-1)?.startsWith(`forked: ${bob} speaks under the keys`),
+      bench.issues.at(-1),
+    );
     const told = bench.issues.length;
     bench.move(8).say(bob, 8, 98);
     bench.speak(bob, 8);
     assertEquals([bench.forks.length, bench.issues.length], [0, told], "it may sign what it likes");
     bench.move(9).say(bob, 9);
     bench.move(10).say(bob, 10, 97);
-    assertEquals([bench.forks.length, bench.issues.length], [1, told + 1], "it agreed, and differs anew");
+    assertEquals(
+      [bench.forks.length, bench.issues.length],
+      [1, told + 1],
+      "it agreed, and differs anew",
+    );
   }
 });
 

@@ -1,4 +1,7 @@
-/** How often members change their keys. Tests go through a day in seconds; a program cannot choose another pace. */
+/**
+ * How often members change their keys. Tests go through a day in seconds; a program cannot choose
+ * another pace.
+ */
 import type { SeenLeaf } from "./key_age_records.ts";
 
 const minuteMs = 60_000;
@@ -8,7 +11,10 @@ export function periodMs(members: number): number {
   return Math.max(24 * 60 * minuteMs, members * 10.08 * minuteMs);
 }
 
-/** So long keys stay as they are, whatever happens: all members together make no more than one commit in ten minutes. */
+/**
+ * So long keys stay as they are, whatever happens: all members together make no more than one
+ * commit in ten minutes.
+ */
 export function restMs(members: number): number {
   return Math.max(60 * minuteMs, members * 10 * minuteMs);
 }
@@ -40,8 +46,9 @@ export interface HealingStart {
 }
 
 /**
- * When a leaf is to be renewed. By the clock after nine tenths of the period or a little more: the share is of the leaf itself, so
- * it is the same after a restart, and another one for every leaf. After a start sooner, but never before keys have had their rest.
+ * When a leaf is to be renewed. By the clock after nine tenths of the period or a little more: the
+ * share is of the leaf itself, so it is the same after a restart, and another one for every leaf.
+ * After a start sooner, but never before keys have had their rest.
  */
 export function healingMs(
   { atMs, leaf }: SeenLeaf,
@@ -49,7 +56,8 @@ export function healingMs(
   start: HealingStart | undefined,
   pace: HealingPace = createPace(),
 ): number {
-  const byClock = atMs + (0.90 + 0.08 * Number.parseInt(leaf.slice(0, 4), 16) / 0x10000) * pace.periodMs(members);
+  const byClock = atMs +
+    (0.90 + 0.08 * Number.parseInt(leaf.slice(0, 4), 16) / 0x10000) * pace.periodMs(members);
   if (start === undefined) return Math.round(byClock);
   const rest = pace.restMs(members);
   return Math.round(Math.min(byClock, Math.max(atMs + rest, start.atMs) + start.draw * rest / 60));

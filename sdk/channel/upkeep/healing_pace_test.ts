@@ -10,8 +10,14 @@ const random = createRandom(23);
 const leaf = (): string => random.below(0x10000).toString(16).padStart(4, "0");
 
 /** Members that stay online: the oldest keys that were ever there, and the commits of each day. */
-function live(members: number, days: number): { readonly oldestMs: number; readonly perDay: readonly number[] } {
-  const seen = Array.from({ length: members }, () => ({ leaf: leaf(), atMs: -random.below(restMs(members)) }));
+function live(
+  members: number,
+  days: number,
+): { readonly oldestMs: number; readonly perDay: readonly number[] } {
+  const seen = Array.from(
+    { length: members },
+    () => ({ leaf: leaf(), atMs: -random.below(restMs(members)) }),
+  );
   const perDay = Array.from({ length: days }, () => 0);
   let oldestMs = 0;
   for (const each of seen) {

@@ -1,8 +1,10 @@
 /**
- * Fresh keys by the clock, and leaves of this version: a machine without waits. A thief that copied an agent's directory reads along
- * until that agent makes a commit with a path, so each member makes one in every period, and one soon after a restart. Members agree on
- * nothing for that: each goes by the age of its own leaf, and draws that spread them keep the channel's rate below one commit in ten
- * minutes. The table is in docs/channel_machine.md: what is not in it changes nothing.
+ * Fresh keys by the clock, and leaves of this version: a machine without waits. A thief that copied
+ * an agent's directory reads along until that agent makes a commit with a path, so each member
+ * makes one in every period, and one soon after a restart. Members agree on nothing for that: each
+ * goes by the age of its own leaf, and draws that spread them keep the channel's rate below one
+ * commit in ten minutes. The table is in docs/channel_machine.md: what is not in it changes
+ * nothing.
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import { healingMs } from "./healing_pace.ts";
@@ -73,8 +75,14 @@ function rest(run: Run): void {
 
 /** Calls of a process that ends, and that wait for the change. */
 function settleWith({ state: { keys }, effects }: Run): void {
-  const waiting = keys.at === "changing" ? keys.finishing : keys.at === "asking_turn" ? [keys.finish] : [];
-  for (const operation of waiting) if (operation !== undefined) effects.push({ type: "settle", operation });
+  const waiting = keys.at === "changing"
+    ? keys.finishing
+    : keys.at === "asking_turn"
+    ? [keys.finish]
+    : [];
+  for (const operation of waiting) {
+    if (operation !== undefined) effects.push({ type: "settle", operation });
+  }
 }
 
 /** For the moment at which our keys are due, and not before this time has passed. */
@@ -89,7 +97,8 @@ function dueMs(run: Run): number {
   const own = noteOwn(run);
   state.startLeaf ??= own.leaf;
   const start = own.leaf === state.startLeaf ? state.start : undefined;
-  // Keys from the future: the clock was set back, by more than clocks are corrected, and would keep them for ever.
+  // Keys from the future: the clock was set back, by more than clocks are corrected, and would keep
+  // them for ever.
   return own.atMs > facts.nowMs + hourMs ? 0 : healingMs(own, facts.members, start, facts.pace);
 }
 
@@ -105,12 +114,19 @@ function note({ state: { seen }, write }: Run, agentId: AgentId, now: SeenLeaf):
   write.push({ type: "seen", agentId, seen: now });
 }
 
-function moved(run: Run, { committer, added, removed, isNewGeneration, isOfBefore }: KeysMoved): void {
+function moved(
+  run: Run,
+  { committer, added, removed, isNewGeneration, isOfBefore }: KeysMoved,
+): void {
   const { state, facts } = run;
   const changed = isNewGeneration ? "all" : new Set([committer, ...added]);
-  for (const [agentId, leaf] of facts.leavesOf(changed)) note(run, agentId, { leaf, atMs: facts.nowMs });
+  for (const [agentId, leaf] of facts.leavesOf(changed)) {
+    note(run, agentId, { leaf, atMs: facts.nowMs });
+  }
   for (const agentId of removed) {
-    if (!added.includes(agentId) && state.seen.delete(agentId)) run.write.push({ type: "gone", agentId });
+    if (!added.includes(agentId) && state.seen.delete(agentId)) {
+      run.write.push({ type: "gone", agentId });
+    }
   }
   const isOwn = committer === facts.self;
   // As if this process had found these keys.
@@ -120,7 +136,10 @@ function moved(run: Run, { committer, added, removed, isNewGeneration, isOfBefor
   lookAtLeaf(run);
 }
 
-/** At a random moment, so that the members of a large channel do not commit all at once. Any other commit does it on its way. */
+/**
+ * At a random moment, so that the members of a large channel do not commit all at once. Any other
+ * commit does it on its way.
+ */
 function lookAtLeaf(run: Run): void {
   const { state, facts } = run;
   if (state.keys.at === "resting" || state.renewal.at !== "none" || !facts.isRenewalWanted) return;
@@ -185,7 +204,8 @@ function finish(run: Run, operation: number): void {
     state.keys = { ...keys, finishing: [...keys.finishing, operation] };
     return;
   }
-  const isOverdue = keys.at === "waiting" && areKeysOld(state, facts) && facts.ownLeaf === state.startLeaf;
+  const isOverdue = keys.at === "waiting" && areKeysOld(state, facts) &&
+    facts.ownLeaf === state.startLeaf;
   if (isOverdue) ask(run, operation);
   else effects.push({ type: "settle", operation });
 }

@@ -1,4 +1,7 @@
-/** Since when members have their present keys, on disk: a small record each, because only one changes with a commit. */
+/**
+ * Since when members have their present keys, on disk: a small record each, because only one
+ * changes with a commit.
+ */
 import { type AgentId, type ChannelId, parseAgentId } from "../../../proto/mod.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import { type ChannelRecords, deleteRecord, fieldsUnder, putRecord } from "../channel_kinds.ts";
@@ -17,7 +20,11 @@ export function keyAgesOf(records: ChannelRecords): Map<AgentId, SeenLeaf> {
   );
 }
 
-export function putKeyAge(channelId: ChannelId, agentId: AgentId, { leaf, atMs }: SeenLeaf): RecordChange {
+export function putKeyAge(
+  channelId: ChannelId,
+  agentId: AgentId,
+  { leaf, atMs }: SeenLeaf,
+): RecordChange {
   return putRecord(channelId, `key/${agentId}`, [leaf, atMs]);
 }
 

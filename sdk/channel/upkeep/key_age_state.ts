@@ -1,7 +1,8 @@
 /**
- * The state of members' keys: since when each member of a channel has its present ones, by this agent's clock, and when our own are
- * changed next. It is plain data, and `stepKeyAge` alone changes it. The tables are in docs/channel_machine.md. Only our own age decides
- * anything, and only about our own commits; the others' ages are shown.
+ * The state of members' keys: since when each member of a channel has its present ones, by this
+ * agent's clock, and when our own are changed next. It is plain data, and `stepKeyAge` alone
+ * changes it. The tables are in docs/channel_machine.md. Only our own age decides anything, and
+ * only about our own commits; the others' ages are shown.
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import type { HealingPace, HealingStart } from "./healing_pace.ts";
@@ -11,9 +12,15 @@ import type { SeenLeaf } from "./key_age_records.ts";
 export interface KeyAge {
   /** The member. */
   readonly agentId: AgentId;
-  /** When this agent saw them change, by the local clock; undefined when that was before it came, or while it was away. */
+  /**
+   * When this agent saw them change, by the local clock; undefined when that was before it came, or
+   * while it was away.
+   */
   readonly changedAtMs: number | undefined;
-  /** Longer ago than a member that is online takes: it was away, or the relay takes no commits of it. */
+  /**
+   * Longer ago than a member that is online takes: it was away, or the relay takes no commits of
+   * it.
+   */
   readonly overdue: boolean;
 }
 
@@ -58,7 +65,9 @@ export interface KeyAgeFacts {
   readonly ownLeaf: string;
   readonly members: number;
   /** The names of leaves, of these members or of all. */
-  readonly leavesOf: (members: ReadonlySet<AgentId> | "all") => Iterable<readonly [AgentId, string]>;
+  readonly leavesOf: (
+    members: ReadonlySet<AgentId> | "all",
+  ) => Iterable<readonly [AgentId, string]>;
   /** Our leaf does not tell what this version is capable of. */
   readonly isRenewalWanted: boolean;
   readonly pace: HealingPace;
@@ -87,7 +96,10 @@ export type KeyAgeEvent =
   /** A change has ended. `isLost`: with the connection. */
   | { readonly type: "changed"; readonly change: number; readonly why: KeysUnchanged | undefined }
   | { readonly type: "time"; readonly timer: number }
-  /** The process ends: what has been due for long is done before, because there may be no other moment. */
+  /**
+   * The process ends: what has been due for long is done before, because there may be no other
+   * moment.
+   */
   | { readonly type: "finish"; readonly operation: number };
 
 export interface KeysUnchanged {
@@ -109,21 +121,29 @@ export type KeyAgeWrite =
   | { readonly type: "seen"; readonly agentId: AgentId; readonly seen: SeenLeaf }
   | { readonly type: "gone"; readonly agentId: AgentId };
 
-/** Not in one with the commit: what a crash loses is unknown then, and changes nothing for others. */
+/**
+ * Not in one with the commit: what a crash loses is unknown then, and changes nothing for others.
+ */
 export interface KeyAgeStep {
   readonly write: readonly KeyAgeWrite[];
   readonly effects: readonly KeyAgeEffect[];
 }
 
 /** As a process that starts. */
-export function restoreKeyAges(seen: ReadonlyMap<AgentId, SeenLeaf>, start: HealingStart): KeyAgeState {
+export function restoreKeyAges(
+  seen: ReadonlyMap<AgentId, SeenLeaf>,
+  start: HealingStart,
+): KeyAgeState {
   const [keys, renewal]: [KeyChange, Renewal] = [{ at: "resting" }, { at: "none" }];
   return { keys, renewal, seen: new Map(seen), start, startLeaf: undefined, numbers: 0 };
 }
 
 type Known = Pick<KeyAgeState, "seen">;
 
-/** When our own keys were last changed. Of those that we came with, and that were not noted yet, that is now. */
+/**
+ * When our own keys were last changed. Of those that we came with, and that were not noted yet,
+ * that is now.
+ */
 export function ownKeysOf({ seen }: Known, { self, ownLeaf: leaf, nowMs }: KeyAgeFacts): SeenLeaf {
   const known = seen.get(self);
   return known?.leaf === leaf ? known : { leaf, atMs: nowMs };
@@ -135,7 +155,10 @@ export function areKeysOld(state: Known, facts: KeyAgeFacts): boolean {
 }
 
 /** Of all members, in the order of leaves. */
-export function keyAgesOf({ seen }: Known, { nowMs, members, leavesOf, pace }: KeyAgeFacts): KeyAge[] {
+export function keyAgesOf(
+  { seen }: Known,
+  { nowMs, members, leavesOf, pace }: KeyAgeFacts,
+): KeyAge[] {
   const latestMs = nowMs - pace.periodMs(members);
   return Array.from(leavesOf("all"), ([agentId, leaf]) => {
     const known = seen.get(agentId);

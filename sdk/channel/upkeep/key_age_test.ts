@@ -27,9 +27,14 @@ class Keeper {
   writes: KeyAgeWrite[] = [];
   effects: KeyAgeEffect[] = [];
 
-  constructor(seen: Record<string, SeenLeaf> = { self: { leaf: "8000", atMs: startMs - 5 * hourMs } }, draw = 0.5) {
+  constructor(
+    seen: Record<string, SeenLeaf> = { self: { leaf: "8000", atMs: startMs - 5 * hourMs } },
+    draw = 0.5,
+  ) {
     // cast: as above
-    const known = new Map(Object.entries(seen).map(([agentId, each]) => [agentId as AgentId, each]));
+    const known = new Map(
+      Object.entries(seen).map(([agentId, each]) => [agentId as AgentId, each]),
+    );
     this.state = restoreKeyAges(known, { atMs: startMs, draw });
   }
 
@@ -40,7 +45,8 @@ class Keeper {
       self,
       ownLeaf: leaves.get(self) ?? "",
       members: leaves.size,
-      leavesOf: (members) => [...leaves].filter(([agentId]) => members === "all" || members.has(agentId)),
+      leavesOf: (members) =>
+        [...leaves].filter(([agentId]) => members === "all" || members.has(agentId)),
       isRenewalWanted,
       pace: createPace(),
       draw: () => 0.5,
@@ -85,14 +91,28 @@ class Keeper {
   }
 
   moved(more: Partial<Extract<KeyAgeEvent, { type: "moved" }>> = {}): this {
-    const calm = { committer: self, added: [], removed: [], isNewGeneration: false, isOfBefore: false };
+    const calm = {
+      committer: self,
+      added: [],
+      removed: [],
+      isNewGeneration: false,
+      isOfBefore: false,
+    };
     return this.step({ type: "moved", ...calm, ...more });
   }
 
   changed(text?: string, isLost = false): this {
     const { keys, renewal } = this.state;
-    const change = keys.at === "changing" ? keys.change : renewal.at === "renewing" ? renewal.change : 0;
-    return this.step({ type: "changed", change, why: text === undefined ? undefined : { isLost, text } });
+    const change = keys.at === "changing"
+      ? keys.change
+      : renewal.at === "renewing"
+      ? renewal.change
+      : 0;
+    return this.step({
+      type: "changed",
+      change,
+      why: text === undefined ? undefined : { isLost, text },
+    });
   }
 
   get waitMs(): number | undefined {
@@ -116,13 +136,20 @@ Deno.test("look: keys that were made since the start are due by the clock, worke
   keeper.moved();
   assertEquals(keeper.waitMs, 6 * hourMs);
   for (let looks = 0; looks < 3; looks++) assertEquals(keeper.pass(6 * hourMs).at, "waiting");
-  assertEquals(healingMs({ leaf: "0000", atMs: startMs }, 2, undefined), startMs + 0.9 * 24 * hourMs);
+  assertEquals(
+    healingMs({ leaf: "0000", atMs: startMs }, 2, undefined),
+    startMs + 0.9 * 24 * hourMs,
+  );
   assertEquals(keeper.waitMs, 3.6 * hourMs);
 });
 
 Deno.test("look: keys that this agent did not know are as old as its look", () => {
   const keeper = new Keeper({}).look();
-  assertEquals(keeper.writes, [{ type: "seen", agentId: self, seen: { leaf: "8000", atMs: startMs } }]);
+  assertEquals(keeper.writes, [{
+    type: "seen",
+    agentId: self,
+    seen: { leaf: "8000", atMs: startMs },
+  }]);
   assertEquals(keeper.waitMs, hourMs + minuteMs / 2);
 });
 
@@ -176,7 +203,11 @@ Deno.test("changed in `changing`: waits for the next moment", () => {
 
 Deno.test("changed in `changing`, refused: a report, and once more after ten minutes; lost, without a report", () => {
   const refused = new Keeper().due().changed("not today");
-  assertEquals([refused.at, refused.waitMs, refused.count("report")], ["waiting", 10 * minuteMs, 1]);
+  assertEquals([refused.at, refused.waitMs, refused.count("report")], [
+    "waiting",
+    10 * minuteMs,
+    1,
+  ]);
   const lost = new Keeper().due().changed("gone", true);
   assertEquals([lost.waitMs, lost.count("report")], [10 * minuteMs, 0]);
   assertEquals(lost.pass().turn().at, "changing");
@@ -267,7 +298,11 @@ Deno.test("finish, else: at once", () => {
   own.moved();
   own.nowMs += 2 * hourMs;
   assert(areKeysOld(own.state, own.facts));
-  assertEquals(own.step({ type: "finish", operation: 1 }).count("settle"), 1, "another life goes by the clock");
+  assertEquals(
+    own.step({ type: "finish", operation: 1 }).count("settle"),
+    1,
+    "another life goes by the clock",
+  );
 });
 
 Deno.test("a leaf from an earlier version is renewed at a random moment, once at a time, and without a turn", () => {

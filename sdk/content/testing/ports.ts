@@ -1,4 +1,7 @@
-/** The channel that requests and replies need, in memory: a clock that the test moves, records that outlive an object, no relay. */
+/**
+ * The channel that requests and replies need, in memory: a clock that the test moves, records that
+ * outlive an object, no relay.
+ */
 import { type MessageId, parseAgentId } from "../../../proto/mod.ts";
 import { SimulatedClock } from "../../../tests/support/mod.ts";
 import type { RecordChange } from "../../store/mod.ts";
@@ -23,7 +26,9 @@ export interface TestPorts {
 
 /** Bob's side of the channel. `onWrite` runs while the disk writes. */
 export function createPorts(
-  { onWrite = () => {}, ...given }: Partial<Ports> & { readonly onWrite?: (clock: SimulatedClock) => void } = {},
+  { onWrite = () => {}, ...given }: Partial<Ports> & {
+    readonly onWrite?: (clock: SimulatedClock) => void;
+  } = {},
 ): TestPorts {
   const clock = new SimulatedClock(0);
   const events: RequestEvent["type"][] = [];
@@ -57,7 +62,8 @@ export function createPorts(
         records.asked.delete(id);
         for (const from of to) records.replies.delete(`${id}.${from}`);
       })],
-      putReply: (id, reply) => change(() => void records.replies.set(`${id}.${reply.sender}`, reply)),
+      putReply: (id, reply) =>
+        change(() => void records.replies.set(`${id}.${reply.sender}`, reply)),
       reply: (id, from) => Promise.resolve(records.replies.get(`${id}.${from}`)),
       attempts: () => Promise.resolve(new Map()),
       putAttempts: () => change(() => {}),

@@ -11,7 +11,14 @@ import { abortable } from "../../base/abortable.ts";
 import { missing } from "../fields.ts";
 import { encodeMember } from "../wire_values.ts";
 import { invalidArgument } from "../../base/errors.ts";
-import { type Answer, channelOf, checked, each, managerOf, type OperationsByName } from "./operation.ts";
+import {
+  type Answer,
+  channelOf,
+  checked,
+  each,
+  managerOf,
+  type OperationsByName,
+} from "./operation.ts";
 import { agentState, watch, wholeState } from "./watching.ts";
 
 export const agentOperations: OperationsByName = new Map([
@@ -26,7 +33,10 @@ export const agentOperations: OperationsByName = new Map([
     watch,
     waitForMember: async (call) => {
       const { fields: { channel, member, ...given }, signal } = call;
-      const found = await (await channelOf(call, channel)).waitForMember(member, { ...given, signal });
+      const found = await (await channelOf(call, channel)).waitForMember(member, {
+        ...given,
+        signal,
+      });
       return { ok: found === undefined ? { none: true } : { member: encodeMember(found) } };
     },
     members: async (call) => {
@@ -37,8 +47,12 @@ export const agentOperations: OperationsByName = new Map([
       const channel = await channelOf(call, call.fields.channel);
       return { ok: { fingerprint: channel.fingerprint() } };
     },
-    health: async (call) => ({ ok: { health: (await channelOf(call, call.fields.channel)).health() } }),
-    policy: async (call) => ({ ok: { policy: (await channelOf(call, call.fields.channel)).policy() } }),
+    health: async (call) => ({
+      ok: { health: (await channelOf(call, call.fields.channel)).health() },
+    }),
+    policy: async (call) => ({
+      ok: { policy: (await channelOf(call, call.fields.channel)).policy() },
+    }),
   }),
   ...each(entrances, async (op, call) => {
     const { held, fields, bytes, signal } = call;
@@ -51,10 +65,16 @@ export const agentOperations: OperationsByName = new Map([
     return { ok: { name, id } };
   }),
   ...each(clientOperations, async (op, { held, fields, bytes, signal }) => {
-    return answerOf(clientOperations[op], await held.client.port.act(op, fields, { bytes, signal }));
+    return answerOf(
+      clientOperations[op],
+      await held.client.port.act(op, fields, { bytes, signal }),
+    );
   }),
   ...each(managerOperations, async (op, { held, fields, bytes, signal }) => {
-    return answerOf(managerOperations[op], await managerOf({ held }).port.act(op, fields, { bytes, signal }));
+    return answerOf(
+      managerOperations[op],
+      await managerOf({ held }).port.act(op, fields, { bytes, signal }),
+    );
   }),
   ...each(channelOperations, async (op, call) => {
     const { header, fields, bytes, signal } = call;

@@ -22,12 +22,18 @@ export function connectOptionsOf(
     ...(trustFile !== undefined && { trust: trustFile }),
     identity,
   };
-  return options as ConnectOptions; // cast: `transport` and `cover` are checked by the session that takes them
+  // cast: `transport` and `cover` are checked by the session that takes them
+  return options as ConnectOptions;
 }
 
-/** With the settings that a program has sent to its host beside a link: the host itself reads no files of its user. */
+/**
+ * With the settings that a program has sent to its host beside a link: the host itself reads no
+ * files of its user.
+ */
 export function platformFor(saved: FieldsOf<typeof hostStart>["saved"]): Platform {
-  return saved === undefined ? platform : { ...platform, readSettings: () => Promise.resolve(saved) };
+  return saved === undefined
+    ? platform
+    : { ...platform, readSettings: () => Promise.resolve(saved) };
 }
 
 /** Throws `StaticError`. */
@@ -45,7 +51,9 @@ export function holdAlone(client: StaticClient, manager: ChannelManager | undefi
     manager,
     served: new ServedChannels(),
     read: (channel, options) =>
-      Promise.resolve(options.oneByOne === true ? readOneByOne(channel) : readAlone(channel, options)),
+      Promise.resolve(
+        options.oneByOne === true ? readOneByOne(channel) : readAlone(channel, options),
+      ),
     close: () => (manager ?? client).close(),
   };
 }

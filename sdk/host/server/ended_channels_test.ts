@@ -32,7 +32,11 @@ Deno.test("a program that holds its agent closes it after a channel has ended: w
   await program.connection.call("receive", channel);
   const { fields } = await program.connection.call("receive", { ...channel, timeoutMs: 1 });
   assertEquals(fields.flag("none"), true);
-  const over = assertRejects(() => program.connection.call("receive", channel), StaticError, "has ended");
+  const over = assertRejects(
+    () => program.connection.call("receive", channel),
+    StaticError,
+    "has ended",
+  );
   await end(bob, () => bob.manager.close());
   await over;
   await program.connection.call("close");
@@ -43,7 +47,9 @@ Deno.test("a stream is finished after its channel has ended: what it passed is o
   for (const isShared of [false, true]) {
     await using stage = await Stage.open();
     const bob = await told(stage);
-    const program = isShared ? programWith((await SharedAgent.over(bob.agent)).hold()) : programOf(bob);
+    const program = isShared
+      ? programWith((await SharedAgent.over(bob.agent)).hold())
+      : programOf(bob);
     const stream = (await program.connection.call("read", channel)).fields.number("stream");
     await program.connection.call("next", { stream, count: 8 });
     await program.connection.call("passed", { stream, item: 1 });
@@ -74,7 +80,9 @@ Deno.test("close acknowledges what it can, and closes the agent, also when one c
     close: () => Promise.resolve(void calls.push("closed")),
   };
   const { connection } = programWith(held);
-  for (const each of names) await assertRejects(() => connection.call("receive", { channel: each }), StaticError);
+  for (const each of names) {
+    await assertRejects(() => connection.call("receive", { channel: each }), StaticError);
+  }
   await assertRejects(() => connection.call("close"), StaticError, "It is not on disk");
   assertEquals(calls, ["finished", "closed"]);
 });

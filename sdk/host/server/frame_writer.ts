@@ -1,4 +1,7 @@
-/** Frames on their way out: one write is under way, and what comes meanwhile gathers for the next one. */
+/**
+ * Frames on their way out: one write is under way, and what comes meanwhile gathers for the next
+ * one.
+ */
 
 /** Resolves when the system has taken all of it. */
 export type WriteBytes = (bytes: Uint8Array) => Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Messages that a program gives as one frame: they go as one bundle where that is possible, and each gets its own
- * answer.
+ * Messages that a program gives as one frame: they go as one bundle where that is possible, and
+ * each gets its own answer.
  */
 import type { FieldsOf } from "../../../proto/host/fields.ts";
 import type { talking } from "../../../proto/host/operations.ts";
@@ -16,7 +16,10 @@ import { messageIdOf, sendOptionsOf } from "./sending.ts";
 type Fields = FieldsOf<typeof talking.sendAll.fields>;
 type Part = Fields["messages"][number];
 
-/** With `bundle`, the id that the program would repeat to the next host, they have ids of their own too. */
+/**
+ * With `bundle`, the id that the program would repeat to the next host, they have ids of their own
+ * too.
+ */
 export async function sendAll(call: Call<Fields>): Promise<Answer> {
   const { fields, bytes, signal } = call;
   const parts = cut(fields.messages, bytes);
@@ -24,7 +27,9 @@ export async function sendAll(call: Call<Fields>): Promise<Answer> {
   const all = fields.messages.map(({ length: _, ...message }) => sendOptionsOf(message, signal));
   const channel = await channelOf(call, fields.channel);
   // All of them before anything else happens, so that they wait together.
-  const sending = parts.map((part, i) => channel.send(part, { ...all[i], ...(group && { group }) }));
+  const sending = parts.map((part, i) =>
+    channel.send(part, { ...all[i], ...(group && { group }) })
+  );
   const results = await Promise.allSettled(sending);
   signal.throwIfAborted();
   return { ok: { sent: results.map(resultOf) } };
@@ -38,7 +43,9 @@ function resultOf(result: PromiseSettledResult<Sent>): Header {
 
 function groupOf({ bundle, messages, again = false }: Fields): SendGroup | undefined {
   if (bundle === undefined) return undefined;
-  const ids = new Set(messages.map(({ message }) => messageIdOf(message ?? missing("message", "text"))));
+  const ids = new Set(
+    messages.map(({ message }) => messageIdOf(message ?? missing("message", "text"))),
+  );
   if (messages.length < 2 || ids.size < messages.length) {
     throw invalidArgument("Messages that go as one are at least two, and have ids of their own");
   }
@@ -49,6 +56,8 @@ function groupOf({ bundle, messages, again = false }: Fields): SendGroup | undef
 function cut(messages: readonly Part[], bytes: Uint8Array): Uint8Array[] {
   let at = 0;
   const parts = messages.map(({ length }) => bytes.subarray(at, at += length));
-  if (at !== bytes.length) throw invalidArgument(`The messages have ${at} bytes, and ${bytes.length} came`);
+  if (at !== bytes.length) {
+    throw invalidArgument(`The messages have ${at} bytes, and ${bytes.length} came`);
+  }
   return parts;
 }

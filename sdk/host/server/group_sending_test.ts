@@ -1,4 +1,5 @@
-// Messages that a program gives as one, over a relay in memory, also to the host that comes after a crash.
+// Messages that a program gives as one, over a relay in memory, also to the host that comes after a
+// crash.
 import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import {
   channelExtensions,
@@ -26,7 +27,10 @@ function texts(count: number): string[] {
 }
 
 /** A program's call for these messages, as one. */
-function given(messages: readonly string[], more: Header = {}): [string, Header, { bytes: Uint8Array }] {
+function given(
+  messages: readonly string[],
+  more: Header = {},
+): [string, Header, { bytes: Uint8Array }] {
   const bodies = messages.map((message) => utf8.encode(message));
   const fields = {
     channel: name,
@@ -42,7 +46,10 @@ function outcomes(answered: { readonly fields: Fields }): (string | boolean)[] {
   return results.map((each) => each.optionalObject("error")?.text("code") ?? each.flag("accepted"));
 }
 
-/** Collects the bundles that leave from now on. `isLost`: the relay takes the bundle, and its answer never comes. */
+/**
+ * Collects the bundles that leave from now on. `isLost`: the relay takes the bundle, and its answer
+ * never comes.
+ */
 function watch(actor: Actor, isLost: () => boolean = () => false): MessageAad[] {
   const seen: MessageAad[] = [];
   actor.session.tampering.call = async (operation, body, forward) => {
@@ -74,7 +81,8 @@ Deno.test("what the host before had sent when it was killed is sent once, in wha
     await using stage = await Stage.open();
     const { alice, bob } = await stage.pair();
     stage.world.quota.left = left;
-    // With too small a quota the bundle comes apart, and the last part that is taken is not answered.
+    // With too small a quota the bundle comes apart, and the last part that is taken is not
+    // answered.
     const sent = watch(alice, () => left > 10 || stage.world.quota.left === 0);
     const first = programOf(alice);
     void first.connection.call(...given(texts(10))).catch(() => {});
@@ -99,13 +107,25 @@ Deno.test("a member that does not read bundles gets each message by itself, once
   await program.connection.call(...given(texts(3)));
   await addOlderMember(alice, await stage.actor("old"), stage, channelExtensions);
   const sent = watch(alice);
-  assertEquals(outcomes(await program.connection.call(...given(texts(3), { again: true }))), [true, true, true]);
-  assertEquals(sent.map(({ count, messageId }) => [count, messageId]), [[1, bundle]], "it was only asked for");
+  assertEquals(outcomes(await program.connection.call(...given(texts(3), { again: true }))), [
+    true,
+    true,
+    true,
+  ]);
+  assertEquals(
+    sent.map(({ count, messageId }) => [count, messageId]),
+    [[1, bundle]],
+    "it was only asked for",
+  );
   const other = "C".repeat(21) + "A";
   const messages = texts(3).map(({ length }, i) => ({ message: idOf(i + 10), length }));
   const [op, fields, { bytes }] = given(texts(3), { bundle: other, messages });
   for (const more of [{}, { again: true }]) {
-    assertEquals(outcomes(await program.connection.call(op, { ...fields, ...more }, { bytes })), [true, true, true]);
+    assertEquals(outcomes(await program.connection.call(op, { ...fields, ...more }, { bytes })), [
+      true,
+      true,
+      true,
+    ]);
   }
   await alice.manager.send(name, "the end");
   assertEquals(await read(await bob.channel(), 7), [...texts(3), ...texts(3), "the end"]);
@@ -121,7 +141,11 @@ Deno.test("what comes again waits until the relay can be asked", async () => {
     isAway = false;
     throw createError("overloaded", "Later", { retryAfterMs: 1 });
   };
-  assertEquals(outcomes(await program.connection.call(...given(texts(3), { again: true }))), [true, true, true]);
+  assertEquals(outcomes(await program.connection.call(...given(texts(3), { again: true }))), [
+    true,
+    true,
+    true,
+  ]);
   assertEquals([isAway, await read(await bob.channel(), 3)], [false, texts(3)]);
 });
 
@@ -144,7 +168,10 @@ Deno.test("lengths that are not those of the bytes, ids that repeat and wrong nu
     Array.from({ length: 65 }, (_, i) => message(i, i < 18 ? 1 : 0)),
   ];
   for (const messages of wrong) {
-    const error = await assertRejects(() => connection.call(op, { ...fields, messages }, { bytes }), StaticError);
+    const error = await assertRejects(
+      () => connection.call(op, { ...fields, messages }, { bytes }),
+      StaticError,
+    );
     assertEquals(error.code, "invalid_request", JSON.stringify(messages));
   }
   assertEquals(sent, []);
@@ -156,7 +183,9 @@ Deno.test("messages without an id for all of them go as the host likes, and one 
   const sent = watch(alice);
   const messages = [{ length: 1 }, { length: 0 }, { length: 2, contentType: "text/plain" }];
   const call = { channel: name, messages };
-  const answered = await programOf(alice).connection.call("sendAll", call, { bytes: utf8.encode("abb") });
+  const answered = await programOf(alice).connection.call("sendAll", call, {
+    bytes: utf8.encode("abb"),
+  });
   assertEquals(outcomes(answered), [true, "invalid_request", true]);
   assertLess(sent.length, 2);
   assertEquals(await read(await bob.channel(), 2), ["a", "bb"]);

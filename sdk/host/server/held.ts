@@ -1,4 +1,7 @@
-/** The agent that operations work on, and how messages of its channels are read: alone by one program, or by readers of a host. */
+/**
+ * The agent that operations work on, and how messages of its channels are read: alone by one
+ * program, or by readers of a host.
+ */
 import type { Channel } from "../../api/channel.ts";
 import type { StaticClient } from "../../api/client.ts";
 import type { Envelope } from "../../content/envelope.ts";
@@ -24,7 +27,10 @@ export interface ReadMessage {
   readonly envelope: Envelope;
   /** With `manual`: it is done with. Resolves when that is on disk. */
   readonly ack?: () => Promise<void>;
-  /** Without `manual`: it is done with, before the next one is asked for. The disk hears of it in a moment. */
+  /**
+   * Without `manual`: it is done with, before the next one is asked for. The disk hears of it in a
+   * moment.
+   */
   readonly pass?: () => Promise<void>;
   /** Without `manual`: it is done with, and the loop ends. Resolves when that is on disk. */
   readonly finish?: () => Promise<void>;
@@ -38,11 +44,14 @@ export interface MessageReader {
   /** Undefined at the end. Without `manual` it acknowledges what was given before. */
   next(): Promise<ReadMessage | undefined>;
   /**
-   * Messages that are there besides, up to so many, without waiting and without acknowledging. None with `manual`, and none while
-   * another loop waits for one.
+   * Messages that are there besides, up to so many, without waiting and without acknowledging. None
+   * with `manual`, and none while another loop waits for one.
    */
   more?(count: number): ReadMessage[];
-  /** Resolves when it is on disk that everything it has passed is done with. None with `manual`, where `ack` does. */
+  /**
+   * Resolves when it is on disk that everything it has passed is done with. None with `manual`,
+   * where `ack` does.
+   */
   written?(): Promise<void>;
   /** Marks the messages given as processed, but none with `manual`; then ends. */
   finish(): Promise<void>;
@@ -62,8 +71,8 @@ export interface Held {
   readonly served: ServedChannels;
   read(channel: Channel, options: ReadOptions): Promise<MessageReader>;
   /**
-   * A message that the host before this one gave, by its place: it died before the program could acknowledge it there. Resolves
-   * when that is on disk. Only of hosts.
+   * A message that the host before this one gave, by its place: it died before the program could
+   * acknowledge it there. Resolves when that is on disk. Only of hosts.
    */
   acknowledge?(channel: Channel, as: string | undefined, place: Place): Promise<void>;
   /** The program has said that it ends. */

@@ -1,4 +1,7 @@
-/** How far a durable reader is behind the fastest one, and what it must give up so that it holds up nobody. */
+/**
+ * How far a durable reader is behind the fastest one, and what it must give up so that it holds up
+ * nobody.
+ */
 import type { AgentId } from "../../../proto/mod.ts";
 
 export interface LagLimits {
@@ -9,7 +12,10 @@ export interface LagLimits {
   readonly ageMs: number;
 }
 
-/** Below what a channel's inbox holds (4,096 messages, 8 MiB), so that one that stands still never fills it. */
+/**
+ * Below what a channel's inbox holds (4,096 messages, 8 MiB), so that one that stands still never
+ * fills it.
+ */
 export const lagLimits: LagLimits = {
   messagesOfSender: 1000,
   messages: 3072,
@@ -50,7 +56,8 @@ export class Lag<Entry extends Lagging> {
     const given: Entry[] = [];
     for (const [entry, sinceMs] of this.#behind) {
       const ofSender = this.#bySender.get(entry.envelope.sender.agentId) ?? 0;
-      const isTooFar = this.#behind.size > messages || this.#bytes > bytes || nowMs - sinceMs > ageMs;
+      const isTooFar = this.#behind.size > messages || this.#bytes > bytes ||
+        nowMs - sinceMs > ageMs;
       if (!isTooFar && ofSender <= messagesOfSender) {
         if (this.#isWithinLimits(messagesOfSender)) break;
         continue;

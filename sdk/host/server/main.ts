@@ -1,4 +1,7 @@
-/** The driver as a program: for one program over standard input and output, or with `socket` as a host for many. */
+/**
+ * The driver as a program: for one program over standard input and output, or with `socket` as a
+ * host for many.
+ */
 import process from "node:process";
 import { isSocketError } from "../../../proto/mod.ts";
 
@@ -6,11 +9,15 @@ import { isSocketError } from "../../../proto/mod.ts";
 const graceMs = 5_000;
 
 /**
- * An error that nobody caught. One of a socket is a defect, because every socket has an owner, but one that a program that is killed can
- * cause for all others: it is told, and the agent goes on. Any other ends the process, and the next call starts another one.
+ * An error that nobody caught. One of a socket is a defect, because every socket has an owner, but
+ * one that a program that is killed can cause for all others: it is told, and the agent goes on.
+ * Any other ends the process, and the next call starts another one.
  */
 function caught(error: unknown): void {
-  console.error(isSocketError(error) ? "unowned_socket_error" : "An error that nobody caught ends the process:", error);
+  console.error(
+    isSocketError(error) ? "unowned_socket_error" : "An error that nobody caught ends the process:",
+    error,
+  );
   if (!isSocketError(error)) process.exit(1);
 }
 

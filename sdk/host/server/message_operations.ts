@@ -23,13 +23,18 @@ type Fields<Op extends keyof typeof talking> = FieldsOf<typeof talking[Op]["fiel
 export const messageOperations: OperationsByName = checked(talking, {
   send: async (call) => {
     const { fields: { channel, ...message }, bytes, signal } = call;
-    const { id, accepted } = await (await channelOf(call, channel)).send(bytes, sendOptionsOf(message, signal));
+    const { id, accepted } = await (await channelOf(call, channel)).send(
+      bytes,
+      sendOptionsOf(message, signal),
+    );
     return { ok: { id, accepted } };
   },
   sendAll,
   request: async (call) => {
     const { fields: { channel, ...options }, bytes, signal } = call;
-    return withEnvelope(await (await channelOf(call, channel)).request(bytes, { ...options, signal }));
+    return withEnvelope(
+      await (await channelOf(call, channel)).request(bytes, { ...options, signal }),
+    );
   },
   requestAll: async (call) => {
     const { fields: { channel, ...options }, bytes } = call;
@@ -48,7 +53,9 @@ export const messageOperations: OperationsByName = checked(talking, {
   events: async (call) => {
     call.streams.check();
     const { channel } = call.fields;
-    const events = channel === undefined ? call.held.client.events() : (await channelOf(call, channel)).events();
+    const events = channel === undefined
+      ? call.held.client.events()
+      : (await channelOf(call, channel)).events();
     return opened(call, {
       next: async () => {
         const { done, value } = await events.next();
@@ -76,7 +83,9 @@ export const messageOperations: OperationsByName = checked(talking, {
   end: ({ streams, fields: { stream } }) => streams.end(stream),
   reply: ({ streams, fields: { stream, item, contentType }, bytes }) =>
     streams.settle(stream, item, ({ reply }) => reply(bytes, contentType)),
-  fail: ({ streams, fields: { stream, item, message, remoteCode, retryable = false, ...options } }) => {
+  fail: (
+    { streams, fields: { stream, item, message, remoteCode, retryable = false, ...options } },
+  ) => {
     // Without a code the handler's own words stay on its side.
     const error = remoteCode === undefined
       ? new ToldElsewhere(message)
@@ -102,7 +111,9 @@ async function read(call: Call<Fields<"read">>): Promise<Answer> {
 }
 
 /** One item, or with `count` those that are there. */
-async function next({ streams, fields: { stream, count }, signal }: Call<Fields<"next">>): Promise<Answer> {
+async function next(
+  { streams, fields: { stream, count }, signal }: Call<Fields<"next">>,
+): Promise<Answer> {
   const items = await streams.next(stream, signal, count);
   const [first] = items ?? [];
   if (items === undefined || first === undefined) return { ok: { done: true } };
@@ -111,7 +122,11 @@ async function next({ streams, fields: { stream, count }, signal }: Call<Fields<
     return { ok: { item, ...header }, ...(bytes !== undefined && { bytes }) };
   }
   const parts = items.map(({ content: { bytes = nothing } }) => bytes);
-  const headers = items.map(({ item, content }, i) => ({ item, length: parts[i]?.length ?? 0, ...content.header }));
+  const headers = items.map(({ item, content }, i) => ({
+    item,
+    length: parts[i]?.length ?? 0,
+    ...content.header,
+  }));
   return { ok: { items: headers }, bytes: concatBytes(...parts) };
 }
 
@@ -141,7 +156,10 @@ function withEnvelope(envelope: Envelope): Answer {
   return { ok: { envelope: encodeEnvelope(envelope) }, bytes: envelope.bytes };
 }
 
-function messageItem({ envelope, ack, pass, finish, giveBack, more }: ReadMessage, manual: boolean): StreamItem {
+function messageItem(
+  { envelope, ack, pass, finish, giveBack, more }: ReadMessage,
+  manual: boolean,
+): StreamItem {
   return {
     header: { envelope: encodeEnvelope(envelope), ...more },
     bytes: envelope.bytes,

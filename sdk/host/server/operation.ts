@@ -1,4 +1,7 @@
-/** Parameters and results of an operation. Its fields are checked by the host protocol's table before it is carried out. */
+/**
+ * Parameters and results of an operation. Its fields are checked by the host protocol's table
+ * before it is carried out.
+ */
 import type { FieldsOf, Shape } from "../../../proto/host/fields.ts";
 import type { Operations } from "../../../proto/host/operations.ts";
 import type { Channel } from "../../api/channel.ts";
@@ -49,11 +52,15 @@ export function each<T extends Operations>(
   carryOut: <Op extends keyof T>(op: Op, call: Call<FieldsOf<T[Op]["fields"]>>) => Answering,
 ): OperationsByName {
   const operation = (op: keyof T, { fields }: { readonly fields: Shape }): Operation => (call) =>
-    carryOut(op, { ...call, fields: call.header.read(fields) as never }); // cast: by the shape that gives the type
+    // cast: by the shape that gives the type
+    carryOut(op, { ...call, fields: call.header.read(fields) as never });
   return new Map(Object.entries(rows).map(([op, row]) => [op, operation(op, row)]));
 }
 
-export async function channelOf({ held, signal }: Pick<Call, "held" | "signal">, name: string): Promise<Channel> {
+export async function channelOf(
+  { held, signal }: Pick<Call, "held" | "signal">,
+  name: string,
+): Promise<Channel> {
   return await held.client.channel(name, { signal });
 }
 

@@ -1,6 +1,7 @@
 /**
- * Positions of durable readers on their way to disk: one write at a time, and those that nobody waits for collect for a moment. After
- * a large one there is a rest in proportion, so that readers that leave much open do not wear out the disk.
+ * Positions of durable readers on their way to disk: one write at a time, and those that nobody
+ * waits for collect for a moment. After a large one there is a rest in proportion, so that readers
+ * that leave much open do not wear out the disk.
  */
 import { createDeferred } from "../../base/deferred.ts";
 import type { Runtime } from "../../base/runtime.ts";
@@ -9,7 +10,10 @@ import type { ReaderRecord, ReaderRecords } from "./reader_records.ts";
 
 /** As the channel's own progress does: both are as far behind after a crash. */
 const collectMs = 50;
-/** A write of fewer places is small. Each has up to 40 bytes: with so many in a millisecond, at most 4 MB are written in a second. */
+/**
+ * A write of fewer places is small. Each has up to 40 bytes: with so many in a millisecond, at most
+ * 4 MB are written in a second.
+ */
 const [fewPlaces, placesInMs] = [64, 100];
 
 export interface PositionWritesParts {
@@ -78,7 +82,10 @@ export class PositionWrites {
     this.note(reader).catch(() => {});
   }
 
-  /** Resolves when everything noted is on disk. A write that failed is tried once more; rejects when it fails again. */
+  /**
+   * Resolves when everything noted is on disk. A write that failed is tried once more; rejects when
+   * it fails again.
+   */
   async flush(): Promise<void> {
     this.hurry();
     this.#rest.resolve();
@@ -129,7 +136,10 @@ export class PositionWrites {
   }
 
   #restAfter(records: readonly ReaderRecord[]): void {
-    const places = records.reduce((sum, { position: { open, beyond } }) => sum + open.length + beyond.length, 0);
+    const places = records.reduce(
+      (sum, { position: { open, beyond } }) => sum + open.length + beyond.length,
+      0,
+    );
     if (places < fewPlaces) return;
     this.#rest = createDeferred();
     this.#parts.after(places / placesInMs, this.#rest.resolve);

@@ -1,4 +1,5 @@
-// Positions of readers when the relay's times do not rise with the places in its log, and when the log was set back.
+// Positions of readers when the relay's times do not rise with the places in its log, and when the
+// log was set back.
 import { assertEquals } from "@std/assert";
 import { createRandom, seedFromEnvironment } from "../../../tests/support/mod.ts";
 import type { MessageReader, ReadMessage } from "./held.ts";
@@ -7,7 +8,8 @@ import { live, Log, open, type Place, place, take } from "./testing/memory_log.t
 
 async function takeAll(reader: MessageReader, count: number): Promise<ReadMessage[]> {
   const messages: ReadMessage[] = [];
-  for (let i = 0; i < count; i++) messages.push(await reader.next() as ReadMessage); // cast: that many were said
+  // cast: that many were said
+  for (let i = 0; i < count; i++) messages.push(await reader.next() as ReadMessage);
   return messages;
 }
 
@@ -32,10 +34,18 @@ Deno.test("with relays whose clocks differ each message that was acknowledged st
     let said = 0;
     for (let life = 0; life < 4; life++) {
       for (const end = said + 10; said < end; said++) {
-        here.log.sayAt(String(said), { sequence: said + 1, timeMs: 10_000 + said * 10 + random.below(3) * 3000 });
+        here.log.sayAt(String(said), {
+          sequence: said + 1,
+          timeMs: 10_000 + said * 10 + random.below(3) * 3000,
+        });
       }
-      const left = Array.from({ length: said }, (_, i) => String(i)).filter((text) => !done.has(text));
-      const messages = await takeAll(await open(live(here), "worker", { manual: true }), left.length);
+      const left = Array.from({ length: said }, (_, i) => String(i)).filter((text) =>
+        !done.has(text)
+      );
+      const messages = await takeAll(
+        await open(live(here), "worker", { manual: true }),
+        left.length,
+      );
       const why = `run ${run}, life ${life}, STATIC_TEST_SEED=${random.seed}`;
       assertEquals(messages.map(({ envelope }) => envelope.text()), left, why);
       while (messages.length > 0) {
@@ -52,7 +62,9 @@ Deno.test("a message of the log before it was set back is acknowledged, and none
   for (const isNewFirst of [true, false]) {
     for (const isCrash of [true, false]) {
       const here = place();
-      for (const sequence of [89, 90]) here.log.sayAt(`old ${sequence}`, { sequence, timeMs: 1000 });
+      for (const sequence of [89, 90]) {
+        here.log.sayAt(`old ${sequence}`, { sequence, timeMs: 1000 });
+      }
       const readers = live(here);
       const worker = await open(readers, undefined, { manual: true });
       const old = await takeAll(worker, 2);
@@ -66,14 +78,20 @@ Deno.test("a message of the log before it was set back is acknowledged, and none
       // The first in the same millisecond.
       for (const i of [52, 53]) after.log.sayAt(`new ${i}`, { sequence: i, timeMs: 1948 + i });
       const loop = isCrash ? await open(live(after)) : worker;
-      assertEquals(await take(loop, 2), ["new 52", "new 53"], `new first: ${isNewFirst}, crash: ${isCrash}`);
+      assertEquals(
+        await take(loop, 2),
+        ["new 52", "new 53"],
+        `new first: ${isNewFirst}, crash: ${isCrash}`,
+      );
     }
   }
 });
 
 Deno.test("a message that comes late is shown, and moves the position neither back nor forth", async () => {
   const here = place();
-  for (const sequence of [1, 2, 4, 5]) here.log.sayAt(String(sequence), { sequence, timeMs: 1000 + sequence });
+  for (const sequence of [1, 2, 4, 5]) {
+    here.log.sayAt(String(sequence), { sequence, timeMs: 1000 + sequence });
+  }
   const before = live(here);
   const worker = await open(before, "worker", { manual: true });
   for (const { ack } of await takeAll(worker, 4)) await ack?.();

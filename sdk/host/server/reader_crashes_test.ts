@@ -1,4 +1,5 @@
-// Durable readers of a real channel whose host crashes: what was left open comes again, and nothing else.
+// Durable readers of a real channel whose host crashes: what was left open comes again, and nothing
+// else.
 import { assertEquals } from "@std/assert";
 import { type Actor, name, Stage, until } from "../../../tests/support/scenario/stage.ts";
 import type { MessageReader, ReadMessage } from "./held.ts";
@@ -52,7 +53,8 @@ Deno.test("messages left open in many bundles come again to their reader after c
     await bob.crash();
     assertEquals(numbersOf(await take(await open(bob, "worker"), odd.length)), odd);
   }
-  // The last reader of a message has it on disk, too, although the channel remembers few of them apart.
+  // The last reader of a message has it on disk, too, although the channel remembers few of them
+  // apart.
   await bob.crash();
   const others = await take(await open(bob, "default"), count);
   assertEquals(numbersOf(others), numbers);
@@ -75,7 +77,8 @@ Deno.test("a loop beside one that holds many messages of the same reader does no
     held.push(...await take(holding, 1));
     await take(going, 1);
   }
-  // wait: positions that nobody waits for are written after 50 ms, and after a rest for the many places
+  // wait: positions that nobody waits for are written after 50 ms, and after a rest for the many
+  // places
   await new Promise((resolve) => setTimeout(resolve, 500));
   await bob.crash();
   const shown = numbersOf(await take(await open(bob, "default"), held.length + 1));

@@ -1,4 +1,7 @@
-/** The memory of durable readers: messages that not all of them are past, and the readers that were given them. */
+/**
+ * The memory of durable readers: messages that not all of them are past, and the readers that were
+ * given them.
+ */
 import type { AgentId } from "../../../proto/mod.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import type { InboxReader } from "../../channel/runner/inbox_runner.ts";

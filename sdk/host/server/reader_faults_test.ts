@@ -101,7 +101,10 @@ Deno.test("a reader that could not be deleted goes on", async () => {
   await take(other, 1);
   gate.resolve();
   await deleting;
-  assertEquals((await readers.list()).map(({ name, behind }) => [name, behind]), [["default", 1], ["b", 3]]);
+  assertEquals((await readers.list()).map(({ name, behind }) => [name, behind]), [["default", 1], [
+    "b",
+    3,
+  ]]);
   here.records.isFull = false;
   const again = await open(readers, "b", { manual: true });
   const item = await again.next();

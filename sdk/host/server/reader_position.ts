@@ -1,9 +1,11 @@
 /**
- * How far a durable reader has come: past everything up to its reach in the channel's log, except messages that it left open, and past
- * messages beyond that. The open ones are kept and not those that are done with, so a position is as small as what the reader has
- * left undone, however long ago that was. With each place stands the relay's time: the same place with a later time is another
- * message, of a relay that was restored, and is shown. Messages that were sent as one have one place, so each has its id, too.
- * Times need not rise with the places: the clocks of a cluster's relays differ.
+ * How far a durable reader has come: past everything up to its reach in the channel's log, except
+ * messages that it left open, and past messages beyond that. The open ones are kept and not those
+ * that are done with, so a position is as small as what the reader has left undone, however long
+ * ago that was. With each place stands the relay's time: the same place with a later time is
+ * another message, of a relay that was restored, and is shown. Messages that were sent as one have
+ * one place, so each has its id, too. Times need not rise with the places: the clocks of a
+ * cluster's relays differ.
  */
 
 import { createError } from "../../base/errors.ts";
@@ -53,17 +55,25 @@ export interface PositionState {
 
 export class ReaderPosition {
   #reach: Place;
-  /** Of the last life. A message comes once in a life, so what this one adds decides about none that comes. */
+  /**
+   * Of the last life. A message comes once in a life, so what this one adds decides about none that
+   * comes.
+   */
   readonly #reachBefore: Place;
   /** That the reach is in; before all of this life's at first. */
   #log = -1;
-  /** By place and id. Those of an earlier life that have not come again; the others are with the readers. */
+  /**
+   * By place and id. Those of an earlier life that have not come again; the others are with the
+   * readers.
+   */
   readonly #open: Map<string, Place>;
   readonly #beyond: Map<string, Place>;
   /** Those beyond that were acknowledged in this life before they came again. */
   readonly #ahead = new Set<string>();
 
-  constructor({ reach = { sequence: 0, timeMs: 0 }, open = [], beyond = [] }: Partial<PositionState> = {}) {
+  constructor(
+    { reach = { sequence: 0, timeMs: 0 }, open = [], beyond = [] }: Partial<PositionState> = {},
+  ) {
     this.#reach = this.#reachBefore = reach;
     this.#open = byKey(open);
     this.#beyond = byKey(beyond);
@@ -77,11 +87,15 @@ export class ReaderPosition {
   /** Of a message that has not come yet in this life. */
   isPast(place: Place): boolean {
     if (isUpTo(this.#reachBefore, place)) return this.#openAt(place).length === 0;
-    const known = this.#beyond.get(keyOf(place)) ?? this.#beyond.get(keyOf({ ...place, id: undefined }));
+    const known = this.#beyond.get(keyOf(place)) ??
+      this.#beyond.get(keyOf({ ...place, id: undefined }));
     return known !== undefined && place.timeMs <= known.timeMs;
   }
 
-  /** It has come: from now on the readers know whether it is open. Messages come in order, so what was before it and has not come never will. */
+  /**
+   * It has come: from now on the readers know whether it is open. Messages come in order, so what
+   * was before it and has not come never will.
+   */
   meet(place: Place): void {
     for (const [key, { sequence }] of this.#open) {
       if (sequence >= place.sequence) break;
@@ -90,7 +104,10 @@ export class ReaderPosition {
     this.#open.delete(keyOf(place));
   }
 
-  /** Done with this one, which has come. All before it have come, too, and those that are not done with are open. */
+  /**
+   * Done with this one, which has come. All before it have come, too, and those that are not done
+   * with are open.
+   */
   pass(place: Place, { log, latestMs }: Arrival): void {
     if (this.reaches(place)) return;
     // One of an earlier log says nothing of the places before it in the log of now.
@@ -117,7 +134,10 @@ export class ReaderPosition {
     if (this.reaches(place)) return;
     const key = keyOf(place);
     if (this.#ahead.size >= maxAhead && !this.#ahead.has(key)) {
-      throw createError("overloaded", `${maxAhead} messages were acknowledged before they came again; wait for them`);
+      throw createError(
+        "overloaded",
+        `${maxAhead} messages were acknowledged before they came again; wait for them`,
+      );
     }
     this.#ahead.add(key);
     this.#beyond.set(key, place);
@@ -130,7 +150,9 @@ export class ReaderPosition {
   }
 
   #openAt({ sequence, timeMs, id }: Place): string[] {
-    if (id !== undefined) return [keyOf({ sequence, timeMs, id })].filter((key) => this.#open.has(key));
+    if (id !== undefined) {
+      return [keyOf({ sequence, timeMs, id })].filter((key) => this.#open.has(key));
+    }
     return [...this.#open].flatMap(([key, place]) => place.sequence === sequence ? [key] : []);
   }
 }

@@ -1,4 +1,5 @@
-// Positions of readers that leave a message open for long: they stay small, can be read again, and lose and repeat nothing.
+// Positions of readers that leave a message open for long: they stay small, can be read again, and
+// lose and repeat nothing.
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createRandom, seedFromEnvironment } from "../../../tests/support/mod.ts";
 import { StaticError } from "../../mod.ts";
@@ -8,10 +9,16 @@ import { live, Log, open, type Place, place, take } from "./testing/memory_log.t
 
 async function next(reader: MessageReader): Promise<ReadMessage & { readonly text: string }> {
   const message = await reader.next();
-  return { ...message ?? { envelope: undefined as never }, text: message?.envelope.text() ?? "end" };
+  return {
+    ...message ?? { envelope: undefined as never },
+    text: message?.envelope.text() ?? "end",
+  };
 }
 
-/** The worker acknowledges everything but "open"; what is behind it is for the reader `default`, which nobody reads. */
+/**
+ * The worker acknowledges everything but "open"; what is behind it is for the reader `default`,
+ * which nobody reads.
+ */
 async function workWithOneOpen(here: Place, count: number, limits = few): Promise<void> {
   const readers = live(here, limits);
   const worker = await open(readers, "worker", { manual: true });
@@ -29,7 +36,10 @@ const few = { messagesOfSender: 1000, messages: 5, bytes: 1e9, ageMs: 1e9 };
 Deno.test("the position of a reader that leaves one message open stays small, and each is shown once after a crash", async () => {
   const here = place();
   await workWithOneOpen(here, 500);
-  const [bytes, written] = [here.records.disk.get("worker")?.length ?? 0, here.records.bytes / here.records.writes];
+  const [bytes, written] = [
+    here.records.disk.get("worker")?.length ?? 0,
+    here.records.bytes / here.records.writes,
+  ];
   assert(bytes < 300 && written < 300, `${bytes} bytes at last, ${written} in the middle`);
   here.log.say("new");
   const after = live(here, few);
@@ -108,7 +118,10 @@ Deno.test("messages can be acknowledged by their places beside a position with m
   await Promise.all(sequences.map((sequence) => readers.pass({ sequence, timeMs: 1 }, "worker")));
   // One that is there takes no room.
   await readers.pass({ sequence: 10_000, timeMs: 2 }, "worker");
-  const refused = await assertRejects(() => readers.pass({ sequence: 1, timeMs: 1 }, "worker"), StaticError);
+  const refused = await assertRejects(
+    () => readers.pass({ sequence: 1, timeMs: 1 }, "worker"),
+    StaticError,
+  );
   assertEquals(refused.code, "overloaded");
   // Those that have come again are done with.
   here.log.sayAt("new", { sequence: 14_000, timeMs: 20_000 });
@@ -147,7 +160,11 @@ Deno.test("a reader whose record is damaged begins anew and loses nothing, and t
   for (const record of [...records, odd]) {
     here.records.disk.set("damaged", record.slice());
     const after = live(here);
-    assertEquals((await after.list()).map(({ name }) => name).toSorted(), ["damaged", "default", "worker"]);
+    assertEquals((await after.list()).map(({ name }) => name).toSorted(), [
+      "damaged",
+      "default",
+      "worker",
+    ]);
     assertEquals(await take(await open(after, "worker"), 1), ["2"]);
     assertEquals(await take(await open(after, "damaged", { manual: true }), 2), ["1", "2"]);
   }
@@ -216,7 +233,12 @@ Deno.test("whatever is acknowledged before crashes, each reader gets what it has
   for (let run = 0; run < 40; run++) {
     const here = place();
     const names = ["default", "one", "two"];
-    const models = names.map((name): Model => ({ name, done: new Set(), held: new Map(), lost: new Map() }));
+    const models = names.map((name): Model => ({
+      name,
+      done: new Set(),
+      held: new Map(),
+      lost: new Map(),
+    }));
     const said: string[] = [];
     const say = (count: number): void => {
       const texts = Array.from({ length: count }, (_, i) => String(said.length + i));
@@ -252,7 +274,11 @@ Deno.test("whatever is acknowledged before crashes, each reader gets what it has
         const envelope = lost.get(text)?.envelope;
         lost.delete(text);
         if (envelope === undefined || done.has(text) || held.has(text)) continue;
-        await readers.pass({ sequence: envelope.sequence, timeMs: envelope.timeMs, id: envelope.id }, name);
+        await readers.pass({
+          sequence: envelope.sequence,
+          timeMs: envelope.timeMs,
+          id: envelope.id,
+        }, name);
         done.add(text);
       } else if (what === 11 && random.chance(0.4)) {
         for (const each of models) [each.lost, each.held] = [each.held, new Map()];

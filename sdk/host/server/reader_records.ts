@@ -2,7 +2,12 @@
 import type { ChannelId } from "../../../proto/mod.ts";
 import { createError, invalidArgument } from "../../base/errors.ts";
 import { readersKind } from "../../channel/channel_kinds.ts";
-import { decodeFields, encodeFields, type RecordStore, type StoredFields } from "../../store/mod.ts";
+import {
+  decodeFields,
+  encodeFields,
+  type RecordStore,
+  type StoredFields,
+} from "../../store/mod.ts";
 import { type Place, type PositionState, ReaderPosition } from "./reader_position.ts";
 
 const namePattern = /^[a-z0-9][a-z0-9._-]{0,31}$/;
@@ -12,16 +17,24 @@ const maxReaders = 16;
 /** Throws when a channel with so many readers cannot have one of this name besides. */
 export function checkNew(name: string, count: number): void {
   if (!namePattern.test(name)) {
-    throw invalidArgument(`"${name}" cannot be a reader's name: use up to 32 of a-z, 0-9, dot, dash and underscore`);
+    throw invalidArgument(
+      `"${name}" cannot be a reader's name: use up to 32 of a-z, 0-9, dot, dash and underscore`,
+    );
   }
   if (count < maxReaders) return;
-  throw createError("overloaded", `A channel has at most ${maxReaders} durable readers; delete one, or read with tail`);
+  throw createError(
+    "overloaded",
+    `A channel has at most ${maxReaders} durable readers; delete one, or read with tail`,
+  );
 }
 
 export interface ReaderRecord {
   readonly name: string;
   readonly position: PositionState;
-  /** It was deleted, and begins anew when somebody reads by its name. Only `default` is noted so: it would exist otherwise. */
+  /**
+   * It was deleted, and begins anew when somebody reads by its name. Only `default` is noted so: it
+   * would exist otherwise.
+   */
   readonly deleted: boolean;
   /** Messages that it was set past, and has not been told of. */
   readonly missed: number;
@@ -45,18 +58,35 @@ export function createReaderRecords(
         try {
           return { name: id, ...decodeRecord(decodeFields(value, kind)) };
         } catch {
-          // It holds up no other reader. As a new one it is shown some messages again, and loses none.
+          // It holds up no other reader. As a new one it is shown some messages again, and loses
+          // none.
           return { name: id, position: new ReaderPosition().state([]), deleted: false, missed: 0 };
         }
       }),
     write: (records) =>
-      store.batch(records.map((record) => ({ type: "put", kind, id: record.name, value: encodeRecord(record) }))),
+      store.batch(
+        records.map((record) => ({
+          type: "put",
+          kind,
+          id: record.name,
+          value: encodeRecord(record),
+        })),
+      ),
     delete: (name) => store.delete(kind, name),
   };
 }
 
-function encodeRecord({ position: { reach, open, beyond }, deleted, missed }: ReaderRecord): Uint8Array {
-  return encodeFields([reach.sequence, reach.timeMs, open.map(rowOf), beyond.map(rowOf), deleted, missed]);
+function encodeRecord(
+  { position: { reach, open, beyond }, deleted, missed }: ReaderRecord,
+): Uint8Array {
+  return encodeFields([
+    reach.sequence,
+    reach.timeMs,
+    open.map(rowOf),
+    beyond.map(rowOf),
+    deleted,
+    missed,
+  ]);
 }
 
 function decodeRecord(fields: StoredFields): Omit<ReaderRecord, "name"> {

@@ -1,14 +1,21 @@
 /**
- * The durable readers of one channel: each sees every message and has a position of its own. A message is acknowledged when all of
- * them are past it. The position of a reader that is ahead of another is on disk before the message can be acknowledged, so a
- * crash delivers a message again to those alone that have not acknowledged it.
+ * The durable readers of one channel: each sees every message and has a position of its own. A
+ * message is acknowledged when all of them are past it. The position of a reader that is ahead of
+ * another is on disk before the message can be acknowledged, so a crash delivers a message again to
+ * those alone that have not acknowledged it.
  */
 import { createError } from "../../base/errors.ts";
 import { EventStream } from "../../base/event_stream.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import type { InboxReader } from "../../channel/runner/inbox_runner.ts";
 import type { Envelope } from "../../content/envelope.ts";
-import { maxMoreBytes, type MessageReader, type ReadMessage, type ReadOptions, sizeOf } from "./held.ts";
+import {
+  maxMoreBytes,
+  type MessageReader,
+  type ReadMessage,
+  type ReadOptions,
+  sizeOf,
+} from "./held.ts";
 import { Lag } from "./lag.ts";
 import {
   createReader,
@@ -30,7 +37,10 @@ import { openTail } from "./tail_reader.ts";
 const defaultName = "default";
 /** A loop that is further ahead of the disk waits for it. */
 const maxAhead = 64;
-/** With more that are open, the channel may deliver again what was acknowledged between them; see `maxHoles` of `Senders`. */
+/**
+ * With more that are open, the channel may deliver again what was acknowledged between them; see
+ * `maxHoles` of `Senders`.
+ */
 const maxOpen = 32;
 
 export class Readers {
@@ -54,7 +64,11 @@ export class Readers {
   constructor(parts: ReadersParts) {
     this.#parts = parts;
     const after: Runtime["after"] = (ms, run) => parts.runtime.after(ms, run);
-    this.#positions = new PositionWrites({ records: parts.records, entries: () => this.#entries, after });
+    this.#positions = new PositionWrites({
+      records: parts.records,
+      entries: () => this.#entries,
+      after,
+    });
   }
 
   /** The channel has ended here. */
@@ -95,13 +109,17 @@ export class Readers {
     };
   }
 
-  /** A message of a host before this one, whether or not it has come again. Resolves when that is on disk. */
+  /**
+   * A message of a host before this one, whether or not it has come again. Resolves when that is on
+   * disk.
+   */
   async pass(place: Place, name: string = defaultName): Promise<void> {
     await this.#begun();
     const reader = this.#readers.get(name);
     if (reader === undefined) return;
     const isIt = ({ envelope: { sequence, timeMs, id } }: Entry): boolean =>
-      sequence === place.sequence && (place.id === undefined ? timeMs <= place.timeMs : place.id === id);
+      sequence === place.sequence &&
+      (place.id === undefined ? timeMs <= place.timeMs : place.id === id);
     const entry = this.#entries.find((each) => isIt(each) && each.pending.has(reader));
     if (entry !== undefined) return await this.#acknowledge(reader, [entry], true);
     if (reader.position.isPast(place)) return;
@@ -127,7 +145,9 @@ export class Readers {
     if (reader === undefined || reader.isLeaving) {
       throw createError("not_found", `There is no reader "${name}" of this channel`);
     }
-    if (reader.loops.size > 0) throw createError("not_allowed", `A program reads as "${name}"; end it first`);
+    if (reader.loops.size > 0) {
+      throw createError("not_allowed", `A program reads as "${name}"; end it first`);
+    }
     reader.isLeaving = true;
     this.#positions.forget(reader);
     // One of the same name waits, or its record would be deleted with this one's.
@@ -142,7 +162,12 @@ export class Readers {
     await this.#positions.flush().catch(() => {});
     try {
       if (!isDefault) await this.#parts.records.delete(name);
-      else await this.#parts.records.write([{ name, position: position.state([]), missed: 0, deleted: true }]);
+      else {await this.#parts.records.write([{
+          name,
+          position: position.state([]),
+          missed: 0,
+          deleted: true,
+        }]);}
     } catch (error) {
       reader.isLeaving = false;
       this.#positions.recall(reader);
@@ -179,7 +204,9 @@ export class Readers {
       if (deleted) this.#defaultDeleted = true;
       else this.#add(name, new ReaderPosition(position)).missed = missed;
     }
-    if (!this.#readers.has(defaultName) && !this.#defaultDeleted) this.#add(defaultName, new ReaderPosition());
+    if (!this.#readers.has(defaultName) && !this.#defaultDeleted) {
+      this.#add(defaultName, new ReaderPosition());
+    }
     this.#source = this.#parts.source();
     void this.#pump(this.#source);
   }
@@ -207,7 +234,8 @@ export class Readers {
     checkNew(name, this.#readers.size);
     const reader = this.#add(name, new ReaderPosition());
     const record = { name, position: reader.position.state([]), missed: 0, deleted: false };
-    // On disk before anything is acknowledged without it: nothing is acknowledged that it has not passed.
+    // On disk before anything is acknowledged without it: nothing is acknowledged that it has not
+    // passed.
     reader.created = this.#parts.records.write([record]).then(() => {
       if (name === defaultName) this.#defaultDeleted = false;
     }, (error) => {
@@ -221,7 +249,9 @@ export class Readers {
     try {
       for await (const envelope of source) {
         this.#take(envelope);
-        for (let more = source.poll?.(); more !== undefined; more = source.poll?.()) this.#take(more);
+        for (let more = source.poll?.(); more !== undefined; more = source.poll?.()) {
+          this.#take(more);
+        }
         // Not before all of them: messages that were sent as one come together.
         this.#setForward(this.#parts.runtime.nowMs());
       }
@@ -238,7 +268,13 @@ export class Readers {
     const concerned = [...this.#readers.values()].filter((reader) => isForUs || wantsAll(reader));
     const pending = concerned.filter(({ position }) => !position.isPast(envelope));
     const arrival = this.#arrivals.next(envelope);
-    const entry: Entry = { envelope, number: this.#count++, arrival, pending: new Set(pending), passed: false };
+    const entry: Entry = {
+      envelope,
+      number: this.#count++,
+      arrival,
+      pending: new Set(pending),
+      passed: false,
+    };
     for (const { position } of this.#readers.values()) position.meet(envelope);
     this.#entries.push(entry);
     this.#tails.tell(entry);
@@ -255,9 +291,13 @@ export class Readers {
     for (const behind of entry.pending) behind.lag.add(entry, nowMs);
   }
 
-  /** Messages for others, and those of members whose key is not trusted, are only for readers that want everything. */
+  /**
+   * Messages for others, and those of members whose key is not trusted, are only for readers that
+   * want everything.
+   */
   #isForUs({ kind, sender, to }: Envelope): boolean {
-    return kind === "message" && sender.keyUnchanged && (to === undefined || to.includes(this.#parts.agentId));
+    return kind === "message" && sender.keyUnchanged &&
+      (to === undefined || to.includes(this.#parts.agentId));
   }
 
   async #next(reader: Reader, loop: Loop, manual: boolean): Promise<ReadMessage | undefined> {
@@ -275,7 +315,10 @@ export class Readers {
     }
   }
 
-  /** Of several loops that share a reader, one that waits gets a message rather than one that has some. */
+  /**
+   * Of several loops that share a reader, one that waits gets a message rather than one that has
+   * some.
+   */
   #more(reader: Reader, loop: Loop, count: number): ReadMessage[] {
     const messages: ReadMessage[] = [];
     if (loop.ended || [...reader.loops].some(({ waiting }) => waiting)) return messages;
@@ -299,7 +342,9 @@ export class Readers {
     const more = { ...(manual && { sequence }), ...(missed > 0 && { missed }) };
     const done = (durable: boolean): Promise<void> => this.#acknowledge(reader, [entry], durable);
     const giveBack = (): void => this.#giveBack(reader, [entry]);
-    const ways = manual ? { ack: () => done(true) } : { pass: () => done(false), finish: () => done(true) };
+    const ways = manual
+      ? { ack: () => done(true) }
+      : { pass: () => done(false), finish: () => done(true) };
     return { envelope, more, giveBack, ...ways };
   }
 
@@ -359,8 +404,9 @@ export class Readers {
   }
 
   /**
-   * Lets go of those that every reader is past, and acknowledges them. The promises are those of the disk: all of them when it is
-   * to be durable, otherwise those that a loop far ahead of it has to wait for.
+   * Lets go of those that every reader is past, and acknowledges them. The promises are those of
+   * the disk: all of them when it is to be durable, otherwise those that a loop far ahead of it has
+   * to wait for.
    */
   #settle(durable: boolean): Promise<void>[] {
     const done = this.#entries.filter(({ pending }) => pending.size === 0);
@@ -406,7 +452,8 @@ export class Readers {
       reader.given.delete(entry);
       reader.next = Math.min(reader.next, entry.number);
       reader.missed += given.missed;
-      if (given.missed > 0) this.#positions.note(reader).catch(() => {}); // told of with this one again
+      // told of with this one again
+      if (given.missed > 0) this.#positions.note(reader).catch(() => {});
     }
     this.#wake();
   }

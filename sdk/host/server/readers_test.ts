@@ -1,8 +1,19 @@
-// Durable readers over a source in memory that delivers again what was not acknowledged, as a channel does after a crash.
+// Durable readers over a source in memory that delivers again what was not acknowledged, as a
+// channel does after a crash.
 import { assertEquals, assertRejects } from "@std/assert";
 import { StaticError } from "../../mod.ts";
 import type { MessageReader, ReadMessage } from "./held.ts";
-import { live, Log, me, open, type Place, place, runtime, second, take } from "./testing/memory_log.ts";
+import {
+  live,
+  Log,
+  me,
+  open,
+  type Place,
+  place,
+  runtime,
+  second,
+  take,
+} from "./testing/memory_log.ts";
 
 Deno.test("each reader sees every message, and it is acknowledged when all are past it", async () => {
   const here = place();
@@ -37,7 +48,10 @@ Deno.test("positions that nobody waits for are written together, and those that 
   for (const text of ["1", "2", "3", "4"]) here.log.say(text);
   // The moment is never over by itself.
   const readers = live(here, undefined, { ...runtime, after: () => () => {} });
-  const [auto, manual] = [await open(readers, "auto"), await open(readers, "manual", { manual: true })];
+  const [auto, manual] = [
+    await open(readers, "auto"),
+    await open(readers, "manual", { manual: true }),
+  ];
   const { writes } = here.records;
   await take(auto, 4);
   assertEquals(here.records.writes, writes, "a loop does not wait for the disk");
@@ -110,7 +124,10 @@ Deno.test("a tail begins now and holds nothing back; what is for others is for r
   const readers = live(here);
   const reader = await open(readers);
   await take(reader, 1);
-  const [tail, all] = [await open(readers, undefined, { tail: true }), await open(readers, "all", { all: true })];
+  const [tail, all] = [
+    await open(readers, undefined, { tail: true }),
+    await open(readers, "all", { all: true }),
+  ];
   here.log.say("for another", { to: second ?? me });
   here.log.say("for us");
   assertEquals(await take(tail, 1), ["for us"]);
@@ -139,9 +156,18 @@ Deno.test("readers are bounded in number and name, and a deleted one lets go of 
   here.log.say("1");
   const readers = live(here);
   for (let i = 0; i < 15; i++) await open(readers, `reader-${i}`);
-  assertEquals((await assertRejects(() => open(readers, "one-more"), StaticError)).code, "overloaded");
-  assertEquals((await assertRejects(() => open(readers, "../x"), StaticError)).code, "invalid_request");
-  assertEquals((await assertRejects(() => readers.delete("reader-0"), StaticError)).code, "not_allowed");
+  assertEquals(
+    (await assertRejects(() => open(readers, "one-more"), StaticError)).code,
+    "overloaded",
+  );
+  assertEquals(
+    (await assertRejects(() => open(readers, "../x"), StaticError)).code,
+    "invalid_request",
+  );
+  assertEquals(
+    (await assertRejects(() => readers.delete("reader-0"), StaticError)).code,
+    "not_allowed",
+  );
   const next = place();
   next.log.say("1");
   const again = live(next);
@@ -186,7 +212,11 @@ Deno.test("a reader that is deleted does not come back with a write that failed"
     reached.resolve();
     return promise;
   };
-  const acknowledged = assertRejects(() => held?.ack?.() ?? Promise.resolve(), StaticError, "no disk");
+  const acknowledged = assertRejects(
+    () => held?.ack?.() ?? Promise.resolve(),
+    StaticError,
+    "no disk",
+  );
   await reached.promise;
   const deleted = readers.delete("worker");
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();
@@ -337,7 +367,9 @@ Deno.test("a program gets no second message while another one waits for the same
   ];
   const both = [takeSome(one, 8), takeSome(two, 8)];
   for (const text of ["1", "2", "3"]) here.log.say(text);
-  const texts = (await Promise.all(both)).map((some) => some.map(({ envelope }) => envelope.text()));
+  const texts = (await Promise.all(both)).map((some) =>
+    some.map(({ envelope }) => envelope.text())
+  );
   assertEquals(texts.map(([first]) => first), ["1", "2"]);
   assertEquals(texts.flat().toSorted(), ["1", "2", "3"]);
   assertEquals((await takeSome(manual, 8)).length, 1);

@@ -1,4 +1,5 @@
-// Loops of quick programs, which get several messages at once: none is lost, none changes its place, and none is done with unseen.
+// Loops of quick programs, which get several messages at once: none is lost, none changes its
+// place, and none is done with unseen.
 import { assertEquals } from "@std/assert";
 import { HostLink } from "../link.ts";
 import type { ReadAhead } from "../read_ahead.ts";
@@ -14,7 +15,10 @@ import { programWith } from "./testing/memory_program.ts";
 const count = 120;
 const ways: Readonly<Record<string, (actor: Actor) => Promise<() => Held>>> = {
   "a program that holds its agent": ({ manager }) =>
-    Promise.resolve(() => ({ ...holdAlone(manager.client, manager), close: () => Promise.resolve() })),
+    Promise.resolve(() => ({
+      ...holdAlone(manager.client, manager),
+      close: () => Promise.resolve(),
+    })),
   "a program of a host": async ({ agent }) => {
     const shared = await SharedAgent.over(agent);
     return () => shared.hold();
@@ -35,7 +39,11 @@ class Program {
   loop(): InboxReader {
     for (const each of [...this.holding]) each.giveBack();
     const clock = { nowMs: () => 0, after: () => () => {} };
-    return readRemote(this.#link, name, {}, { runtime: clock, holding: this.holding, onMissed: () => {} });
+    return readRemote(this.#link, name, {}, {
+      runtime: clock,
+      holding: this.holding,
+      onMissed: () => {},
+    });
   }
 
   /** As the client's own `close`. */
@@ -57,7 +65,8 @@ async function unreadIs({ manager }: Actor, wanted: number): Promise<void> {
   await eventually({ what: `${wanted} messages unread` }, ask, (unread) => unread === wanted);
 }
 
-const from = (first: number, end: number): number[] => Array.from({ length: end - first }, (_, i) => first + i);
+const from = (first: number, end: number): number[] =>
+  Array.from({ length: end - first }, (_, i) => first + i);
 
 for (const [who, way] of Object.entries(ways)) {
   Deno.test(`what ${who} has and has not seen comes to its next loop, to another program, and in order`, async () => {

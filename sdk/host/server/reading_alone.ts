@@ -1,8 +1,17 @@
-/** How one program reads the messages of an agent that it holds alone: by loops of the channel, or one message at a time. */
+/**
+ * How one program reads the messages of an agent that it holds alone: by loops of the channel, or
+ * one message at a time.
+ */
 import type { Channel } from "../../api/channel.ts";
 import type { InboxReader as EnvelopeReader } from "../../channel/runner/inbox_runner.ts";
 import type { Envelope } from "../../content/envelope.ts";
-import { maxMoreBytes, type MessageReader, type ReadMessage, type ReadOptions, sizeOf } from "./held.ts";
+import {
+  maxMoreBytes,
+  type MessageReader,
+  type ReadMessage,
+  type ReadOptions,
+  sizeOf,
+} from "./held.ts";
 
 /** Asking for the next message acknowledges those given, except with `manual`. */
 export function readAlone(channel: Channel, { all, manual }: ReadOptions): MessageReader {
@@ -56,14 +65,19 @@ export function readAlone(channel: Channel, { all, manual }: ReadOptions): Messa
     // All that was passed before it is written with it.
     written: async () => await passed?.ack(),
     finish: async () => {
-      await Promise.all([...takeGiven(), ...(passed ? [passed] : [])].map((envelope) => envelope.ack()));
+      await Promise.all(
+        [...takeGiven(), ...(passed ? [passed] : [])].map((envelope) => envelope.ack()),
+      );
       await reader.return?.();
     },
     end: async () => void await reader.return?.(),
   };
 }
 
-/** Its loop is closed while nobody waits. The last message is acknowledged when the next one is asked for. */
+/**
+ * Its loop is closed while nobody waits. The last message is acknowledged when the next one is
+ * asked for.
+ */
 export function readOneByOne(channel: Channel): MessageReader {
   let reader: EnvelopeReader | undefined;
   let given: Envelope | undefined;

@@ -1,7 +1,7 @@
 /**
- * One message at a time, for a whole program: one reader for each channel, opened with the first question. Of several who wait,
- * each gets another message, in the order in which they asked. A message that comes when nobody waits any more is given back, so
- * that it holds up no other loop.
+ * One message at a time, for a whole program: one reader for each channel, opened with the first
+ * question. Of several who wait, each gets another message, in the order in which they asked. A
+ * message that comes when nobody waits any more is given back, so that it holds up no other loop.
  */
 import type { Channel } from "../../api/channel.ts";
 import { createError, type StaticError } from "../../base/errors.ts";
@@ -40,7 +40,9 @@ export class Receivers {
 
   /** Marks the messages given as processed. One channel that fails keeps no other from it. */
   async finish(): Promise<void> {
-    const all = await Promise.allSettled(Array.from(this.#receivers.values(), (receiver) => receiver.finish()));
+    const all = await Promise.allSettled(
+      Array.from(this.#receivers.values(), (receiver) => receiver.finish()),
+    );
     for (const each of all) if (each.status === "rejected") throw each.reason;
   }
 

@@ -7,7 +7,10 @@ import type { SendOptions } from "../../channel/messages/send_options.ts";
 
 export type MessageFields = FieldsOf<typeof message>;
 
-export function sendOptionsOf({ message, ...options }: MessageFields, signal: AbortSignal): SendOptions {
+export function sendOptionsOf(
+  { message, ...options }: MessageFields,
+  signal: AbortSignal,
+): SendOptions {
   return { ...options, ...(message !== undefined && { id: messageIdOf(message) }), signal };
 }
 

@@ -1,6 +1,7 @@
 /**
- * Requests to channels, shared by the programs that serve them: each request goes to one program. When that one goes away without
- * an answer, the request goes to the next, until its deadline; `attempt` says so.
+ * Requests to channels, shared by the programs that serve them: each request goes to one program.
+ * When that one goes away without an answer, the request goes to the next, until its deadline;
+ * `attempt` says so.
  */
 import type { Channel } from "../../api/channel.ts";
 import { invalidArgument } from "../../base/errors.ts";
@@ -174,7 +175,9 @@ function itemOf({ request, handedOut }: Job, settle: Settle): StreamItem {
 function valueOf(body: Uint8Array, contentType: string | undefined): Sendable {
   if (contentType === undefined) return body;
   if (contentType !== "application/json") {
-    throw invalidArgument("A reply is bytes, or JSON: leave contentType out, or give application/json");
+    throw invalidArgument(
+      "A reply is bytes, or JSON: leave contentType out, or give application/json",
+    );
   }
   try {
     return { json: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)) };

@@ -1,6 +1,6 @@
 /**
- * One program's connection: calls in, answers out, in any order. Everything that a program has opened ends with its connection;
- * what it was given and did not acknowledge comes again.
+ * One program's connection: calls in, answers out, in any order. Everything that a program has
+ * opened ends with its connection; what it was given and did not acknowledge comes again.
  */
 import type { FieldsOf } from "../../../proto/host/fields.ts";
 import { sessionOperations } from "../../../proto/host/operations.ts";
@@ -31,7 +31,11 @@ export interface SessionParts {
   readonly held: Held | undefined;
   /** Of what a host was started with, for `hello`. */
   readonly settings?: string | undefined;
-  readonly connect?: (fields: ConnectFields, identity: Uint8Array, session: HostSession) => Promise<Held>;
+  readonly connect?: (
+    fields: ConnectFields,
+    identity: Uint8Array,
+    session: HostSession,
+  ) => Promise<Held>;
   readonly operations?: OperationsByName;
 }
 
@@ -43,8 +47,9 @@ interface Asked extends Pick<Call, "header" | "bytes" | "signal"> {
 
 const maxCalls = 1024;
 /**
- * Never held up. A loop's word about what it has seen would be lost otherwise, and with its next question it has seen everything; so
- * would be the answer to a request. Each ends something that the program was given, so there are no more of them than of that.
+ * Never held up. A loop's word about what it has seen would be lost otherwise, and with its next
+ * question it has seen everything; so would be the answer to a request. Each ends something that
+ * the program was given, so there are no more of them than of that.
  */
 const makesRoom: ReadonlySet<string> = new Set(["passed", "ack", "reply", "fail", "end", "finish"]);
 const operations: OperationsByName = new Map([...agentOperations, ...messageOperations]);
@@ -53,7 +58,10 @@ export class HostSession {
   readonly #parts: SessionParts;
   readonly #calls = new Map<number, AbortController>();
   readonly #streams = new Streams();
-  readonly #asks = new Map<number, { resolve: (token: string) => void; reject: (error: Error) => void }>();
+  readonly #asks = new Map<
+    number,
+    { resolve: (token: string) => void; reject: (error: Error) => void }
+  >();
   #askCount = 0;
   #held: Held | undefined;
   #receivers: Receivers | undefined;
@@ -66,7 +74,15 @@ export class HostSession {
     const { runtimeName: runtime, pid } = parts;
     const agent = parts.held === undefined ? {} : { agentId: parts.held.client.agentId };
     const settings = parts.settings === undefined ? {} : { settings: parts.settings };
-    this.tell({ event: "hello", protocol: protocolVersion, sdk: version, runtime, pid, ...agent, ...settings });
+    this.tell({
+      event: "hello",
+      protocol: protocolVersion,
+      sdk: version,
+      runtime,
+      pid,
+      ...agent,
+      ...settings,
+    });
   }
 
   /** An event that nobody asked for. */
@@ -78,14 +94,23 @@ export class HostSession {
   receive({ header, bytes }: Frame): void {
     const { id, op } = header;
     if (typeof id !== "number" || !Number.isSafeInteger(id) || id < 1 || typeof op !== "string") {
-      throw createError("protocol_error", "A call has an id, which is a whole number from 1 up, and an op");
+      throw createError(
+        "protocol_error",
+        "A call has an id, which is a whole number from 1 up, and an op",
+      );
     }
-    if (this.#calls.has(id)) throw createError("protocol_error", `Two calls under way have the id ${id}`);
+    if (this.#calls.has(id)) {
+      throw createError("protocol_error", `Two calls under way have the id ${id}`);
+    }
     const stop = new AbortController();
     this.#calls.set(id, stop);
     this.#perform({ op, header: new Fields(header), bytes, signal: stop.signal }).then(
       (answer) => this.#answer(id, { id, ok: answer?.ok ?? {} }, answer?.bytes),
-      (error) => this.#answer(id, stop.signal.aborted ? { id, cancelled: true } : { id, error: encodeError(error) }),
+      (error) =>
+        this.#answer(
+          id,
+          stop.signal.aborted ? { id, cancelled: true } : { id, error: encodeError(error) },
+        ),
     );
   }
 
@@ -149,13 +174,26 @@ export class HostSession {
     const [held, receivers] = [this.#held, this.#receivers];
     if (held === undefined || receivers === undefined) throw invalidArgument("Connect first");
     const tell = (event: Header): void => this.tell(event);
-    return await operation({ header, fields: undefined, bytes, signal, held, receivers, streams: this.#streams, tell });
+    return await operation({
+      header,
+      fields: undefined,
+      bytes,
+      signal,
+      held,
+      receivers,
+      streams: this.#streams,
+      tell,
+    });
   }
 
   async #connect(header: Fields, identity: Uint8Array): Promise<Answer> {
     const { connect } = this.#parts;
-    if (connect === undefined) throw invalidArgument("This host has its agent; there is nothing to connect");
-    if (this.#connecting !== undefined) throw invalidArgument("It is connected, or connects; start another driver");
+    if (connect === undefined) {
+      throw invalidArgument("This host has its agent; there is nothing to connect");
+    }
+    if (this.#connecting !== undefined) {
+      throw invalidArgument("It is connected, or connects; start another driver");
+    }
     this.#connecting = connect(header.read(sessionOperations.connect.fields), identity, this);
     try {
       const held = await this.#connecting;
@@ -184,7 +222,9 @@ export class HostSession {
   }
 
   #answered(header: Fields): void {
-    const { ask, token, failure = "The program gave no token" } = header.read(sessionOperations.answer.fields);
+    const { ask, token, failure = "The program gave no token" } = header.read(
+      sessionOperations.answer.fields,
+    );
     const asked = this.#asks.get(ask);
     this.#asks.delete(ask);
     if (token !== undefined) return asked?.resolve(token);

@@ -24,7 +24,10 @@ async function pair(stage: Stage): Promise<{ alice: Actor; bob: Actor; a: Progra
   return { alice, bob, a, b };
 }
 
-async function next({ connection }: Program, stream: number): Promise<{ item: number; text: string } | undefined> {
+async function next(
+  { connection }: Program,
+  stream: number,
+): Promise<{ item: number; text: string } | undefined> {
   const { fields, bytes } = await connection.call("next", { stream });
   return fields.flag("done") ? undefined : { item: fields.number("item"), text: text(bytes) };
 }
@@ -44,15 +47,29 @@ Deno.test("a program says what it wants by frames alone: members, health, finger
     ["alice", true, false],
     ["bob", false, true],
   ]);
-  const prints = await Promise.all([a, b].map((each) => each.connection.call("fingerprint", channel)));
+  const prints = await Promise.all(
+    [a, b].map((each) => each.connection.call("fingerprint", channel)),
+  );
   assertEquals(prints[0]?.fields.text("fingerprint"), prints[1]?.fields.text("fingerprint"));
-  const sent = await a.connection.call("send", { ...channel, contentType: "text/plain", headers: { n: "1" } }, {
+  const sent = await a.connection.call("send", {
+    ...channel,
+    contentType: "text/plain",
+    headers: { n: "1" },
+  }, {
     bytes: utf8.encode("hello"),
   });
-  const { fields: got, bytes } = await b.connection.call("receive", { ...channel, timeoutMs: 60_000 });
+  const { fields: got, bytes } = await b.connection.call("receive", {
+    ...channel,
+    timeoutMs: 60_000,
+  });
   const envelope = got.optionalObject("envelope");
   assertEquals(
-    [envelope?.text("id"), envelope?.text("contentType"), envelope?.optionalMap("headers"), text(bytes)],
+    [
+      envelope?.text("id"),
+      envelope?.text("contentType"),
+      envelope?.optionalMap("headers"),
+      text(bytes),
+    ],
     [sent.fields.text("id"), "text/plain", { n: "1" }, "hello"],
   );
   const none = await b.connection.call("receive", { ...channel, timeoutMs: 1 });
@@ -62,7 +79,9 @@ Deno.test("a program says what it wants by frames alone: members, health, finger
 Deno.test("next acknowledges the item before; what a program was given when it died comes again", async () => {
   await using stage = await Stage.open();
   const { a, b, bob } = await pair(stage);
-  for (const each of ["one", "two", "three"]) await a.connection.call("send", channel, { bytes: utf8.encode(each) });
+  for (const each of ["one", "two", "three"]) {
+    await a.connection.call("send", channel, { bytes: utf8.encode(each) });
+  }
   const stream = await open(b.connection, "read");
   assertEquals((await next(b, stream))?.text, "one");
   assertEquals((await next(b, stream))?.text, "two");
@@ -78,14 +97,19 @@ Deno.test("next acknowledges the item before; what a program was given when it d
 Deno.test("with manual acknowledgement only ack does, in any order", async () => {
   await using stage = await Stage.open();
   const { a, b, bob } = await pair(stage);
-  for (const each of ["one", "two", "three"]) await a.connection.call("send", channel, { bytes: utf8.encode(each) });
+  for (const each of ["one", "two", "three"]) {
+    await a.connection.call("send", channel, { bytes: utf8.encode(each) });
+  }
   const stream = await open(b.connection, "read", { ack: "manual" });
   const items = [await next(b, stream), await next(b, stream), await next(b, stream)];
   await b.connection.call("ack", { stream, item: items[1]?.item });
   b.die();
   const again = programOf(bob);
   const second = await open(again.connection, "read");
-  assertEquals([(await next(again, second))?.text, (await next(again, second))?.text], ["one", "three"]);
+  assertEquals([(await next(again, second))?.text, (await next(again, second))?.text], [
+    "one",
+    "three",
+  ]);
 });
 
 Deno.test("a next that is given up loses nothing: what comes goes to the next who asks", async () => {
@@ -107,14 +131,18 @@ Deno.test("requests go to the program that serves; when it dies, to the next one
   const [b, other] = [programWith(held), programWith(held)];
   const stream = await open(b.connection, "serve", { concurrency: 2 });
   const to = bob.client.agentId;
-  const asking = a.connection.call("request", { ...channel, to, timeoutMs: 60_000 }, { bytes: utf8.encode("ping") });
+  const asking = a.connection.call("request", { ...channel, to, timeoutMs: 60_000 }, {
+    bytes: utf8.encode("ping"),
+  });
   const first = await b.connection.call("next", { stream });
   assertEquals([first.fields.number("attempt"), text(first.bytes)], [1, "ping"]);
   const second = await open(other.connection, "serve");
   b.die();
   const { fields, bytes } = await other.connection.call("next", { stream: second });
   assertEquals([fields.number("attempt"), text(bytes)], [2, "ping"]);
-  await other.connection.call("reply", { stream: second, item: fields.number("item") }, { bytes: utf8.encode("pong") });
+  await other.connection.call("reply", { stream: second, item: fields.number("item") }, {
+    bytes: utf8.encode("pong"),
+  });
   assertEquals(text((await asking).bytes), "pong");
 });
 
@@ -123,14 +151,24 @@ Deno.test("a handler's failure reaches the requester with its code; without one 
   const { a, b, bob } = await pair(stage);
   const stream = await open(b.connection, "serve");
   const to = bob.client.agentId;
-  const ask = (): Promise<unknown> => a.connection.call("request", { ...channel, to, timeoutMs: 60_000 });
+  const ask = (): Promise<unknown> =>
+    a.connection.call("request", { ...channel, to, timeoutMs: 60_000 });
   const answered = Promise.allSettled([ask(), ask()]);
   for (const remoteCode of ["no_such_city", undefined]) {
     const { fields } = await b.connection.call("next", { stream });
-    await b.connection.call("fail", { stream, item: fields.number("item"), message: "secret words", remoteCode });
+    await b.connection.call("fail", {
+      stream,
+      item: fields.number("item"),
+      message: "secret words",
+      remoteCode,
+    });
   }
-  const errors = (await answered).flatMap((each) => each.status === "rejected" ? [each.reason] : []);
-  const codes = errors.map((error) => [error.name, error.code, error.remoteCode, error.message.includes("secret")]);
+  const errors = (await answered).flatMap((each) =>
+    each.status === "rejected" ? [each.reason] : []
+  );
+  const codes = errors.map((
+    error,
+  ) => [error.name, error.code, error.remoteCode, error.message.includes("secret")]);
   assertEquals(codes.toSorted(), [
     ["RemoteError", "remote_error", "handler_failed", false],
     ["RemoteError", "remote_error", "no_such_city", true],
@@ -141,14 +179,20 @@ Deno.test("several members are asked at once, and each answer comes as an item",
   await using stage = await Stage.open();
   const { a, b, bob } = await pair(stage);
   const serving = await open(b.connection, "serve");
-  const stream = await open(a.connection, "requestAll", { to: [bob.client.agentId], timeoutMs: 60_000 });
+  const stream = await open(a.connection, "requestAll", {
+    to: [bob.client.agentId],
+    timeoutMs: 60_000,
+  });
   const { fields } = await b.connection.call("next", { stream: serving });
   const item = fields.number("item");
   await b.connection.call("reply", { stream: serving, item, contentType: "application/json" }, {
     bytes: utf8.encode('{"yes":true}'),
   });
   const answer = await a.connection.call("next", { stream });
-  assertEquals([answer.fields.text("from"), text(answer.bytes)], [bob.client.agentId, '{"yes":true}']);
+  assertEquals([answer.fields.text("from"), text(answer.bytes)], [
+    bob.client.agentId,
+    '{"yes":true}',
+  ]);
   assertEquals((await a.connection.call("next", { stream })).fields.flag("done"), true);
 });
 
@@ -156,14 +200,26 @@ Deno.test("errors keep class, code and what stands beside them", async () => {
   await using stage = await Stage.open();
   const { a } = await pair(stage);
   const taken = await assertRejects(() => a.connection.call("create", channel), StaticError);
-  assertEquals([taken.name, taken.code, taken.channel, taken.retryable], ["ChannelError", "name_taken", name, false]);
+  assertEquals([taken.name, taken.code, taken.channel, taken.retryable], [
+    "ChannelError",
+    "name_taken",
+    name,
+    false,
+  ]);
   const codes: unknown[] = [];
   for (
-    const [op, fields] of [["nothing", {}], ["send", {}], ["next", { stream: 99 }], ["send", { channel: 5 }]] as const
+    const [op, fields] of [["nothing", {}], ["send", {}], ["next", { stream: 99 }], ["send", {
+      channel: 5,
+    }]] as const
   ) {
     await a.connection.call(op, fields).catch((error) => void codes.push(error.code));
   }
-  assertEquals(codes, ["unknown_operation", "invalid_request", "invalid_request", "invalid_request"]);
+  assertEquals(codes, [
+    "unknown_operation",
+    "invalid_request",
+    "invalid_request",
+    "invalid_request",
+  ]);
 });
 
 Deno.test("watch tells the state now and whenever it changes", async () => {
@@ -203,11 +259,18 @@ Deno.test("with too many calls under way a loop still says what it has seen, and
   const quiet = { channel: "acme/ops/quiet" };
   await b.connection.call("create", quiet);
   const stream = await open(b.connection, "read");
-  for (const each of ["one", "two", "three"]) await a.connection.call("send", channel, { bytes: utf8.encode(each) });
+  for (const each of ["one", "two", "three"]) {
+    await a.connection.call("send", channel, { bytes: utf8.encode(each) });
+  }
   const unread = async (): Promise<number> => (await bob.manager.channel(name)).health().unread;
   await eventually({ what: "three messages" }, unread, (count) => count === 3);
-  assertEquals((await b.connection.call("next", { stream, count: 3 })).fields.optionalObjects("items")?.length, 3);
-  const waiting = Promise.allSettled(Array.from({ length: 1025 }, () => b.connection.call("receive", quiet)));
+  assertEquals(
+    (await b.connection.call("next", { stream, count: 3 })).fields.optionalObjects("items")?.length,
+    3,
+  );
+  const waiting = Promise.allSettled(
+    Array.from({ length: 1025 }, () => b.connection.call("receive", quiet)),
+  );
   await b.connection.call("passed", { stream, item: 1, back: 2 });
   await eventually({ what: "two messages again" }, unread, (count) => count === 2);
   const over = await assertRejects(() => b.connection.call("next", { stream }), StaticError);
@@ -234,9 +297,18 @@ Deno.test("with too many calls under way requests are still answered, and messag
   );
   const settled = Promise.allSettled(asked);
   const items = [await next(b, serving), await next(b, serving)];
-  const waiting = Promise.allSettled(Array.from({ length: 1025 }, () => b.connection.call("receive", quiet)));
-  await b.connection.call("reply", { stream: serving, item: items[0]?.item }, { bytes: utf8.encode("yes") });
-  await b.connection.call("fail", { stream: serving, item: items[1]?.item, message: "no", remoteCode: "busy" });
+  const waiting = Promise.allSettled(
+    Array.from({ length: 1025 }, () => b.connection.call("receive", quiet)),
+  );
+  await b.connection.call("reply", { stream: serving, item: items[0]?.item }, {
+    bytes: utf8.encode("yes"),
+  });
+  await b.connection.call("fail", {
+    stream: serving,
+    item: items[1]?.item,
+    message: "no",
+    remoteCode: "busy",
+  });
   await b.connection.call("ack", { stream: reading, item: message?.item });
   assertEquals((await settled).map(({ status }) => status), ["fulfilled", "rejected"]);
   const unread = async (): Promise<number> => (await bob.manager.channel(name)).health().unread;
@@ -252,9 +324,21 @@ Deno.test("with too many calls under way requests are still answered, and messag
 Deno.test("what is no call ends the connection", async () => {
   await using stage = await Stage.open();
   const alice = await stage.actor("alice");
-  for (const header of [{}, { id: 0, op: "agent" }, { id: "1", op: "agent" }, { id: 1.5, op: "agent" }, { id: 1 }]) {
+  for (
+    const header of [
+      {},
+      { id: 0, op: "agent" },
+      { id: "1", op: "agent" },
+      { id: 1.5, op: "agent" },
+      { id: 1 },
+    ]
+  ) {
     const { session } = programOf(alice);
-    assertThrows(() => session.receive({ header, bytes: new Uint8Array(0) }), StaticError, "A call has an id");
+    assertThrows(
+      () => session.receive({ header, bytes: new Uint8Array(0) }),
+      StaticError,
+      "A call has an id",
+    );
     session.end();
   }
   const { session, connection } = programOf(alice);
@@ -266,7 +350,9 @@ Deno.test("what is no call ends the connection", async () => {
 Deno.test("what a program still works on when it ends its loop can be acknowledged", async () => {
   await using stage = await Stage.open();
   const { a, b, bob } = await pair(stage);
-  for (const each of ["one", "two"]) await a.connection.call("send", channel, { bytes: utf8.encode(each) });
+  for (const each of ["one", "two"]) {
+    await a.connection.call("send", channel, { bytes: utf8.encode(each) });
+  }
   const stream = await open(b.connection, "read", { ack: "manual" });
   const first = await next(b, stream);
   await b.connection.call("end", { stream });
@@ -288,7 +374,10 @@ Deno.test("a stream that is opened for a program that has gone ends at once", ()
 Deno.test("a stream that fails leaves its source, so that what it was given is for others", async () => {
   const streams = new Streams();
   const ends: unknown[] = [];
-  const number = streams.add({ next: () => Promise.reject(new Error("no disk")), end: (gone) => void ends.push(gone) });
+  const number = streams.add({
+    next: () => Promise.reject(new Error("no disk")),
+    end: (gone) => void ends.push(gone),
+  });
   await assertRejects(() => streams.next(number, new AbortController().signal), Error, "no disk");
   assertEquals(ends, [false]);
 });
@@ -332,7 +421,10 @@ Deno.test("finishing a stream acknowledges what the program has seen, and what w
   b.die();
   const again = programOf(bob);
   for (const each of ["three", "four"]) {
-    assertEquals(text((await again.connection.call("receive", { ...channel, timeoutMs: 60_000 })).bytes), each);
+    assertEquals(
+      text((await again.connection.call("receive", { ...channel, timeoutMs: 60_000 })).bytes),
+      each,
+    );
   }
   assertEquals(textsOf(rest)[0], "three");
 });
@@ -350,7 +442,8 @@ Deno.test("finishing a stream does not acknowledge what came for a next that was
     const { bytes: keyPackage } = await bob.connection.call("keyPackage");
     const { bytes: welcome } = await alice.connection.call("addMember", own, { bytes: keyPackage });
     await bob.connection.call("join", own, { bytes: welcome });
-    const send = (each: string): Promise<Answered> => alice.connection.call("send", own, { bytes: utf8.encode(each) });
+    const send = (each: string): Promise<Answered> =>
+      alice.connection.call("send", own, { bytes: utf8.encode(each) });
     const { fields } = await bob.connection.call("read", own);
     const stream = fields.number("stream");
     await send("one");
@@ -360,7 +453,8 @@ Deno.test("finishing a stream does not acknowledge what came for a next that was
     stop.abort(new Error("no more patience"));
     await assertRejects(() => asking, Error, "no more patience");
     await send("two");
-    const unread = async (): Promise<number> => (await shared.manager.channel(own.channel)).health().unread;
+    const unread = async (): Promise<number> =>
+      (await shared.manager.channel(own.channel)).health().unread;
     await eventually({ what: "the second message" }, unread, (count) => count === 1);
     await bob.connection.call("finish", { stream, item: first?.item });
     const { bytes } = await bob.connection.call("receive", { ...own, timeoutMs: 60_000 });
@@ -384,7 +478,9 @@ Deno.test("what a stream has passed in any way is on disk when it is finished", 
       const { a, bob } = await pair(stage);
       const hold = async (): Promise<Program> => {
         const shared = await SharedAgent.over(bob.agent);
-        return programWith(kind === "alone" ? holdAlone(bob.manager.client, bob.manager) : shared.hold());
+        return programWith(
+          kind === "alone" ? holdAlone(bob.manager.client, bob.manager) : shared.hold(),
+        );
       };
       // With a name, the reader `default` is behind.
       const options = kind === "behind" ? { as: "worker" } : {};
@@ -397,7 +493,8 @@ Deno.test("what a stream has passed in any way is on disk when it is finished", 
       await bob.crash();
       await a.connection.call("send", channel, { bytes: utf8.encode("two") });
       const again = await hold();
-      const { text: shown } = await next(again, await open(again.connection, "read", options)) ?? {};
+      const { text: shown } = await next(again, await open(again.connection, "read", options)) ??
+        {};
       assertEquals(shown, "two", `${kind}, ${pass.name}`);
     }
   }
@@ -415,23 +512,38 @@ Deno.test("a place that no message can have is not acknowledged, and costs no re
   const wrong = [
     ...odd.map((sequence) => ({ ...good, sequence })),
     ...odd.map((timeMs) => ({ ...good, timeMs })),
-    ...["", "x", "A".repeat(23), "!".repeat(22), "x".repeat(100_000)].map((text) => ({ ...good, message: text })),
+    ...["", "x", "A".repeat(23), "!".repeat(22), "x".repeat(100_000)].map((text) => ({
+      ...good,
+      message: text,
+    })),
   ];
   for (const place of wrong) {
-    const refused = await assertRejects(() => b.connection.call("ack", { ...channel, ...place }), StaticError);
+    const refused = await assertRejects(
+      () => b.connection.call("ack", { ...channel, ...place }),
+      StaticError,
+    );
     assertEquals(refused.code, "invalid_request", JSON.stringify(place).slice(0, 100));
   }
   await b.connection.call("ack", { ...channel, ...good });
-  await b.connection.call("ack", { ...channel, sequence: Number.MAX_SAFE_INTEGER, timeMs: Number.MAX_SAFE_INTEGER });
+  await b.connection.call("ack", {
+    ...channel,
+    sequence: Number.MAX_SAFE_INTEGER,
+    timeMs: Number.MAX_SAFE_INTEGER,
+  });
   const readers = createReaderRecords((await bob.manager.channel(name)).id, bob.agent.parts.store);
   const [record] = await readers.list();
-  assertEquals(record?.position.beyond.map(({ sequence }) => sequence), [700, Number.MAX_SAFE_INTEGER]);
+  assertEquals(record?.position.beyond.map(({ sequence }) => sequence), [
+    700,
+    Number.MAX_SAFE_INTEGER,
+  ]);
 });
 
 Deno.test("messages of a finished stream that a program acknowledges by hand are acknowledged when it says so", async () => {
   await using stage = await Stage.open();
   const { a, b, bob } = await pair(stage);
-  for (const each of ["one", "two"]) await a.connection.call("send", channel, { bytes: utf8.encode(each) });
+  for (const each of ["one", "two"]) {
+    await a.connection.call("send", channel, { bytes: utf8.encode(each) });
+  }
   const stream = await open(b.connection, "read", { ack: "manual" });
   const [, second] = [await next(b, stream), await next(b, stream)];
   await b.connection.call("finish", { stream, item: second?.item });
@@ -449,7 +561,11 @@ Deno.test("more items than one answer brings are refused before anything is take
   const stream = await open(b.connection, "read");
   for (const count of [0, -1, 1.5, 65, 1e9]) {
     const asked = b.connection.call("next", { stream, count });
-    assertEquals((await assertRejects(() => asked, StaticError)).code, "invalid_request", `${count}`);
+    assertEquals(
+      (await assertRejects(() => asked, StaticError)).code,
+      "invalid_request",
+      `${count}`,
+    );
   }
   assertEquals((await next(b, stream))?.text, "one");
 });

@@ -1,4 +1,7 @@
-/** One agent that many programs use: its channels' readers, those that serve requests, and what `status` tells. */
+/**
+ * One agent that many programs use: its channels' readers, those that serve requests, and what
+ * `status` tells.
+ */
 import type { Channel } from "../../api/channel.ts";
 import type { StaticError } from "../../base/errors.ts";
 import type { Agent } from "../../channel/agent.ts";
@@ -53,7 +56,9 @@ export class SharedAgent {
     return readers;
   }
 
-  async listReaders(names: readonly string[]): Promise<(ReaderState & { readonly channel: string })[]> {
+  async listReaders(
+    names: readonly string[],
+  ): Promise<(ReaderState & { readonly channel: string })[]> {
     const lists = names.map(async (name) => {
       const readers = await this.readersOf(await this.manager.channel(name)).list();
       return readers.map((each) => ({ channel: name, ...each }));
@@ -61,9 +66,14 @@ export class SharedAgent {
     return (await Promise.all(lists)).flat();
   }
 
-  /** Resolves when its disk has refused a write: this agent can do nothing more, the next one on its directory may. */
+  /**
+   * Resolves when its disk has refused a write: this agent can do nothing more, the next one on its
+   * directory may.
+   */
   get failed(): Promise<StaticError> {
-    return this.#agent.parts.store.failed.then((fault) => toStaticError(fault, "The agent stopped"));
+    return this.#agent.parts.store.failed.then((fault) =>
+      toStaticError(fault, "The agent stopped")
+    );
   }
 
   namesChanged(): void {
@@ -75,9 +85,13 @@ export class SharedAgent {
     return this.#agent.unsent;
   }
 
-  /** Also when the positions of a channel's readers cannot be written; then it rejects at the end. */
+  /**
+   * Also when the positions of a channel's readers cannot be written; then it rejects at the end.
+   */
   async close(): Promise<void> {
-    const stopped = await Promise.allSettled(Array.from(this.#readers.values(), (readers) => readers.stop()));
+    const stopped = await Promise.allSettled(
+      Array.from(this.#readers.values(), (readers) => readers.stop()),
+    );
     await this.manager.close();
     for (const each of stopped) if (each.status === "rejected") throw each.reason;
   }

@@ -1,6 +1,7 @@
 /**
- * A host as a process: it gets its options as one frame on standard input, so that no secret stands in arguments or environment,
- * and answers with one frame once programs can connect, or with why not. From then on it belongs to nobody.
+ * A host as a process: it gets its options as one frame on standard input, so that no secret stands
+ * in arguments or environment, and answers with one frame once programs can connect, or with why
+ * not. From then on it belongs to nobody.
  */
 import process from "node:process";
 import { dirname } from "node:path";
@@ -35,13 +36,16 @@ export async function serveSocket(): Promise<void> {
 }
 
 async function openHost({ header, bytes }: Frame): Promise<SocketHost> {
-  const { socket: path, idleMs = defaultIdleMs, settings, saved, ...fields } = new Fields(header).read(hostStart);
-  const noAsking = (): Promise<string> => Promise.reject(createError("auth_failed", "A host cannot ask for a token"));
+  const { socket: path, idleMs = defaultIdleMs, settings, saved, ...fields } = new Fields(header)
+    .read(hostStart);
+  const noAsking = (): Promise<string> =>
+    Promise.reject(createError("auth_failed", "A host cannot ask for a token"));
   const agent = await connectAgent(connectOptionsOf(fields, bytes, noAsking), platformFor(saved));
   const shared = await SharedAgent.over(agent);
   try {
     const place = { dataDir: fields.dataDir, folder: dirname(path), socket: path };
-    const takeTurn = async (): Promise<(() => Promise<void>) | undefined> => await platform.hosts?.takeTurn(place);
+    const takeTurn = async (): Promise<(() => Promise<void>) | undefined> =>
+      await platform.hosts?.takeTurn(place);
     return await SocketHost.listen({ agent: shared, path, idleMs, settings, takeTurn });
   } catch (error) {
     await shared.close();
@@ -60,7 +64,10 @@ function readFrame(): Promise<Frame> {
       }
     });
     process.stdin.on("error", reject);
-    process.stdin.once("end", () => reject(createError("protocol_error", "A host is started with its options")));
+    process.stdin.once(
+      "end",
+      () => reject(createError("protocol_error", "A host is started with its options")),
+    );
   });
 }
 

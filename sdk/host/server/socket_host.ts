@@ -1,7 +1,7 @@
 /**
- * The socket way in: one process that holds an agent for every program of its user. It holds the lock of the agent's store, so it
- * alone may touch the socket's path; what another host has left there is removed. Ends in order when nobody has used it for a
- * while.
+ * The socket way in: one process that holds an agent for every program of its user. It holds the
+ * lock of the agent's store, so it alone may touch the socket's path; what another host has left
+ * there is removed. Ends in order when nobody has used it for a while.
  */
 import { chmod, rm } from "node:fs/promises";
 import type { Server, Socket } from "node:net";
@@ -24,9 +24,15 @@ export interface SocketHostOptions {
   readonly settings?: string | undefined;
   /** Without a program for so long, it ends. */
   readonly idleMs: number;
-  /** A program that takes nothing for so long, while much waits for it, is cut off; 10 seconds when not given. */
+  /**
+   * A program that takes nothing for so long, while much waits for it, is cut off; 10 seconds when
+   * not given.
+   */
   readonly slowMs?: number;
-  /** Makes programs that would start the next host wait while this one ends; resolves to how to let them. */
+  /**
+   * Makes programs that would start the next host wait while this one ends; resolves to how to let
+   * them.
+   */
   readonly takeTurn?: () => Promise<(() => Promise<void>) | undefined>;
 }
 
@@ -71,7 +77,10 @@ export class SocketHost {
     return host;
   }
 
-  /** Tells programs, closes the agent in order, and only then lets go of its directory. One that asked for it is told last. */
+  /**
+   * Tells programs, closes the agent in order, and only then lets go of its directory. One that
+   * asked for it is told last.
+   */
   close({ asker, why = ending() }: Closing = {}): Promise<void> {
     this.#closing ??= this.#close(asker, why);
     return this.#closing;
@@ -102,14 +111,20 @@ export class SocketHost {
   async #leave(): Promise<void> {
     for (const session of this.#sessions.keys()) session.goodbye(ending());
     const late = new Promise<void>((resolve) => void after(tellingMs, resolve));
-    await Promise.race([Promise.all(Array.from(this.#sessions.values(), (writer) => writer.idle())), late]);
+    await Promise.race([
+      Promise.all(Array.from(this.#sessions.values(), (writer) => writer.idle())),
+      late,
+    ]);
     this.#onEnded();
   }
 
   #watchIdle(): void {
     this.#cancelIdle();
     if (this.#sessions.size > 0) return;
-    this.#cancelIdle = after(this.#options.idleMs, () => this.#isIdle() ? this.end() : this.#watchIdle());
+    this.#cancelIdle = after(
+      this.#options.idleMs,
+      () => this.#isIdle() ? this.end() : this.#watchIdle(),
+    );
   }
 
   /** A program may go and leave messages to be sent when there is a connection. */
@@ -188,7 +203,11 @@ export class SocketHost {
       stop: ({ fields: { whenIdle = false } }) => this.#stop(whenIdle, session()),
       names: () => agent.namesChanged(),
       readers: async ({ fields: { channel } }) => {
-        return { ok: { readers: await agent.listReaders(channel === undefined ? manager.channels : [channel]) } };
+        return {
+          ok: {
+            readers: await agent.listReaders(channel === undefined ? manager.channels : [channel]),
+          },
+        };
       },
       deleteReader: async ({ fields: { channel, reader } }) => {
         await agent.readersOf(await manager.channel(channel)).delete(reader);
@@ -208,7 +227,9 @@ function receiveFrom(socket: Socket, session: HostSession): void {
       for (const frame of reader.push(chunk)) session.receive(frame);
     } catch (error) {
       socket.removeAllListeners("data");
-      session.goodbye(error instanceof StaticError ? error : createError("internal", String(error)));
+      session.goodbye(
+        error instanceof StaticError ? error : createError("internal", String(error)),
+      );
     }
   });
 }
@@ -226,8 +247,15 @@ function writeTo(socket: Socket, bytes: Uint8Array): Promise<void> {
   });
 }
 
-/** Looks whether a program takes what waits for it, and once more after it was cut off. Returns how to stop looking. */
-function watchSlow(writer: FrameWriter, slowMs: number, cutOff: (isAgain: boolean) => void): () => void {
+/**
+ * Looks whether a program takes what waits for it, and once more after it was cut off. Returns how
+ * to stop looking.
+ */
+function watchSlow(
+  writer: FrameWriter,
+  slowMs: number,
+  cutOff: (isAgain: boolean) => void,
+): () => void {
   let [written, sinceMs, isCutOff] = [0, nowMs(), false];
   let cancel = (): void => {};
   const look = (): void => {

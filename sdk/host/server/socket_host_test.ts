@@ -14,7 +14,10 @@ interface Place extends AsyncDisposable {
   readonly path: string;
 }
 
-async function listen({ agent }: Actor, times: { idleMs: number; slowMs?: number }): Promise<Place> {
+async function listen(
+  { agent }: Actor,
+  times: { idleMs: number; slowMs?: number },
+): Promise<Place> {
   const folder = await Deno.makeTempDir({ prefix: "static-socket-" });
   const path = `${folder}/socket`;
   const host = await SocketHost.listen({ agent: await SharedAgent.over(agent), path, ...times });
@@ -30,7 +33,10 @@ async function listen({ agent }: Actor, times: { idleMs: number; slowMs?: number
 
 function program({ path }: Place): HostConnection {
   const socket = connect({ path });
-  const connection = new HostConnection({ write: (bytes) => void socket.write(bytes), close: () => socket.destroy() });
+  const connection = new HostConnection({
+    write: (bytes) => void socket.write(bytes),
+    close: () => socket.destroy(),
+  });
   socket.on("data", (chunk: Uint8Array) => connection.receive(chunk));
   socket.once("close", () => connection.end());
   socket.once("error", () => connection.end());
@@ -42,7 +48,10 @@ Deno.test("a program that reads nothing is cut off, and the others do not notice
   const { alice, bob } = await stage.pair();
   await using place = await listen(bob, { idleMs: 60_000, slowMs: 200 });
   const slow = connect({ path: place.path });
-  const stuck = new HostConnection({ write: (bytes) => void slow.write(bytes), close: () => slow.destroy() });
+  const stuck = new HostConnection({
+    write: (bytes) => void slow.write(bytes),
+    close: () => slow.destroy(),
+  });
   slow.on("data", (chunk: Uint8Array) => stuck.receive(chunk));
   const closed = new Promise((resolve) => slow.once("close", resolve));
   slow.on("error", () => {});
@@ -50,7 +59,9 @@ Deno.test("a program that reads nothing is cut off, and the others do not notice
     Array.from({ length: 24 }, () => stuck.call("read", { channel: name, tail: true })),
   );
   slow.pause();
-  for (const { fields } of streams) stuck.call("next", { stream: fields.number("stream") }).catch(() => {});
+  for (const { fields } of streams) {
+    stuck.call("next", { stream: fields.number("stream") }).catch(() => {});
+  }
   const other = program(place);
   const { fields } = await other.call("read", { channel: name });
   const stream = fields.number("stream");
@@ -62,7 +73,10 @@ Deno.test("a program that reads nothing is cut off, and the others do not notice
   while ((await other.call("status")).fields.number("programs") > 1);
   slow.resume();
   // It is told why, if it reads on before it is cut off for good.
-  const told = await Promise.race([stuck.over.then(({ code }) => code), closed.then(() => "closed")]);
+  const told = await Promise.race([
+    stuck.over.then(({ code }) => code),
+    closed.then(() => "closed"),
+  ]);
   assert(told === "slow_reader" || told === "closed", told);
   await closed;
   other.end();
@@ -86,7 +100,10 @@ Deno.test("a host ends when nobody has used it for its time, in order, and a pro
   await using place = await listen(alice, { idleMs: 1_000 });
   const user = program(place);
   await user.hello;
-  const over = await Promise.race([place.host.ended.then(() => "ended"), user.call("status").then(() => "used")]);
+  const over = await Promise.race([
+    place.host.ended.then(() => "ended"),
+    user.call("status").then(() => "used"),
+  ]);
   assertEquals(over, "used");
   user.end();
   await place.host.ended;
@@ -100,7 +117,10 @@ Deno.test("what is no frame costs its own program the connection", async () => {
   const good = program(place);
   await good.hello;
   const socket = connect({ path: place.path });
-  const bad = new HostConnection({ write: (bytes) => void socket.write(bytes), close: () => socket.destroy() });
+  const bad = new HostConnection({
+    write: (bytes) => void socket.write(bytes),
+    close: () => socket.destroy(),
+  });
   socket.on("data", (chunk: Uint8Array) => bad.receive(chunk));
   socket.write(Uint8Array.of(0xff, 0xff, 0xff, 0xff));
   assertEquals((await bad.over).code, "protocol_error");
@@ -133,7 +153,10 @@ Deno.test("a program cannot make the channel throw away what others wait for", a
   const { bob } = await stage.pair();
   await using place = await listen(bob, { idleMs: 60_000 });
   const one = program(place);
-  const refused = await assertRejects(() => one.call("open", { channel: name, receive: false }), StaticError);
+  const refused = await assertRejects(
+    () => one.call("open", { channel: name, receive: false }),
+    StaticError,
+  );
   assertEquals(refused.code, "invalid_request");
   one.end();
 });
@@ -145,7 +168,10 @@ Deno.test("a host keeps messages that wait for a connection, however long nobody
   await using place = await listen(bob, { idleMs: 20 });
   const one = program(place);
   await one.call("send", { channel: name, queue: true }, { bytes: new Uint8Array(1) });
-  assertEquals((await one.call("stop", { whenIdle: true })).fields.all, { stopping: false, unsent: 1 });
+  assertEquals((await one.call("stop", { whenIdle: true })).fields.all, {
+    stopping: false,
+    unsent: 1,
+  });
   one.end();
   // wait: several times its idle time
   await new Promise((resolve) => setTimeout(resolve, 200));

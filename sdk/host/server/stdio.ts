@@ -1,6 +1,7 @@
 /**
- * One program in another language, and this process as its child: frames on standard input and output. The end of the input means
- * that the program is gone: the agent is closed, and what the program was given without acknowledging it comes again.
+ * One program in another language, and this process as its child: frames on standard input and
+ * output. The end of the input means that the program is gone: the agent is closed, and what the
+ * program was given without acknowledging it comes again.
  */
 import { write } from "node:fs";
 import process from "node:process";
@@ -51,7 +52,9 @@ function receiveAll(session: HostSession, stopped: AbortSignal): Promise<void> {
       try {
         for (const frame of reader.push(chunk)) session.receive(frame);
       } catch (error) {
-        session.goodbye(error instanceof StaticError ? error : createError("internal", String(error)));
+        session.goodbye(
+          error instanceof StaticError ? error : createError("internal", String(error)),
+        );
       }
     });
     for (const event of ["end", "error", "close"]) process.stdin.on(event, () => resolve());
@@ -63,10 +66,15 @@ function receiveAll(session: HostSession, stopped: AbortSignal): Promise<void> {
 function keepOutputForFrames(): void {
   // The write that failed says it.
   if (process.versions["deno"] === undefined) process.stdout.on("error", () => {});
-  for (const name of ["log", "info", "debug", "warn", "trace", "dir", "table"] as const) console[name] = console.error;
+  for (const name of ["log", "info", "debug", "warn", "trace", "dir", "table"] as const) {
+    console[name] = console.error;
+  }
 }
 
-/** Deno's own stream writes byte for byte as slowly as a terminal needs it; Node's blocks, which a pipe is quick enough for. */
+/**
+ * Deno's own stream writes byte for byte as slowly as a terminal needs it; Node's blocks, which a
+ * pipe is quick enough for.
+ */
 function writeOutput(bytes: Uint8Array): Promise<void> {
   if (process.versions["deno"] === undefined) {
     return new Promise((resolve, reject) =>

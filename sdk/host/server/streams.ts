@@ -1,6 +1,7 @@
 /**
- * Streams that a program pulls item by item: messages, events, answers, requests that it serves. A pull whose caller
- * gave up is kept: its item goes to the next pull, so waiting with a time limit loses nothing.
+ * Streams that a program pulls item by item: messages, events, answers, requests that it serves. A
+ * pull whose caller gave up is kept: its item goes to the next pull, so waiting with a time limit
+ * loses nothing.
  */
 import { abortable } from "../../base/abortable.ts";
 import { createError, invalidArgument } from "../../base/errors.ts";
@@ -67,19 +68,36 @@ export class Streams {
   /** Refuses when there are too many. Before anything is opened. */
   check(): void {
     if ([...this.#open.values()].filter(({ ended }) => !ended).length < maxStreams) return;
-    throw createError("overloaded", `Cannot open a stream: ${maxStreams} are open; end some of them`);
+    throw createError(
+      "overloaded",
+      `Cannot open a stream: ${maxStreams} are open; end some of them`,
+    );
   }
 
   /** One that was opened for a program that has gone meanwhile ends at once. */
   add(source: Source): number {
     const number = ++this.#count;
     if (this.#isOver) void endQuietly(source, true);
-    else this.#open.set(number, { source, kept: [], items: new Map(), latest: [], count: 0, ended: false });
+    else {this.#open.set(number, {
+        source,
+        kept: [],
+        items: new Map(),
+        latest: [],
+        count: 0,
+        ended: false,
+      });}
     return number;
   }
 
-  /** The next item with its number and those that are there besides, up to so many; undefined at the end, when the stream is gone. */
-  async next(number: number, signal: AbortSignal, count = 1): Promise<readonly NumberedItem[] | undefined> {
+  /**
+   * The next item with its number and those that are there besides, up to so many; undefined at the
+   * end, when the stream is gone.
+   */
+  async next(
+    number: number,
+    signal: AbortSignal,
+    count = 1,
+  ): Promise<readonly NumberedItem[] | undefined> {
     const open = this.#find(number);
     if (open.ended) return undefined;
     const question = open.kept.shift() ?? open.source.next();
@@ -110,15 +128,19 @@ export class Streams {
   }
 
   /**
-   * Of the items of one answer: those up to `done` are done with, and those from `back` on come again. Resolves when the program may
-   * go on.
+   * Of the items of one answer: those up to `done` are done with, and those from `back` on come
+   * again. Resolves when the program may go on.
    */
   async passed(number: number, done: number, back: number | undefined): Promise<void> {
     const open = this.#find(number);
     const { latest } = open;
     open.latest = latest.filter(({ item }) => item > done && (back === undefined || item < back));
-    const passing = latest.flatMap(({ item, content }) => item <= done ? content.pass?.() ?? [] : []);
-    for (const { item, content } of latest) if (back !== undefined && item >= back) content.giveBack?.();
+    const passing = latest.flatMap(({ item, content }) =>
+      item <= done ? content.pass?.() ?? [] : []
+    );
+    for (const { item, content } of latest) {
+      if (back !== undefined && item >= back) content.giveBack?.();
+    }
     await Promise.all(passing);
   }
 
@@ -148,7 +170,10 @@ export class Streams {
     return item;
   }
 
-  /** Those up to `seen` are done with, or all. The program has not seen what was on its way to it: that comes again. */
+  /**
+   * Those up to `seen` are done with, or all. The program has not seen what was on its way to it:
+   * that comes again.
+   */
   async finish(number: number, seen = Infinity): Promise<void> {
     const open = this.#find(number);
     const { source, latest, items } = open;
@@ -156,7 +181,9 @@ export class Streams {
     for (const { item } of latest) if (item > seen) items.delete(item);
     this.#forget(number, open);
     try {
-      await Promise.all(latest.flatMap(({ item, content }) => item <= seen ? content.finish?.() ?? [] : []));
+      await Promise.all(
+        latest.flatMap(({ item, content }) => item <= seen ? content.finish?.() ?? [] : []),
+      );
       // A question that was given up, too, has passed those before it.
       await source.written?.();
     } finally {
@@ -165,7 +192,10 @@ export class Streams {
     }
   }
 
-  /** Ending twice is not an error. Items that the program still works on can be settled and acknowledged as before. */
+  /**
+   * Ending twice is not an error. Items that the program still works on can be settled and
+   * acknowledged as before.
+   */
   async end(number: number): Promise<void> {
     const open = this.#open.get(number);
     if (open === undefined) return;
@@ -188,12 +218,17 @@ export class Streams {
     this.#open.clear();
   }
 
-  /** One that has ended is kept for as long as something of it is worked on; of many such, the latest. */
+  /**
+   * One that has ended is kept for as long as something of it is worked on; of many such, the
+   * latest.
+   */
   #forget(number: number, { ended, items }: Open): void {
     if (!ended) return;
     if (items.size === 0) this.#open.delete(number);
     const over = [...this.#open].filter(([, open]) => open.ended);
-    for (const [oldest] of over.slice(0, Math.max(0, over.length - maxStreams))) this.#open.delete(oldest);
+    for (const [oldest] of over.slice(0, Math.max(0, over.length - maxStreams))) {
+      this.#open.delete(oldest);
+    }
   }
 
   #find(number: number): Open {

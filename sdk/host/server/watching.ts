@@ -1,6 +1,6 @@
 /**
- * The state of the agent or of a channel, sent with the events after which it may have changed: for clients whose surface tells
- * both without waiting. Events that come together are sent together.
+ * The state of the agent or of a channel, sent with the events after which it may have changed: for
+ * clients whose surface tells both without waiting. Events that come together are sent together.
  */
 import type { Channel } from "../../api/channel.ts";
 import type { StaticClient } from "../../api/client.ts";
@@ -15,7 +15,11 @@ export async function watch(call: Call<{ readonly channel?: string }>): Promise<
   const { fields, held: { client } } = call;
   if (fields.channel === undefined) {
     const state = (): Header => agentState(client);
-    follow(call, (signal) => client.events({ signal }), (events) => ({ event: "agent", state: state(), events }));
+    follow(
+      call,
+      (signal) => client.events({ signal }),
+      (events) => ({ event: "agent", state: state(), events }),
+    );
     return { ok: { state: state() } };
   }
   const channel = await channelOf(call, fields.channel);
@@ -27,12 +31,19 @@ export async function watch(call: Call<{ readonly channel?: string }>): Promise<
     const ages = keys.map(encodeKeyAge);
     const names = members.map(({ knownAs }) => knownAs ?? "").join("\n");
     // Those of a large channel are sent again only when it has others.
-    const now = members.length > manyMembers ? `epoch ${health.epoch} ${names}` : JSON.stringify([members, ages]);
+    const now = members.length > manyMembers
+      ? `epoch ${health.epoch} ${names}`
+      : JSON.stringify([members, ages]);
     const isNew = now !== told;
     told = now;
     return { ...channelState(channel), health, ...(isNew && { members, keys: ages }) };
   };
-  const tellOf = (events: readonly Header[]): Header => ({ event: "channel", channel: name, state: state(), events });
+  const tellOf = (events: readonly Header[]): Header => ({
+    event: "channel",
+    channel: name,
+    state: state(),
+    events,
+  });
   follow(call, (signal) => channel.events({ signal }), tellOf);
   return { ok: { state: state() } };
 }
@@ -69,7 +80,10 @@ export function agentState({ agentId, transport, channels, welcomes }: StaticCli
   return { agentId, ...(transport !== undefined && { transport }), channels, welcomes };
 }
 
-/** Returns all of a channel's state, for the answer to an operation that changes it: a program sees what it has done. */
+/**
+ * Returns all of a channel's state, for the answer to an operation that changes it: a program sees
+ * what it has done.
+ */
 export function wholeState(channel: Channel): Header {
   const { keys, ...health } = channel.health();
   const members = channel.members().map(encodeMember);

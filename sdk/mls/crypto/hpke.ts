@@ -1,6 +1,7 @@
 /**
- * HPKE in base mode (RFC 9180) with DHKEM(X25519, HKDF-SHA256): single-shot seal and open, and the export that MLS uses for
- * external joins. A context is never reused, so its sequence number is always 0.
+ * HPKE in base mode (RFC 9180) with DHKEM(X25519, HKDF-SHA256): single-shot seal and open, and the
+ * export that MLS uses for external joins. A context is never reused, so its sequence number is
+ * always 0.
  */
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { isUsablePublicKey } from "../../../proto/mod.ts";
@@ -25,7 +26,10 @@ const versionLabel = utf8ToBytes("HPKE-v1");
 const baseMode = Uint8Array.of(0);
 
 /** Section 7.1.3. */
-export function deriveKeyPair(keyMaterial: Uint8Array, agreement: KeyAgreement = portableKeyAgreement): KeyPair {
+export function deriveKeyPair(
+  keyMaterial: Uint8Array,
+  agreement: KeyAgreement = portableKeyAgreement,
+): KeyPair {
   const pseudorandomKey = labelledExtract(kemSuite, empty, "dkp_prk", keyMaterial);
   const privateKey = labelledExpand(kemSuite, pseudorandomKey, "sk", empty, privateKeyBytes);
   return { privateKey, publicKey: agreement.publicKeyOf(privateKey) };
@@ -67,9 +71,17 @@ export interface OpenInput {
 }
 
 /** Throws when the ciphertext was not made for this key, info and aad. */
-export function open(aead: Aead, input: OpenInput, agreement: KeyAgreement = portableKeyAgreement): Uint8Array {
+export function open(
+  aead: Aead,
+  input: OpenInput,
+  agreement: KeyAgreement = portableKeyAgreement,
+): Uint8Array {
   const { privateKey, kemOutput, info, aad, ciphertext } = input;
-  const { key, nonce } = schedule(aead, decapsulate(kemOutput, privateKey, agreement), scheduleContext(aead, info));
+  const { key, nonce } = schedule(
+    aead,
+    decapsulate(kemOutput, privateKey, agreement),
+    scheduleContext(aead, info),
+  );
   return aead.open(key, nonce, aad, ciphertext);
 }
 
@@ -98,7 +110,11 @@ export function receiveExport(
   return exportFrom(aead, decapsulate(kemOutput, privateKey, portableKeyAgreement), input);
 }
 
-function exportFrom(aead: Aead, sharedSecret: Uint8Array, { info, exporterContext, length }: ExportInput): Uint8Array {
+function exportFrom(
+  aead: Aead,
+  sharedSecret: Uint8Array,
+  { info, exporterContext, length }: ExportInput,
+): Uint8Array {
   const { exporterSecret } = schedule(aead, sharedSecret, scheduleContext(aead, info));
   return labelledExpand(hpkeSuite(aead), exporterSecret, "sec", exporterContext, length);
 }
@@ -116,10 +132,17 @@ function encapsulate(
 }
 
 /**
- * Section 4.1. The sender's possible mistakes are checked before, so a failure of the agreement is the machine's fault.
+ * Section 4.1. The sender's possible mistakes are checked before, so a failure of the agreement is
+ * the machine's fault.
  */
-function decapsulate(kemOutput: Uint8Array, privateKey: Uint8Array, agreement: KeyAgreement): Uint8Array {
-  if (!isUsablePublicKey(kemOutput)) throw new MlsFault("An encapsulated key is malformed or of small order");
+function decapsulate(
+  kemOutput: Uint8Array,
+  privateKey: Uint8Array,
+  agreement: KeyAgreement,
+): Uint8Array {
+  if (!isUsablePublicKey(kemOutput)) {
+    throw new MlsFault("An encapsulated key is malformed or of small order");
+  }
   const shared = agreement.sharedSecret(privateKey, kemOutput);
   return kemSecret(shared, concatBytes(kemOutput, agreement.publicKeyOf(privateKey)));
 }
@@ -157,7 +180,12 @@ function hpkeSuite(aead: Aead): Uint8Array {
   return concatBytes(utf8ToBytes("HPKE"), Uint8Array.of(0, 0x20, 0, 1, 0, aead.hpkeId));
 }
 
-function labelledExtract(suite: Uint8Array, salt: Uint8Array, label: string, keyMaterial: Uint8Array): Uint8Array {
+function labelledExtract(
+  suite: Uint8Array,
+  salt: Uint8Array,
+  label: string,
+  keyMaterial: Uint8Array,
+): Uint8Array {
   return extract(salt, versionLabel, suite, utf8ToBytes(label), keyMaterial);
 }
 
@@ -169,5 +197,9 @@ function labelledExpand(
   length: number,
 ): Uint8Array {
   const prefix = Uint8Array.of(length >> 8, length);
-  return expand(pseudorandomKey, concatBytes(prefix, versionLabel, suite, utf8ToBytes(label), info), length);
+  return expand(
+    pseudorandomKey,
+    concatBytes(prefix, versionLabel, suite, utf8ToBytes(label), info),
+    length,
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * X25519 (RFC 7748). Its results are the same bytes wherever they are computed, so the runtime's own may take noble's place: it is
- * several times faster, and as constant-time as the runtime's TLS.
+ * X25519 (RFC 7748). Its results are the same bytes wherever they are computed, so the runtime's
+ * own may take noble's place: it is several times faster, and as constant-time as the runtime's
+ * TLS.
  */
 import { x25519 } from "@noble/curves/ed25519.js";
 import { equalBytes } from "../codec.ts";
@@ -22,13 +23,18 @@ export function chooseKeyAgreement(native: KeyAgreement | undefined): KeyAgreeme
   return native !== undefined && agrees(native) ? native : portableKeyAgreement;
 }
 
-/** One key pair and one secret of known keys, and one refusal: a runtime that differs is not used. */
+/**
+ * One key pair and one secret of known keys, and one refusal: a runtime that differs is not used.
+ */
 function agrees(native: KeyAgreement): boolean {
   const [ours, theirs] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
   const publicKey = portableKeyAgreement.publicKeyOf(theirs);
   try {
     return equalBytes(native.publicKeyOf(theirs), publicKey) &&
-      equalBytes(native.sharedSecret(ours, publicKey), portableKeyAgreement.sharedSecret(ours, publicKey)) &&
+      equalBytes(
+        native.sharedSecret(ours, publicKey),
+        portableKeyAgreement.sharedSecret(ours, publicKey),
+      ) &&
       refuses(native, ours);
   } catch {
     return false; // an older runtime: no X25519

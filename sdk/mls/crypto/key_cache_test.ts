@@ -2,7 +2,10 @@ import { assertEquals } from "@std/assert";
 import { createKeyCache } from "./key_cache.ts";
 
 /** Keys in the order in which they were imported, by their first two bytes. */
-function createRecorded(): { readonly imported: number[]; readonly find: (bytes: Uint8Array) => number } {
+function createRecorded(): {
+  readonly imported: number[];
+  readonly find: (bytes: Uint8Array) => number;
+} {
   const imported: number[] = [];
   const find = createKeyCache((bytes) => {
     const key = (bytes[0] ?? 0) * 256 + (bytes[1] ?? 0);

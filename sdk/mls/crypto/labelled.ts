@@ -1,4 +1,7 @@
-/** The labelled derivations of RFC 9420 sections 5 and 8, synchronous. Labels are passed as `label("…")` made once. */
+/**
+ * The labelled derivations of RFC 9420 sections 5 and 8, synchronous. Labels are passed as
+ * `label("…")` made once.
+ */
 import { concatBytes } from "@noble/hashes/utils.js";
 import { sha256 } from "../../../wasm/mod.ts";
 import { ByteWriter, vectorBytes } from "../byte_writer.ts";
@@ -9,7 +12,12 @@ import { type Aead, expand, hashBytes } from "./suite.ts";
 
 const noContext = new Uint8Array(0);
 
-export function expandWithLabel(secret: Uint8Array, name: Uint8Array, context: Uint8Array, length: number): Uint8Array {
+export function expandWithLabel(
+  secret: Uint8Array,
+  name: Uint8Array,
+  context: Uint8Array,
+  length: number,
+): Uint8Array {
   const info = new ByteWriter(new Uint8Array(2 + name.length + vectorBytes(context)));
   return expand(secret, info.uint16(length).raw(name).vector(context).bytes, length);
 }
@@ -19,9 +27,18 @@ export function deriveSecret(secret: Uint8Array, name: Uint8Array): Uint8Array {
 }
 
 /** Section 9: the context is the generation. */
-export function deriveTreeSecret(secret: Uint8Array, name: Uint8Array, generation: number, length: number): Uint8Array {
+export function deriveTreeSecret(
+  secret: Uint8Array,
+  name: Uint8Array,
+  generation: number,
+  length: number,
+): Uint8Array {
   const info = new ByteWriter(new Uint8Array(2 + name.length + 5));
-  return expand(secret, info.uint16(length).raw(name).vectorLength(4).uint32(generation).bytes, length);
+  return expand(
+    secret,
+    info.uint16(length).raw(name).vectorLength(4).uint32(generation).bytes,
+    length,
+  );
 }
 
 /** The bytes that SignWithLabel and VerifyWithLabel sign. */
@@ -51,7 +68,9 @@ export function createEncryptor(
     try {
       return sealTo({ ...input, aad: noAad });
     } catch (cause) {
-      throw new MlsFault("Cannot encrypt to a key that is not a valid X25519 public key", { cause });
+      throw new MlsFault("Cannot encrypt to a key that is not a valid X25519 public key", {
+        cause,
+      });
     }
   };
 }

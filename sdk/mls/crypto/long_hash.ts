@@ -1,6 +1,7 @@
 /**
- * SHA-256 of long inputs that are no secret, as ciphertexts. Its results are the same bytes wherever they are computed, so the runtime's
- * own may take the place of `wasm/`: it takes half the time or less. Short inputs are hashed faster there.
+ * SHA-256 of long inputs that are no secret, as ciphertexts. Its results are the same bytes
+ * wherever they are computed, so the runtime's own may take the place of `wasm/`: it takes half the
+ * time or less. Short inputs are hashed faster there.
  */
 import { sha256 } from "../../../wasm/mod.ts";
 import { equalBytes } from "../codec.ts";

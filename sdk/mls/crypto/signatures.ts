@@ -1,17 +1,23 @@
 /**
- * Ed25519 in two strengths of agreement. Whatever all members must judge alike (handshakes, KeyPackages, Welcomes) is
- * verified by the strict verification of `wasm/` and nothing else: runtimes disagree about signatures with small-order
- * components, and a disagreement there would fork a group. Signing, and verifying application messages, may use the
- * runtime's own Ed25519: its signatures are bit-identical, and a message that one member refuses harms nobody's epoch.
+ * Ed25519 in two strengths of agreement. Whatever all members must judge alike (handshakes,
+ * KeyPackages, Welcomes) is verified by the strict verification of `wasm/` and nothing else:
+ * runtimes disagree about signatures with small-order components, and a disagreement there would
+ * fork a group. Signing, and verifying application messages, may use the runtime's own Ed25519: its
+ * signatures are bit-identical, and a message that one member refuses harms nobody's epoch.
  *
- * Only messages wait for a runtime that signs with promises. Handshakes and statements are rare; without a wait among them an
- * epoch begins, and a commit is made, in one step.
+ * Only messages wait for a runtime that signs with promises. Handshakes and statements are rare;
+ * without a wait among them an epoch begins, and a commit is made, in one step.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import type { Parts } from "../../base/parts.ts";
 import { chooseKeyAgreement, type KeyAgreement, portableKeyAgreement } from "./key_agreement.ts";
 import { chooseLongHash, type LongHash } from "./long_hash.ts";
-import { createInstances, sha256, type SignedBytes, verifyEd25519Batch } from "../../../wasm/mod.ts";
+import {
+  createInstances,
+  sha256,
+  type SignedBytes,
+  verifyEd25519Batch,
+} from "../../../wasm/mod.ts";
 
 /** X25519 and a hash are among it because they are chosen at the same place. */
 export interface Signatures {
@@ -23,7 +29,11 @@ export interface Signatures {
   /** The same verdict for many at once. */
   verifyHandshakes(items: readonly SignedBytes[]): boolean;
   signApplication(seed: Uint8Array, message: Uint8Array): Uint8Array | Promise<Uint8Array>;
-  verifyApplication(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean | Promise<boolean>;
+  verifyApplication(
+    publicKey: Uint8Array,
+    message: Uint8Array,
+    signature: Uint8Array,
+  ): boolean | Promise<boolean>;
 }
 
 /** An Ed25519 of the runtime. The platform hands it in. */
@@ -53,7 +63,10 @@ export const portableSignatures: Signatures = {
   verifyApplication: verifyStrictly,
 };
 
-/** With what the runtime has of its own where that agrees with the portable ones, with the portable ones otherwise. */
+/**
+ * With what the runtime has of its own where that agrees with the portable ones, with the portable
+ * ones otherwise.
+ */
 export async function createSignatures(
   native: NativeEd25519 | undefined,
   x25519?: KeyAgreement,
@@ -68,7 +81,8 @@ export async function createSignatures(
     ...(!native.waits && { sign: native.sign }),
     signApplication: native.sign,
     verifyApplication: (publicKey, message, signature) =>
-      publicKey.length === 32 && signature.length === 64 && native.verify(publicKey, message, signature),
+      publicKey.length === 32 && signature.length === 64 &&
+      native.verify(publicKey, message, signature),
   };
 }
 
@@ -91,7 +105,11 @@ function signPortably(seed: Uint8Array, message: Uint8Array): Uint8Array {
   return ed25519.sign(message, seed);
 }
 
-function verifyStrictly(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+function verifyStrictly(
+  publicKey: Uint8Array,
+  message: Uint8Array,
+  signature: Uint8Array,
+): boolean {
   return verifyEd25519Batch([{ publicKey, message, signature }]);
 }
 
@@ -102,7 +120,9 @@ async function agrees(native: NativeEd25519): Promise<boolean> {
   try {
     const signature = await native.sign(seed, message);
     const expected = ed25519.sign(message, seed);
-    return signature.length === expected.length && expected.every((byte, i) => byte === signature[i]) &&
+    return signature.length === expected.length && expected.every((byte, i) =>
+      byte === signature[i]
+    ) &&
       await native.verify(ed25519.getPublicKey(seed), message, signature);
   } catch {
     return false; // an older runtime: no Ed25519

@@ -1,7 +1,7 @@
 /**
- * The two MLS cipher suites that Static speaks: the same code in every runtime. Suite 3, which channels use, runs in the
- * WebAssembly of `wasm/`; AES-128-GCM of suite 1 is noble's. Everything here is synchronous; what needs randomness gets it from
- * outside.
+ * The two MLS cipher suites that Static speaks: the same code in every runtime. Suite 3, which
+ * channels use, runs in the WebAssembly of `wasm/`; AES-128-GCM of suite 1 is noble's. Everything
+ * here is synchronous; what needs randomness gets it from outside.
  */
 import { gcm } from "@noble/ciphers/aes.js";
 import { concatBytes } from "@noble/hashes/utils.js";
@@ -61,7 +61,8 @@ const chacha: Aead = {
   keyBytes: 32,
   nonceBytes: 12,
   tagBytes: 16,
-  seal: (key, nonce, aad, plaintext) => sealChaCha20Poly1305({ key, nonce, aad, parts: [plaintext] }),
+  seal: (key, nonce, aad, plaintext) =>
+    sealChaCha20Poly1305({ key, nonce, aad, parts: [plaintext] }),
   sealParts: sealChaCha20Poly1305,
   open: (key, nonce, aad, ciphertext) => openChaCha20Poly1305({ key, nonce, aad, ciphertext }),
 };
@@ -74,7 +75,9 @@ const aes128: Aead = {
   tagBytes: aesTagBytes,
   seal: (key, nonce, aad, plaintext) => gcm(key, nonce, aad).encrypt(plaintext),
   sealParts: ({ key, nonce, aad, parts, paddingBytes, roomBytes }) => {
-    const sealed = gcm(key, nonce, aad).encrypt(concatBytes(...parts, new Uint8Array(paddingBytes)));
+    const sealed = gcm(key, nonce, aad).encrypt(
+      concatBytes(...parts, new Uint8Array(paddingBytes)),
+    );
     return concatBytes(new Uint8Array(roomBytes), sealed);
   },
   open: (key, nonce, aad, ciphertext) => {

@@ -26,7 +26,8 @@ import { aeadOf, expand, extract, type SuiteId } from "./suite.ts";
 import { sha256 } from "../../../wasm/mod.ts";
 import { createTsMlsSuite } from "../testing/ts_mls_suite.ts";
 
-const randomBytes = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length));
+const randomBytes = (length: number): Uint8Array<ArrayBuffer> =>
+  crypto.getRandomValues(new Uint8Array(length));
 const suiteIds: readonly SuiteId[] = [1, 3];
 
 interface WycheproofCase {
@@ -49,42 +50,62 @@ function bytesOf(value: unknown): Uint8Array {
   return hexToBytes(String(value));
 }
 
-for (const [id, file, keySize] of [[3, "chacha20_poly1305_test.json", 256], [1, "aes_gcm_test.json", 128]] as const) {
-  testWhen(vectors(`wycheproof/${file}`), `suite ${id}: the AEAD agrees with wycheproof/${file}`, () => {
-    const groups = wycheproof(file).filter((group) => group["keySize"] === keySize && group["ivSize"] === 96);
-    let checked = 0;
-    for (const test of groups.flatMap(({ tests }) => tests)) {
-      const [key, nonce, aad] = [bytesOf(test["key"]), bytesOf(test["iv"]), bytesOf(test["aad"])];
-      const ciphertext = concatBytes(bytesOf(test["ct"]), bytesOf(test["tag"]));
-      checked++;
-      if (test.result === "valid") {
-        const plaintext = bytesOf(test["msg"]);
-        assertEquals(
-          bytesToHex(aeadOf[id].open(key, nonce, aad, ciphertext)),
-          bytesToHex(plaintext),
-          `tc ${test.tcId}`,
-        );
-        assertEquals(
-          bytesToHex(aeadOf[id].seal(key, nonce, aad, plaintext)),
-          bytesToHex(ciphertext),
-          `tc ${test.tcId}`,
-        );
-      } else {
-        assertThrows(() => aeadOf[id].open(key, nonce, aad, ciphertext), Error);
+for (
+  const [id, file, keySize] of [[3, "chacha20_poly1305_test.json", 256], [
+    1,
+    "aes_gcm_test.json",
+    128,
+  ]] as const
+) {
+  testWhen(
+    vectors(`wycheproof/${file}`),
+    `suite ${id}: the AEAD agrees with wycheproof/${file}`,
+    () => {
+      const groups = wycheproof(file).filter((group) =>
+        group["keySize"] === keySize && group["ivSize"] === 96
+      );
+      let checked = 0;
+      for (const test of groups.flatMap(({ tests }) => tests)) {
+        const [key, nonce, aad] = [bytesOf(test["key"]), bytesOf(test["iv"]), bytesOf(test["aad"])];
+        const ciphertext = concatBytes(bytesOf(test["ct"]), bytesOf(test["tag"]));
+        checked++;
+        if (test.result === "valid") {
+          const plaintext = bytesOf(test["msg"]);
+          assertEquals(
+            bytesToHex(aeadOf[id].open(key, nonce, aad, ciphertext)),
+            bytesToHex(plaintext),
+            `tc ${test.tcId}`,
+          );
+          assertEquals(
+            bytesToHex(aeadOf[id].seal(key, nonce, aad, plaintext)),
+            bytesToHex(ciphertext),
+            `tc ${test.tcId}`,
+          );
+        } else {
+          assertThrows(() => aeadOf[id].open(key, nonce, aad, ciphertext), Error);
+        }
       }
-    }
-    assert(checked > 40, `${checked} cases`);
-  });
+      assert(checked > 40, `${checked} cases`);
+    },
+  );
 }
 
-testWhen(vectors("wycheproof/hkdf_sha256_test.json"), "HKDF agrees with wycheproof/hkdf_sha256_test.json", () => {
-  for (const test of wycheproof("hkdf_sha256_test.json").flatMap(({ tests }) => tests)) {
-    const act = (): Uint8Array =>
-      expand(extract(bytesOf(test["salt"]), bytesOf(test["ikm"])), bytesOf(test["info"]), Number(test["size"]));
-    if (test.result === "valid") assertEquals(bytesToHex(act()), test["okm"], `tc ${test.tcId}`);
-    else assertThrows(act, RangeError);
-  }
-});
+testWhen(
+  vectors("wycheproof/hkdf_sha256_test.json"),
+  "HKDF agrees with wycheproof/hkdf_sha256_test.json",
+  () => {
+    for (const test of wycheproof("hkdf_sha256_test.json").flatMap(({ tests }) => tests)) {
+      const act = (): Uint8Array =>
+        expand(
+          extract(bytesOf(test["salt"]), bytesOf(test["ikm"])),
+          bytesOf(test["info"]),
+          Number(test["size"]),
+        );
+      if (test.result === "valid") assertEquals(bytesToHex(act()), test["okm"], `tc ${test.tcId}`);
+      else assertThrows(act, RangeError);
+    }
+  },
+);
 
 const agreements = { noble: portableKeyAgreement, "node:crypto": createNodeX25519() };
 
@@ -98,10 +119,20 @@ for (const [name, agreement] of Object.entries(agreements)) {
         if (/^(00)+$/.test(String(test["shared"]))) {
           assertThrows(() => agreement.sharedSecret(privateKey, publicKey), Error);
           const kemOutput = publicKey;
-          const message = { privateKey, kemOutput, info: publicKey, aad: publicKey, ciphertext: new Uint8Array(32) };
+          const message = {
+            privateKey,
+            kemOutput,
+            info: publicKey,
+            aad: publicKey,
+            ciphertext: new Uint8Array(32),
+          };
           assertThrows(() => open(aeadOf[3], message, agreement), Error);
         } else {
-          assertEquals(bytesToHex(agreement.sharedSecret(privateKey, publicKey)), test["shared"], `tc ${test.tcId}`);
+          assertEquals(
+            bytesToHex(agreement.sharedSecret(privateKey, publicKey)),
+            test["shared"],
+            `tc ${test.tcId}`,
+          );
         }
       }
     },
@@ -115,7 +146,10 @@ Deno.test("X25519 of node:crypto is noble's, byte by byte, and is used only if i
     const [ours, theirs] = [randomBytes(32), randomBytes(32)];
     const publicKey = native.publicKeyOf(theirs);
     assertEquals(publicKey, portableKeyAgreement.publicKeyOf(theirs));
-    assertEquals(native.sharedSecret(ours, publicKey), portableKeyAgreement.sharedSecret(ours, publicKey));
+    assertEquals(
+      native.sharedSecret(ours, publicKey),
+      portableKeyAgreement.sharedSecret(ours, publicKey),
+    );
   }
   const missing = (): never => {
     throw new Error("not supported");
@@ -142,7 +176,11 @@ testWhen(
     for (const group of wycheproof("ed25519_test.json")) {
       const publicKey = bytesOf((group["publicKey"] as { pk: string }).pk);
       for (const test of group.tests) {
-        const verdict = portableSignatures.verifyHandshake(publicKey, bytesOf(test["msg"]), bytesOf(test["sig"]));
+        const verdict = portableSignatures.verifyHandshake(
+          publicKey,
+          bytesOf(test["msg"]),
+          bytesOf(test["sig"]),
+        );
         assertEquals(verdict, test.result === "valid", `tc ${test.tcId}`);
       }
     }
@@ -160,7 +198,10 @@ function signatureWithSmallOrderComponent(seed: Uint8Array, message: Uint8Array)
   const order = ed25519.Point.Fn.ORDER;
   const challenge = littleEndian(sha512(concatBytes(commitment, pointBytes, message))) % order;
   const response = (nonce + challenge * scalar) % order;
-  const encoded = Uint8Array.from({ length: 32 }, (_, i) => Number((response >> BigInt(8 * i)) & 0xffn));
+  const encoded = Uint8Array.from(
+    { length: 32 },
+    (_, i) => Number((response >> BigInt(8 * i)) & 0xffn),
+  );
   return concatBytes(commitment, encoded);
 }
 
@@ -181,13 +222,20 @@ Deno.test("a signature with a small-order component gets one verdict in handshak
   assertEquals(accelerated.verifyHandshake(publicKey, message, signature), true);
 });
 
-const natives = { WebCrypto: createWebCryptoEd25519(crypto.subtle), "node:crypto": createNodeEd25519() };
+const natives = {
+  WebCrypto: createWebCryptoEd25519(crypto.subtle),
+  "node:crypto": createNodeEd25519(),
+};
 
 for (const [name, native] of Object.entries(natives)) {
   Deno.test(`signatures of ${name} are bit-identical to noble's, and both verify`, async () => {
     const accelerated = await createSignatures(native);
     assert(accelerated.signApplication !== portableSignatures.signApplication);
-    assertEquals(accelerated.sign === portableSignatures.sign, native.waits, "handshakes never wait");
+    assertEquals(
+      accelerated.sign === portableSignatures.sign,
+      native.waits,
+      "handshakes never wait",
+    );
     for (let i = 0; i < 50; i++) {
       const [seed, message] = [randomBytes(32), randomBytes(i * 7)];
       const signature = await accelerated.signApplication(seed, message);
@@ -200,14 +248,21 @@ for (const [name, native] of Object.entries(natives)) {
       assert(!await accelerated.verifyApplication(publicKey, message, signature));
       assert(!await portableSignatures.verifyApplication(publicKey, message, signature));
     }
-    assert(!await accelerated.verifyApplication(new Uint8Array(32).fill(255), new Uint8Array(1), new Uint8Array(64)));
+    assert(
+      !await accelerated.verifyApplication(
+        new Uint8Array(32).fill(255),
+        new Uint8Array(1),
+        new Uint8Array(64),
+      ),
+    );
   });
 }
 
 Deno.test("a runtime without Ed25519, or with a wrong one, is not used", async () => {
   const refuse = (): Promise<never> => Promise.reject(new DOMException("no", "NotSupportedError"));
   const isPortable = (signatures: Signatures): boolean =>
-    signatures.sign === portableSignatures.sign && signatures.signApplication === portableSignatures.signApplication;
+    signatures.sign === portableSignatures.sign &&
+    signatures.signApplication === portableSignatures.signApplication;
   assert(isPortable(await createSignatures(undefined)));
   const missing = createWebCryptoEd25519({ importKey: refuse, sign: refuse, verify: refuse });
   assert(isPortable(await createSignatures(missing)));
@@ -228,12 +283,22 @@ Deno.test("SHA-256 of node:crypto is bit-identical to that of wasm/, and one tha
   const refuse = (): never => {
     throw new Error("no such hash");
   };
-  for (const other of [undefined, () => new Uint8Array(32), refuse]) assertEquals(await choose(other), sha256);
+  for (const other of [undefined, () => new Uint8Array(32), refuse]) {
+    assertEquals(await choose(other), sha256);
+  }
 });
 
 Deno.test("isUsablePublicKey() refuses the keys that X25519 refuses, and no honest one", () => {
-  const small = ["00".repeat(32), `01${"00".repeat(31)}`, `ec${"ff".repeat(30)}7f`, `ed${"ff".repeat(30)}7f`];
-  small.push(`ee${"ff".repeat(30)}7f`, "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800");
+  const small = [
+    "00".repeat(32),
+    `01${"00".repeat(31)}`,
+    `ec${"ff".repeat(30)}7f`,
+    `ed${"ff".repeat(30)}7f`,
+  ];
+  small.push(
+    `ee${"ff".repeat(30)}7f`,
+    "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+  );
   small.push("5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157");
   for (const key of small.map(hexToBytes)) {
     const signed = key.slice();
@@ -257,10 +322,17 @@ for (const id of suiteIds) {
     assertEquals(open(aead, message), plaintext);
     assertThrows(() => open(aead, { ...message, info: randomBytes(20) }), Error);
     assertThrows(() => open(aead, { ...message, aad: randomBytes(9) }), Error);
-    assertThrows(() => open(aead, { ...message, kemOutput: x25519.getPublicKey(randomBytes(32)) }), Error);
+    assertThrows(
+      () => open(aead, { ...message, kemOutput: x25519.getPublicKey(randomBytes(32)) }),
+      Error,
+    );
     assertThrows(() => open(aead, { ...message, privateKey: randomBytes(32) }), Error);
     const input = { info, exporterContext: aad, length: 32 };
-    const { kemOutput, secret } = sendExport(aead, { publicKey, randomness: randomBytes(32) }, input);
+    const { kemOutput, secret } = sendExport(
+      aead,
+      { publicKey, randomness: randomBytes(32) },
+      input,
+    );
     assertEquals(receiveExport(aead, { privateKey, kemOutput }, input), secret);
   });
 }
@@ -268,17 +340,21 @@ for (const id of suiteIds) {
 type Fields = Readonly<Record<string, string & number>>;
 type CryptoBasics = { readonly cipher_suite: number } & Readonly<Record<string, Fields>>;
 
-testWhen(vectors("mls/crypto-basics.json"), "mls/crypto-basics.json holds for suites 1 and 3", async () => {
-  for (const vector of readVectors("mls/crypto-basics.json") as CryptoBasics[]) {
-    const id = suiteIds.find((candidate) => candidate === vector.cipher_suite);
-    if (id === undefined) continue;
-    const suite = createTsMlsSuite(id, {
-      randomBytes,
-      signatures: await createSignatures(createWebCryptoEd25519(crypto.subtle)),
-    });
-    await checkBasics(suite, (name) => vector[name] ?? {});
-  }
-});
+testWhen(
+  vectors("mls/crypto-basics.json"),
+  "mls/crypto-basics.json holds for suites 1 and 3",
+  async () => {
+    for (const vector of readVectors("mls/crypto-basics.json") as CryptoBasics[]) {
+      const id = suiteIds.find((candidate) => candidate === vector.cipher_suite);
+      if (id === undefined) continue;
+      const suite = createTsMlsSuite(id, {
+        randomBytes,
+        signatures: await createSignatures(createWebCryptoEd25519(crypto.subtle)),
+      });
+      await checkBasics(suite, (name) => vector[name] ?? {});
+    }
+  },
+);
 
 async function checkBasics(
   suite: ReturnType<typeof createTsMlsSuite>,
@@ -288,7 +364,10 @@ async function checkBasics(
   const label = (name: string): string => String(of(name)["label"]);
   const { kdf, hash, hpke, signature } = suite;
 
-  assertEquals(await refhash(label("ref_hash"), hex("ref_hash", "value"), hash), hex("ref_hash", "out"));
+  assertEquals(
+    await refhash(label("ref_hash"), hex("ref_hash", "value"), hash),
+    hex("ref_hash", "out"),
+  );
   assertEquals(
     await expandWithLabel(
       hex("expand_with_label", "secret"),
@@ -316,7 +395,15 @@ async function checkBasics(
   );
 
   const sign = (field: string): Uint8Array => hex("sign_with_label", field);
-  assert(await verifyWithLabel(sign("pub"), label("sign_with_label"), sign("content"), sign("signature"), signature));
+  assert(
+    await verifyWithLabel(
+      sign("pub"),
+      label("sign_with_label"),
+      sign("content"),
+      sign("signature"),
+      signature,
+    ),
+  );
   assertEquals(
     await signWithLabel(sign("priv"), label("sign_with_label"), sign("content"), signature),
     sign("signature"),
@@ -327,10 +414,23 @@ async function checkBasics(
   const privateKey = await hpke.importPrivateKey(sealed("priv"));
   const publicKey = await hpke.importPublicKey(sealed("pub"));
   assertEquals(
-    await decryptWithLabel(privateKey, name, sealed("context"), sealed("kem_output"), sealed("ciphertext"), hpke),
+    await decryptWithLabel(
+      privateKey,
+      name,
+      sealed("context"),
+      sealed("kem_output"),
+      sealed("ciphertext"),
+      hpke,
+    ),
     sealed("plaintext"),
   );
-  const again = await encryptWithLabel(publicKey, name, sealed("context"), sealed("plaintext"), hpke);
+  const again = await encryptWithLabel(
+    publicKey,
+    name,
+    sealed("context"),
+    sealed("plaintext"),
+    hpke,
+  );
   assertEquals(
     await decryptWithLabel(privateKey, name, sealed("context"), again.enc, again.ct, hpke),
     sealed("plaintext"),

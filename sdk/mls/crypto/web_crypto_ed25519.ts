@@ -1,4 +1,7 @@
-/** Ed25519 of WebCrypto: in browsers, and wherever nothing faster is at hand. Keys are imported once. */
+/**
+ * Ed25519 of WebCrypto: in browsers, and wherever nothing faster is at hand. Keys are imported
+ * once.
+ */
 import { concatBytes } from "@noble/hashes/utils.js";
 import { createKeyCache, pkcs8Prefix } from "./key_cache.ts";
 import type { WaitingEd25519 } from "./signatures.ts";
@@ -10,13 +13,21 @@ export function createWebCryptoEd25519(subtle: SubtleEd25519): WaitingEd25519 {
   const signing = createKeyCache((seed) =>
     subtle.importKey("pkcs8", bufferOf(concatBytes(pkcs8Prefix, seed)), "Ed25519", false, ["sign"])
   );
-  const verifying = createKeyCache((key) => subtle.importKey("raw", bufferOf(key), "Ed25519", false, ["verify"]));
+  const verifying = createKeyCache((key) =>
+    subtle.importKey("raw", bufferOf(key), "Ed25519", false, ["verify"])
+  );
   return {
     waits: true,
-    sign: async (seed, message) => new Uint8Array(await subtle.sign("Ed25519", await signing(seed), bufferOf(message))),
+    sign: async (seed, message) =>
+      new Uint8Array(await subtle.sign("Ed25519", await signing(seed), bufferOf(message))),
     verify: async (publicKey, message, signature) => {
       try {
-        return await subtle.verify("Ed25519", await verifying(publicKey), bufferOf(signature), bufferOf(message));
+        return await subtle.verify(
+          "Ed25519",
+          await verifying(publicKey),
+          bufferOf(signature),
+          bufferOf(message),
+        );
       } catch {
         return false; // some runtimes refuse to import bytes that are no point
       }
@@ -26,5 +37,6 @@ export function createWebCryptoEd25519(subtle: SubtleEd25519): WaitingEd25519 {
 
 /** WebCrypto does not accept views of shared memory; ours never are. */
 function bufferOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return bytes.buffer instanceof ArrayBuffer ? bytes as Uint8Array<ArrayBuffer> : bytes.slice(); // cast: just checked
+  // cast: just checked
+  return bytes.buffer instanceof ArrayBuffer ? bytes as Uint8Array<ArrayBuffer> : bytes.slice();
 }

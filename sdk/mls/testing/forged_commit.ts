@@ -1,4 +1,7 @@
-/** Commits as a member with a modified program could make them, and an honest reader's verdict on each. */
+/**
+ * Commits as a member with a modified program could make them, and an honest reader's verdict on
+ * each.
+ */
 import { assert } from "@std/assert";
 import {
   emptyCommitAad,
@@ -31,9 +34,15 @@ export interface Forged {
 const followed = "only looking";
 
 /** An honest reader's verdict; undefined when it would follow the commit. */
-export async function verdict(by: Agent, reader: Agent, forged: Forged): Promise<string | undefined> {
+export async function verdict(
+  by: Agent,
+  reader: Agent,
+  forged: Forged,
+): Promise<string | undefined> {
   const { binding, changes = [], added = [], removed = [], rejoins = [], leaves = [] } = forged;
-  const packages = await Promise.all(added.map(async (agent) => agent.own ?? await agent.createKeyPackage()));
+  const packages = await Promise.all(
+    added.map(async (agent) => agent.own ?? await agent.createKeyPackage()),
+  );
   const extensions = forged.extensions ?? (binding && encodeBinding(binding));
   const { message, next } = atOnce(createCommit(by.member.current, {
     proposals: [
@@ -41,17 +50,30 @@ export async function verdict(by: Agent, reader: Agent, forged: Forged): Promise
         proposalType: "group_context_extensions" as const,
         groupContextExtensions: { extensions },
       }]),
-      ...removed.map(({ member }) => ({ proposalType: "remove" as const, remove: { removed: member.self.leafIndex } })),
+      ...removed.map(({ member }) => ({
+        proposalType: "remove" as const,
+        remove: { removed: member.self.leafIndex },
+      })),
       ...packages.map(({ keyPackage }) => ({ proposalType: "add" as const, add: { keyPackage } })),
     ],
     identity: by.identity,
-    authenticatedData: encodeCommitAad({ ...emptyCommitAad, changes: encodeOwnersChanges(changes), rejoins, leaves }),
+    authenticatedData: encodeCommitAad({
+      ...emptyCommitAad,
+      changes: encodeOwnersChanges(changes),
+      rejoins,
+      leaves,
+    }),
     padding: () => 0,
   }, by.deps));
   const outcome = await reader.member.receive(message, (commit) => {
     const { owners } = commit.summary;
-    const lists = { added: added.map(({ id }) => id), removed: removed.map(({ id }) => id), owners };
-    return createRules({ ...lists, nextState: stateOf(next) }, portableSignatures)(commit) ?? followed;
+    const lists = {
+      added: added.map(({ id }) => id),
+      removed: removed.map(({ id }) => id),
+      owners,
+    };
+    return createRules({ ...lists, nextState: stateOf(next) }, portableSignatures)(commit) ??
+      followed;
   });
   assert(outcome.kind === "refused");
   return outcome.reason === followed ? undefined : outcome.reason;

@@ -3,7 +3,12 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { label } from "../codec.ts";
 import { signContent } from "../crypto/labelled.ts";
 import type { MlsIdentity } from "../identity.ts";
-import { encodeKeyPackageMessage, type KeyPackage, keyPackageReference, type OwnKeyPackage } from "../key_package.ts";
+import {
+  encodeKeyPackageMessage,
+  type KeyPackage,
+  keyPackageReference,
+  type OwnKeyPackage,
+} from "../key_package.ts";
 import {
   channelNameExtension,
   generationExtension,
@@ -28,7 +33,10 @@ export function signedAnew(
   const place = { groupId: new Uint8Array(0), leafIndex: 0 };
   const leafNode = { ...leaf, signature: ed25519.sign(leafToVerify(leaf, place), signingSeed) };
   const tbs = { ...own.keyPackage, ...change.keyPackage, leafNode };
-  const signature = ed25519.sign(signContent(label("KeyPackageTBS"), encodeKeyPackageTBS(tbs)), signingSeed);
+  const signature = ed25519.sign(
+    signContent(label("KeyPackageTBS"), encodeKeyPackageTBS(tbs)),
+    signingSeed,
+  );
   const keyPackage = { ...tbs, signature };
   return {
     ...own,
@@ -38,7 +46,10 @@ export function signedAnew(
   };
 }
 
-/** Its leaf as an earlier version made it: without what came later among its capabilities; by default without policies. */
+/**
+ * Its leaf as an earlier version made it: without what came later among its capabilities; by
+ * default without policies.
+ */
 export function withOlderLeaf(
   own: OwnKeyPackage,
   identity: MlsIdentity,

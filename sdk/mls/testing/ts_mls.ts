@@ -1,4 +1,7 @@
-/** The rest of ts-mls, for tests: its group logic and cryptography as the second judge of ours, and the codecs of vectors. */
+/**
+ * The rest of ts-mls, for tests: its group logic and cryptography as the second judge of ours, and
+ * the codecs of vectors.
+ */
 export {
   type CiphersuiteImpl,
   defaultCryptoProvider,

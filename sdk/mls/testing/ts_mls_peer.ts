@@ -1,8 +1,15 @@
 /**
- * A member that runs ts-mls as published: its group logic, its codecs and, in suite 1, its cryptography too (WebCrypto and
- * `@hpke/core`). Only keys and extensions are ours. It is the second judge of this folder, beside the working group's vectors.
+ * A member that runs ts-mls as published: its group logic, its codecs and, in suite 1, its
+ * cryptography too (WebCrypto and `@hpke/core`). Only keys and extensions are ours. It is the
+ * second judge of this folder, beside the working group's vectors.
  */
-import { type AgentId, agentIdOf, binaryIdToBytes, leafExtensions, type OwnersChange } from "../../../proto/mod.ts";
+import {
+  type AgentId,
+  agentIdOf,
+  binaryIdToBytes,
+  leafExtensions,
+  type OwnersChange,
+} from "../../../proto/mod.ts";
 import { encodeBinding } from "../channel_extensions.ts";
 import { portableSignatures } from "../crypto/signatures.ts";
 import { suiteNames } from "../crypto/suite.ts";
@@ -31,10 +38,15 @@ import {
 import { createTsMlsSuite } from "./ts_mls_suite.ts";
 import { name, type World, worldMs } from "./world.ts";
 
-/** Suite 1 with ts-mls' own cryptography. Its suite 3 needs a package that this project does not have: there it uses ours. */
+/**
+ * Suite 1 with ts-mls' own cryptography. Its suite 3 needs a package that this project does not
+ * have: there it uses ours.
+ */
 export async function publishedSuite(world: World): Promise<CiphersuiteImpl> {
   const { suiteId, signatures, random } = world;
-  if (suiteId === 1) return await defaultCryptoProvider.getCiphersuiteImpl(getCiphersuiteFromName(suiteNames[1]));
+  if (suiteId === 1) {
+    return await defaultCryptoProvider.getCiphersuiteImpl(getCiphersuiteFromName(suiteNames[1]));
+  }
   return createTsMlsSuite(suiteId, { randomBytes: (length) => random.bytes(length), signatures });
 }
 
@@ -88,20 +100,41 @@ export class TsMlsPeer {
     };
     const credential = { credentialType: "basic" as const, identity: identity.identity };
     const pair = { signKey: identity.signingSeed, publicKey: identity.signatureKey };
-    const keys = await generateKeyPackageWithKey(credential, capabilities, lifetime, [], pair, suite);
+    const keys = await generateKeyPackageWithKey(
+      credential,
+      capabilities,
+      lifetime,
+      [],
+      pair,
+      suite,
+    );
     return new TsMlsPeer(identity, keys, suite);
   }
 
-  /** A channel that ts-mls creates. Its name and owners are extensions that ts-mls carries without knowing them. */
+  /**
+   * A channel that ts-mls creates. Its name and owners are extensions that ts-mls carries without
+   * knowing them.
+   */
   static async found(world: World): Promise<{ peer: TsMlsPeer; changes: readonly OwnersChange[] }> {
     const { identity } = world.newAgent();
     const peer = await TsMlsPeer.#of(identity, world);
     const { channelId } = world;
-    const change = await signChange({ channelId, before: noVersion, owners: [peer.id] }, identity, portableSignatures);
+    const change = await signChange(
+      { channelId, before: noVersion, owners: [peer.id] },
+      identity,
+      portableSignatures,
+    );
     const { version, lastChange } = versionOf(change);
     const extensions = encodeBinding({ name, owners: [peer.id], chain: { version, lastChange } });
     const groupId = binaryIdToBytes(channelId);
-    peer.#state = await createGroup(groupId, peer.keyPackage, peer.#privateKeys, extensions, peer.#suite, config);
+    peer.#state = await createGroup(
+      groupId,
+      peer.keyPackage,
+      peer.#privateKeys,
+      extensions,
+      peer.#suite,
+      config,
+    );
     return { peer, changes: [change] };
   }
 
@@ -125,9 +158,17 @@ export class TsMlsPeer {
   }
 
   async say(text: Uint8Array): Promise<Uint8Array> {
-    const { newState, privateMessage } = await createApplicationMessage(this.state, text, this.#suite);
+    const { newState, privateMessage } = await createApplicationMessage(
+      this.state,
+      text,
+      this.#suite,
+    );
     this.#state = newState;
-    return encodeMlsMessage({ version: "mls10", wireformat: "mls_private_message", privateMessage });
+    return encodeMlsMessage({
+      version: "mls10",
+      wireformat: "mls_private_message",
+      privateMessage,
+    });
   }
 
   async propose(proposal: Proposal): Promise<Uint8Array> {
@@ -136,9 +177,18 @@ export class TsMlsPeer {
     return encodeMlsMessage(message);
   }
 
-  /** With the proposals that wait. The Welcome shows how the channel's owners came to be, as those of ours do. */
-  async commit(changes: readonly OwnersChange[], extraProposals: Proposal[] = []): Promise<PeerCommit> {
-    const { newState, commit, welcome } = await createCommit({ state: this.state, cipherSuite: this.#suite }, {
+  /**
+   * With the proposals that wait. The Welcome shows how the channel's owners came to be, as those
+   * of ours do.
+   */
+  async commit(
+    changes: readonly OwnersChange[],
+    extraProposals: Proposal[] = [],
+  ): Promise<PeerCommit> {
+    const { newState, commit, welcome } = await createCommit({
+      state: this.state,
+      cipherSuite: this.#suite,
+    }, {
       extraProposals,
       ratchetTreeExtension: true,
       groupInfoExtensions: encodeShownChanges(changes),
@@ -146,15 +196,24 @@ export class TsMlsPeer {
     this.#state = newState;
     return {
       bytes: encodeMlsMessage(commit),
-      welcome: welcome && encodeMlsMessage({ version: "mls10", wireformat: "mls_welcome", welcome }),
+      welcome: welcome &&
+        encodeMlsMessage({ version: "mls10", wireformat: "mls_welcome", welcome }),
     };
   }
 
-  /** Returns the plaintext of a message; undefined for a commit, which it follows. Throws where ts-mls does. */
+  /**
+   * Returns the plaintext of a message; undefined for a commit, which it follows. Throws where
+   * ts-mls does.
+   */
   async receive(bytes: Uint8Array): Promise<Uint8Array | undefined> {
     const [message] = decodeMlsMessage(bytes, 0) ?? [];
     if (message?.wireformat !== "mls_private_message") throw new Error("this is no PrivateMessage");
-    const result = await processPrivateMessage(this.state, message.privateMessage, emptyPskIndex, this.#suite);
+    const result = await processPrivateMessage(
+      this.state,
+      message.privateMessage,
+      emptyPskIndex,
+      this.#suite,
+    );
     this.#state = result.newState;
     return result.kind === "applicationMessage" ? result.message : undefined;
   }
@@ -164,6 +223,7 @@ export class TsMlsPeer {
 export function leafOf({ state }: TsMlsPeer, signatureKey: Uint8Array): number {
   const leaves = state.ratchetTree.filter((_, index) => index % 2 === 0);
   return leaves.findIndex((node) =>
-    node?.nodeType === "leaf" && node.leaf.signaturePublicKey.every((byte, i) => byte === signatureKey[i])
+    node?.nodeType === "leaf" &&
+    node.leaf.signaturePublicKey.every((byte, i) => byte === signatureKey[i])
   );
 }

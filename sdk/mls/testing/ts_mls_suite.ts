@@ -1,4 +1,7 @@
-/** Our cipher suites in the shape that ts-mls expects, to run its own functions against ours. Signatures are always strict. */
+/**
+ * Our cipher suites in the shape that ts-mls expects, to run its own functions against ours.
+ * Signatures are always strict.
+ */
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { ed25519 } from "@noble/curves/ed25519.js";
@@ -12,7 +15,10 @@ export interface SuiteDeps {
   readonly signatures: Signatures;
 }
 
-export function createTsMlsSuite(id: SuiteId, { randomBytes, signatures }: SuiteDeps): CiphersuiteImpl {
+export function createTsMlsSuite(
+  id: SuiteId,
+  { randomBytes, signatures }: SuiteDeps,
+): CiphersuiteImpl {
   return {
     name: suiteNames[id],
     rng: { randomBytes },
@@ -52,25 +58,40 @@ const empty = new Uint8Array(0);
 
 function hpkeOf(id: SuiteId, randomBytes: SuiteDeps["randomBytes"]): CiphersuiteImpl["hpke"] {
   const aead = aeadOf[id];
-  const pairOf = (keyMaterial: Uint8Array): Promise<{ privateKey: PrivateKey; publicKey: PublicKey }> => {
+  const pairOf = (
+    keyMaterial: Uint8Array,
+  ): Promise<{ privateKey: PrivateKey; publicKey: PublicKey }> => {
     const pair = deriveKeyPair(keyMaterial);
-    return Promise.resolve({ privateKey: wrapPrivate(pair.privateKey), publicKey: wrapPublic(pair.publicKey) });
+    return Promise.resolve({
+      privateKey: wrapPrivate(pair.privateKey),
+      publicKey: wrapPublic(pair.publicKey),
+    });
   };
   return {
     keyLength: aead.keyBytes,
     nonceLength: aead.nonceBytes,
     seal: (publicKey, plaintext, info, aad = empty) => {
-      const sealed = seal(aead, { publicKey: unwrap(publicKey), info, aad, plaintext, randomness: randomBytes(32) });
+      const sealed = seal(aead, {
+        publicKey: unwrap(publicKey),
+        info,
+        aad,
+        plaintext,
+        randomness: randomBytes(32),
+      });
       return Promise.resolve({ enc: sealed.kemOutput, ct: sealed.ciphertext });
     },
     open: (privateKey, kemOutput, ciphertext, info, aad = empty) =>
-      settle(() => open(aead, { privateKey: unwrap(privateKey), kemOutput, info, aad, ciphertext })),
+      settle(() =>
+        open(aead, { privateKey: unwrap(privateKey), kemOutput, info, aad, ciphertext })
+      ),
     importPrivateKey: (key) => Promise.resolve(wrapPrivate(key)),
     importPublicKey: (key) => Promise.resolve(wrapPublic(key)),
     exportPublicKey: (key) => Promise.resolve(unwrap(key)),
     exportPrivateKey: (key) => Promise.resolve(unwrap(key)),
-    encryptAead: (key, nonce, aad, plaintext) => Promise.resolve(aead.seal(key, nonce, aad ?? empty, plaintext)),
-    decryptAead: (key, nonce, aad, ciphertext) => settle(() => aead.open(key, nonce, aad ?? empty, ciphertext)),
+    encryptAead: (key, nonce, aad, plaintext) =>
+      Promise.resolve(aead.seal(key, nonce, aad ?? empty, plaintext)),
+    decryptAead: (key, nonce, aad, ciphertext) =>
+      settle(() => aead.open(key, nonce, aad ?? empty, ciphertext)),
     exportSecret: (publicKey, exporterContext, length, info) => {
       const receiver = { publicKey: unwrap(publicKey), randomness: randomBytes(32) };
       const { kemOutput, secret } = sendExport(aead, receiver, { info, exporterContext, length });
@@ -78,7 +99,11 @@ function hpkeOf(id: SuiteId, randomBytes: SuiteDeps["randomBytes"]): Ciphersuite
     },
     importSecret: (privateKey, exporterContext, kemOutput, length, info) =>
       settle(() =>
-        receiveExport(aead, { privateKey: unwrap(privateKey), kemOutput }, { info, exporterContext, length })
+        receiveExport(aead, { privateKey: unwrap(privateKey), kemOutput }, {
+          info,
+          exporterContext,
+          length,
+        })
       ),
     deriveKeyPair: pairOf,
     generateKeyPair: () => pairOf(randomBytes(32)),

@@ -1,6 +1,6 @@
 /**
- * A channel in memory for tests: agents with real groups, and a delivery service with one log, compare-and-set on the
- * epoch and a cursor per agent. It does the relay's work without a relay.
+ * A channel in memory for tests: agents with real groups, and a delivery service with one log,
+ * compare-and-set on the epoch and a cursor per agent. It does the relay's work without a relay.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
@@ -23,7 +23,13 @@ import { createMemoryDisk, openMemory, RecordStore } from "../../store/mod.ts";
 import { createRules } from "../channel_rules.ts";
 import { DurableGroup, type Receipt } from "../durable_group.ts";
 import { stateOf } from "../epoch.ts";
-import { type Change, type ExpectedGroup, Group, type MemberDeps, type PreparedCommit } from "../group.ts";
+import {
+  type Change,
+  type ExpectedGroup,
+  Group,
+  type MemberDeps,
+  type PreparedCommit,
+} from "../group.ts";
 import { createKeyPackage, type OwnKeyPackage } from "../key_package.ts";
 import type { MlsIdentity } from "../identity.ts";
 import { leafHashOf } from "../ratchet_tree.ts";
@@ -92,7 +98,8 @@ export class Agent {
       signatures: this.world.signatures,
       policy: () => undefined,
       randomBytes: (length) => this.world.random.bytes(length),
-      findPsk: (id) => id.psktype === "external" ? this.world.psks.get(bytesToHex(id.pskId)) : undefined,
+      findPsk: (id) =>
+        id.psktype === "external" ? this.world.psks.get(bytesToHex(id.pskId)) : undefined,
       identity: this.identity,
       clocksMs: () => [worldMs],
       carryOut: atOnce,
@@ -114,7 +121,9 @@ export class Agent {
   }
 
   async #open(): Promise<RecordStore> {
-    this.#records ??= await RecordStore.open(openMemory(this.#disk, (length) => this.world.random.bytes(length)));
+    this.#records ??= await RecordStore.open(
+      openMemory(this.#disk, (length) => this.world.random.bytes(length)),
+    );
     return this.#records;
   }
 
@@ -132,7 +141,11 @@ export class Agent {
   }
 
   leave(leafHash = this.leafHash): MemberProof {
-    const statement = leaveStatement({ channelId: this.world.channelId, agentId: this.id, leafHash });
+    const statement = leaveStatement({
+      channelId: this.world.channelId,
+      agentId: this.id,
+      leafHash,
+    });
     return { agentId: this.id, signature: ed25519.sign(statement, this.identity.signingSeed) };
   }
 
@@ -168,7 +181,10 @@ export class Agent {
   }
 
   async receive(entry: Entry): Promise<Outcome> {
-    const { outcome, receipt } = await this.joined.receive(entry.bytes, entry.rules ?? (() => undefined));
+    const { outcome, receipt } = await this.joined.receive(
+      entry.bytes,
+      entry.rules ?? (() => undefined),
+    );
     if (receipt !== undefined) this.#unconsumed.push(receipt);
     if (outcome.kind === "removed") {
       await this.joined.close();
@@ -188,17 +204,25 @@ export class Agent {
 
   /** Joins by the newest Welcome that was made for it; `known` by an agent that comes back. */
   async join(known?: ExpectedGroup["known"]): Promise<void> {
-    const at = this.world.log.findLastIndex(({ welcome }) => welcome?.recipients.includes(this.id) === true);
+    const at = this.world.log.findLastIndex(({ welcome }) =>
+      welcome?.recipients.includes(this.id) === true
+    );
     const welcome = this.world.log[at]?.welcome;
     if (welcome === undefined || this.own === undefined) throw new Error("nothing to join by");
-    const expected = { name, channelId: this.world.channelId, ...(known !== undefined && { known }) };
+    const expected = {
+      name,
+      channelId: this.world.channelId,
+      ...(known !== undefined && { known }),
+    };
     await this.enter(Group.join(welcome.bytes, this.own, this.deps, expected), at + 1);
   }
 
   /** The state of a thief that copied the disk. */
   async stolen(): Promise<DurableGroup> {
     const copy = { ...structuredClone(this.#disk), locked: false };
-    const records = await RecordStore.open(openMemory(copy, (length) => this.world.random.bytes(length)));
+    const records = await RecordStore.open(
+      openMemory(copy, (length) => this.world.random.bytes(length)),
+    );
     const loaded = await DurableGroup.load(this.world.channelId, records, this.deps);
     if (loaded === undefined) throw new Error("nothing was stolen");
     return loaded.durable;
@@ -209,7 +233,10 @@ export class Agent {
     await (await this.#open()).batch([{ type: "delete", kind: kindOf(this.world.channelId), id }]);
   }
 
-  /** A crash: memory is gone, the disk has what was acknowledged, and the log is delivered again from there. */
+  /**
+   * A crash: memory is gone, the disk has what was acknowledged, and the log is delivered again
+   * from there.
+   */
   async crash(): Promise<void> {
     this.#unconsumed = [];
     this.#records = undefined;
@@ -274,7 +301,9 @@ export class World {
     return true;
   }
 
-  /** Prepare, submit, accept; on a lost race catch up and try again. Returns the number of tries. */
+  /**
+   * Prepare, submit, accept; on a lost race catch up and try again. Returns the number of tries.
+   */
   async commit(agent: Agent, change: () => Promise<Change> | Change): Promise<number> {
     for (let tries = 1;; tries++) {
       const prepared = await agent.joined.prepare(await change());
@@ -291,7 +320,13 @@ export class World {
   async send(agent: Agent, payload: Uint8Array): Promise<boolean> {
     const { epoch, message } = await agent.joined.seal(payload, new Uint8Array(0));
     if (epoch !== this.epoch) return false;
-    this.log.push({ kind: "message", bytes: message, epoch, sender: agent.id, members: new Set(this.members) });
+    this.log.push({
+      kind: "message",
+      bytes: message,
+      epoch,
+      sender: agent.id,
+      members: new Set(this.members),
+    });
     return true;
   }
 

@@ -12,10 +12,14 @@ async function withTables(act: (folder: string, tables: string[]) => Promise<voi
     // Records in the log go to a table when a database is opened.
     for (let opening = 0; opening < 2; opening++) {
       const level = new ClassicLevel(folder, { compression: false });
-      for (let i = 0; i < 300; i++) await level.put(`name ${random.below(300)}`, "x".repeat(random.below(200)));
+      for (let i = 0; i < 300; i++) {
+        await level.put(`name ${random.below(300)}`, "x".repeat(random.below(200)));
+      }
       await level.close();
     }
-    const names = Array.from(Deno.readDirSync(folder), ({ name }) => name).filter((name) => name.endsWith(".ldb"));
+    const names = Array.from(Deno.readDirSync(folder), ({ name }) => name).filter((name) =>
+      name.endsWith(".ldb")
+    );
     assertGreater(names.length, 0);
     await act(folder, names);
   } finally {
@@ -82,14 +86,19 @@ Deno.test("damage to a value is left to the store; to footer, keys or restart po
     assert(!isSafeTable(flip(table.length - 1)), "the footer");
     assert(!isSafeTable(flip(text.indexOf("name "))), "a key, now behind its successors");
     const end = firstBlockSize(table);
-    for (let at = end - 8; at < end; at++) assert(!isSafeTable(flip(at)), "the last restart point, or their number");
+    for (let at = end - 8; at < end; at++) {
+      assert(!isSafeTable(flip(at)), "the last restart point, or their number");
+    }
   });
 });
 
 Deno.test("isSafeTable() answers for any bytes", () => {
   for (let i = 0; i < 500; i++) {
     const bytes = random.bytes(random.below(300));
-    bytes.set([0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb].slice(0, bytes.length), Math.max(0, bytes.length - 8));
+    bytes.set(
+      [0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb].slice(0, bytes.length),
+      Math.max(0, bytes.length - 8),
+    );
     isSafeTable(bytes);
   }
 });

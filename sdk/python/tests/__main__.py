@@ -1,4 +1,6 @@
-"""Runs tests and prints a line of JSON for each: ``python3 sdk/python/tests test_frames test_interface``."""
+"""Runs tests and prints a line of JSON for each: ``python3 sdk/python/tests test_frames
+test_interface``.
+"""
 
 from __future__ import annotations
 

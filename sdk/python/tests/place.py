@@ -126,7 +126,9 @@ def _pair(host: str) -> Tuple[str, ChannelManager, ChannelManager]:
 
 
 class PairCase(StackCase):
-    """Two agents for all tests of a process, in channels of their own: connecting is what takes time."""
+    """Two agents for all tests of a process, in channels of their own: connecting is what takes
+    time.
+    """
 
     home: ClassVar[str]
     alice: ClassVar[ChannelManager]

@@ -45,7 +45,9 @@ class Aheads(unittest.TestCase):
         self.ahead: Ahead[str] = Ahead(self.link, "a/b/c")
 
     def test_pace(self) -> None:
-        """a loop gets several messages only after it was quick for a while, and one again once it is slow"""
+        """a loop gets several messages only after it was quick for a while, and one again once it
+        is slow
+        """
         pace = Pace()
         wanted = []
         for _ in range(20):
@@ -58,7 +60,9 @@ class Aheads(unittest.TestCase):
         self.assertIsNone(pace.wanted)
 
     def test_order(self) -> None:
-        """messages come in order, once, and a quick loop tells the other side with its next question alone"""
+        """messages come in order, once, and a quick loop tells the other side with its next
+        question alone
+        """
         for _ in range(2):
             self.ahead.put(7, [(1, "one"), (2, "two"), (3, "three")])
         self.assertEqual([self.ahead.take() for _ in range(4)], ["one", "two", "three", None])
@@ -94,7 +98,9 @@ class Aheads(unittest.TestCase):
         self.assertEqual(self.link.said, [("passed", {"stream": 7, "item": 10, "back": 11})])
 
     def test_race(self) -> None:
-        """a loop in another thread asks no question before the other side has heard what comes back: it would acknowledge it"""
+        """a loop in another thread asks no question before the other side has heard what comes
+        back: it would acknowledge it
+        """
         said_before_none = []
 
         def take() -> None:
@@ -175,7 +181,9 @@ class Loops(unittest.TestCase):
         return {"items": [{**one(item), "length": 1} for item in range(first, last + 1)]}
 
     def test_stops(self) -> None:
-        """a loop that stops at a message tells in a moment how far it is, and gives back what it has not seen; then it goes on"""
+        """a loop that stops at a message tells in a moment how far it is, and gives back what it
+        has not seen; then it goes on
+        """
         self.assertEqual(self.answered(self.several(1, 4), self.stream.next(), b"abcd").body, b"a")
         second: Any = run(self.stream.next())
         self.assertEqual(second.body, b"b")
@@ -186,7 +194,9 @@ class Loops(unittest.TestCase):
         self.assertEqual(self.asked["op"], "next")
 
     def test_interrupted(self) -> None:
-        """messages for a loop whose question was interrupted go back after a moment, and come again when it asks"""
+        """messages for a loop whose question was interrupted go back after a moment, and come again
+        when it asks
+        """
         steps = self.stream.next()
         waiting = next(steps)
         with self.assertRaises(KeyboardInterrupt):
@@ -217,7 +227,9 @@ class Loops(unittest.TestCase):
         self.assertEqual([each.body for each in got], [b"a", b"b"])
 
     def test_finish(self) -> None:
-        """finishing a loop that waits in another thread acknowledges what it has shown, and it shows no more"""
+        """finishing a loop that waits in another thread acknowledges what it has shown, and it
+        shows no more
+        """
         self.answered(one(1), self.stream.next(), b"a")
         results: List[Any] = []
         asker = threading.Thread(target=lambda: results.append(run(self.stream.next())))

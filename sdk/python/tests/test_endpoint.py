@@ -1,4 +1,6 @@
-"""The interface's constructor and nothing more: a fresh service, and the one runtime that is on PATH."""
+"""The interface's constructor and nothing more: a fresh service, and the one runtime that is on
+PATH.
+"""
 
 import os
 
@@ -17,7 +19,9 @@ class Endpoint(HostCase):
         return client
 
     def test_literal(self) -> None:
-        """StaticClient(endpoint, data_dir, identity, api_key, api_url) is enough: the API vouches for its own relay"""
+        """StaticClient(endpoint, data_dir, identity, api_key, api_url) is enough: the API vouches
+        for its own relay
+        """
         client = self.connect(ENDPOINT)
         self.assertEqual(client.transport, TRANSPORT)
         client.create_channel(channel_name())

@@ -34,7 +34,9 @@ def ended(child: "subprocess.Popen[str]") -> int:
 
 class Deaths(PairCase):
     def test_python(self) -> None:
-        """kill -9 of Python: its driver goes, the lock is free, and what was not acknowledged comes again"""
+        """kill -9 of Python: its driver goes, the lock is free, and what was not acknowledged comes
+        again
+        """
         one, _ = self.channels()
         token = self.alice.invite(one.name)
         code = """
@@ -83,7 +85,9 @@ class Deaths(PairCase):
         driver.exited.result(SECONDS)
 
     def test_stopped(self) -> None:
-        """a driver that does not read any more: the full pipe holds up its callers alone, Ctrl-C ends them, close() kills it"""
+        """a driver that does not read any more: the full pipe holds up its callers alone, Ctrl-C
+        ends them, close() kills it
+        """
         client = self.start(StaticClient, "carol")
         channel = client.create_channel(channel_name())
         driver = client._agent.driver
@@ -102,7 +106,9 @@ class Deaths(PairCase):
 
 class Forks(PairCase):
     def test_fork(self) -> None:
-        """a forked child cannot use its parent's client and is told so at once, also while threads of the parent wait"""
+        """a forked child cannot use its parent's client and is told so at once, also while threads
+        of the parent wait
+        """
         one, other = self.channels()
         loop = other.messages()
         reading = threading.Thread(target=lambda: next(loop))
@@ -138,7 +144,9 @@ class Forks(PairCase):
         self.assertFalse(reading.is_alive())
 
     def test_leaving(self) -> None:
-        """leaving "with" in a forked child says so, and a child that lives on does not keep the driver of its dead parent alive"""
+        """leaving "with" in a forked child says so, and a child that lives on does not keep the
+        driver of its dead parent alive
+        """
         code = """
             import os, time
             try:
@@ -208,9 +216,10 @@ class Versions(unittest.TestCase):
         """
         error = self.refuse(say.format('{"event":"hello","protocol":1,"sdk":"9.9.9"}'))
         self.assertIn("9.9.9", str(error))
-        self.assertIn("protocol 2", str(self.refuse(say.format('{"event":"hello","protocol":2,"sdk":"0.1.0"}'))))
+        self.assertIn("protocol 2",
+        str(self.refuse(say.format('{"event":"hello","protocol":2,"sdk":"0.1.0"}'))))
 
-    def test_garbage(self) -> None:
+        def test_garbage(self) -> None:
         """what is no driver is refused with what it said"""
         self.assertIn("kaputt", str(self.refuse('sys.stderr.write("kaputt\\n"); sys.exit(3)')))
         self.assertIn("not a frame", str(self.refuse('print("x" * 100, flush=True); sys.stdin.read()')))
@@ -218,7 +227,9 @@ class Versions(unittest.TestCase):
 
 class Arguments(PairCase):
     def test_types(self) -> None:
-        """str for bytes and bytes for str is a TypeError that says what to write; nothing reaches the driver"""
+        """str for bytes and bytes for str is a TypeError that says what to write; nothing reaches
+        the driver
+        """
         channel = self.alice.create(channel_name())
         wrong: List[Callable[[], Any]] = [
             lambda: StaticClient("quic://x", self.folder, "alice"),  # type: ignore[arg-type]
@@ -246,7 +257,9 @@ class Arguments(PairCase):
             self.assertEqual(caught.exception.code, "invalid_request")
 
     def test_sizes(self) -> None:
-        """a payload above the limit is payload_too_large, whether the SDK or the frame refuses it; a MiB arrives"""
+        """a payload above the limit is payload_too_large, whether the SDK or the frame refuses it;
+        a MiB arrives
+        """
         one, other = self.channels()
         for size in (1024 * 1024 + 1, 8 * 1024 * 1024):
             with self.assertRaises(StaticError) as caught:
@@ -276,7 +289,9 @@ class Arguments(PairCase):
 
 class AfterTheEnd(StackCase):
     def test_closed(self) -> None:
-        """with closes, also after an error; then every call says so, loops end, and closing again is no mistake"""
+        """with closes, also after an error; then every call says so, loops end, and closing again
+        is no mistake
+        """
         with self.assertRaises(ZeroDivisionError):
             with self.start(ChannelManager, "alice") as manager:
                 channel: Channel = manager.create(channel_name())

@@ -19,7 +19,9 @@ SECONDS = 30.0
 
 class Sharing(HostPairCase):
     def test_one_agent(self) -> None:
-        """two programs share one agent: the same id, one host, and both work at once; a named reader sees every message"""
+        """two programs share one agent: the same id, one host, and both work at once; a named
+        reader sees every message
+        """
         first, other = self.alice, self.open("alice")
         self.assertEqual((first.agent_id, first._agent.driver.pid), (other.agent_id, other._agent.driver.pid))
         bob = self.bob
@@ -39,7 +41,9 @@ class Sharing(HostPairCase):
         self.assertEqual(first.receive(name, SECONDS), b"the host goes on")
 
     def test_exit(self) -> None:
-        """a program that ends without close(): its host goes on, and what it had not acknowledged comes to the next one"""
+        """a program that ends without close(): its host goes on, and what it had not acknowledged
+        comes to the next one
+        """
         alice, bob = self.alice, self.bob
         name = self.meet(alice, bob)
         code = """
@@ -82,7 +86,9 @@ class Sharing(HostPairCase):
 
 class TakeOver(HostPairCase):
     def test_killed(self) -> None:
-        """kill -9 of the host: the next call starts another one; loops and serve() go on, and nothing is given twice"""
+        """kill -9 of the host: the next call starts another one; loops and serve() go on, and
+        nothing is given twice
+        """
         alice, bob = self.alice, self.bob
         name = self.meet(alice, bob)
         channel = bob.channel(name)
@@ -122,7 +128,9 @@ class TakeOver(HostPairCase):
         self.assertEqual([payload for _, payload in zip(texts, bob.channel(name).messages())], texts)
 
     def test_received(self) -> None:
-        """what receive() has handed out before the host died does not come again, and unsafe calls are told"""
+        """what receive() has handed out before the host died does not come again, and unsafe calls
+        are told
+        """
         alice, bob = self.alice, self.bob
         name = self.meet(alice, bob)
         alice.channel(name).send_many([b"a", b"b", b"c"])
@@ -135,7 +143,9 @@ class TakeOver(HostPairCase):
 
 class Arguments(PairCase):
     def test_arguments(self) -> None:
-        """a token function, readers without a host, and another value of host are refused with what to do; so is an agent in use"""
+        """a token function, readers without a host, and another value of host are refused with what
+        to do; so is an agent in use
+        """
         with self.assertRaisesRegex(InvalidArgumentError, "cannot call a function"):
             self.start(StaticClient, "alice", host="auto", token=lambda: "x")
         with self.assertRaisesRegex(InvalidArgumentError, "give \"auto\" or \"off\""):
@@ -150,7 +160,9 @@ class Arguments(PairCase):
 
 class Refusals(HostCase):
     def test_folder(self) -> None:
-        """a host's folder that is a link, or that others may write to, is refused before anything is sent"""
+        """a host's folder that is a link, or that others may write to, is refused before anything
+        is sent
+        """
         for name in ("link", "open"):
             os.makedirs(f"{self.folder}/{name}")
         os.symlink("/tmp", f"{self.folder}/link/host")
@@ -174,7 +186,9 @@ class Refusals(HostCase):
         self.assertIn("9.9.9", str(caught.exception))
 
     def test_turn(self) -> None:
-        """the program that starts a host says that it still does, so that no other takes its turn on a busy machine"""
+        """the program that starts a host says that it still does, so that no other takes its turn
+        on a busy machine
+        """
         turn = f"{self.folder}/starting"
         with open(turn, "wb"):
             os.utime(turn, (0, 0))

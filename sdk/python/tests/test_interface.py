@@ -1,4 +1,6 @@
-"""The interface's "Client library surface (Python)", row by row, against a real API and a real relay."""
+"""The interface's "Client library surface (Python)", row by row, against a real API and a real
+relay.
+"""
 
 import inspect
 import os
@@ -29,7 +31,9 @@ def returned(act: Callable[..., Any], *args: Any) -> Any:
 
 class Constructor(PairCase):
     def test_parameters(self) -> None:
-        """StaticClient: endpoint, data_dir and identity are required; api_key and api_url are optional"""
+        """StaticClient: endpoint, data_dir and identity are required; api_key and api_url are
+        optional
+        """
         for kind in (StaticClient, ChannelManager):
             given = list(inspect.signature(kind).parameters.values())[:5]
             self.assertEqual([each.name for each in given], ["endpoint", "data_dir", "identity", "api_key", "api_url"])
@@ -96,7 +100,9 @@ class Client(PairCase):
         self.assertEqual((caught_taken.exception.code, caught_taken.exception.channel), ("name_taken", name))
 
     def test_key_package_and_welcome(self) -> None:
-        """generate_key_package() returns bytes; Channel.add_member(bytes) returns the Welcome; join_channel(name, welcome) a Channel"""
+        """generate_key_package() returns bytes; Channel.add_member(bytes) returns the Welcome;
+        join_channel(name, welcome) a Channel
+        """
         bob = self.bob.client
         name = channel_name()
         channel = self.client.create_channel(name)
@@ -128,7 +134,9 @@ class Client(PairCase):
 
 class Talking(PairCase):
     def test_send_and_messages(self) -> None:
-        """Channel.send(bytes) returns nothing, Channel.messages() yields bytes; both at once from different threads, and after"""
+        """Channel.send(bytes) returns nothing, Channel.messages() yields bytes; both at once from
+        different threads, and after
+        """
         one, other = self.channels()
         count = 100
         texts = [b"%d %s" % (i, bytes(i)) for i in range(count)]
@@ -149,7 +157,8 @@ class Talking(PairCase):
         self.assertEqual((failures, got), ([], texts))
         self.assertTrue(all(type(each) is bytes for each in got))
         self.assertEqual(one.receive(SECONDS), b"at the same time")
-        # The channel stays usable after messages() was called; the loop's last message was not asked past, so it comes again.
+        # The channel stays usable after messages() was called; the loop's last message was not
+        # asked past, so it comes again.
         one.send(b"once more")
         self.assertEqual([other.receive(SECONDS), other.receive(SECONDS)], [texts[-1], b"once more"])
 
@@ -185,7 +194,9 @@ class Talking(PairCase):
 
 class Manager(PairCase):
     def test_manager(self) -> None:
-        """ChannelManager: create, invite returns a token, join_with_token(name, token, timeout), receive(name, timeout), close()"""
+        """ChannelManager: create, invite returns a token, join_with_token(name, token, timeout),
+        receive(name, timeout), close()
+        """
         alice, bob = self.alice, self.bob
         name = channel_name()
         self.assertIsInstance(alice.create(name), Channel)
@@ -212,7 +223,9 @@ class Manager(PairCase):
         self.assertEqual(inspect.signature(ChannelManager.join_with_token).parameters["timeout"].default, 60)
 
     def test_join_timeout(self) -> None:
-        """TransportError, join_timeout: the owner does not run; close() ends everything, and closing again is no mistake"""
+        """TransportError, join_timeout: the owner does not run; close() ends everything, and
+        closing again is no mistake
+        """
         alice, bob = self.start(ChannelManager, "carol"), self.bob
         name = channel_name()
         alice.create(name)
@@ -227,7 +240,9 @@ class Manager(PairCase):
         self.assertTrue(str(caught.exception).startswith("transport error:"))
 
     def test_join_or_open(self) -> None:
-        """join_or_open: joins, and opens from then on; wait_for_member: the next one that comes, who can be asked, and one by its id"""
+        """join_or_open: joins, and opens from then on; wait_for_member: the next one that comes,
+        who can be asked, and one by its id
+        """
         alice, bob = self.alice, self.bob
         name = channel_name()
         room = alice.create(name)
@@ -267,7 +282,9 @@ class Errors(PairCase):
         self.assertTrue(str(caught.exception).startswith("transport error:"))
 
     def test_listener_died(self) -> None:
-        """TransportError, listener_died: kill -9 of the driver ends receive() and receive_envelopes() at once, and closing and making another recovers"""
+        """TransportError, listener_died: kill -9 of the driver ends receive() and
+        receive_envelopes() at once, and closing and making another recovers
+        """
         alice, bob = self.alice, self.start(ChannelManager, "mallory")
         name = self.meet(alice, bob)
         caught = []

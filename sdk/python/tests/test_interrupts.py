@@ -25,7 +25,9 @@ class Interrupts(PairCase):
         timer.join()
 
     def test_waiting(self) -> None:
-        """Ctrl-C ends receive, a loop, events, request and join_with_token; what comes later goes to the next call"""
+        """Ctrl-C ends receive, a loop, events, request and join_with_token; what comes later goes
+        to the next call
+        """
         one, other = self.channels()
         self.interrupt(other.receive)
         one.send(b"first")
@@ -54,7 +56,9 @@ class Interrupts(PairCase):
         until("the driver to go", lambda: set(live) == before)
 
     def test_closing(self) -> None:
-        """Ctrl-C ends close(); closing again waits until the driver has gone, and calls say that it is closed"""
+        """Ctrl-C ends close(); closing again waits until the driver has gone, and calls say that it
+        is closed
+        """
         client = self.start(StaticClient, "carol")
         channel = client.create_channel(channel_name())
         pid = client._agent.driver.pid
@@ -68,7 +72,9 @@ class Interrupts(PairCase):
         self.assertFalse(alive(pid))
 
     def test_opening(self) -> None:
-        """a loop that is interrupted while it opens and then left holds nothing back: no reader stays in the driver"""
+        """a loop that is interrupted while it opens and then left holds nothing back: no reader
+        stays in the driver
+        """
         one, other = self.channels()
         pid = self.bob._agent.driver.pid
         loop = other.messages()

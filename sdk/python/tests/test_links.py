@@ -31,7 +31,9 @@ class Links(PairCase):
         self.assertEqual(inviter.receive(name, SECONDS), b"async")
 
     def test_bad_links(self) -> None:
-        """a link that was cut short, withdrawn, or has no pass raises its code; nothing of it is in the text"""
+        """a link that was cut short, withdrawn, or has no pass raises its code; nothing of it is in
+        the text
+        """
         inviter, name = self.alice, channel_name()
         inviter.create(name)
         link = inviter.invite_link(name, guest=True)

@@ -16,7 +16,9 @@ class Ownership(PairCase):
         self.assertIn(says, str(refusal.exception))
 
     def test_owners_and_policy(self) -> None:
-        """an owner promotes, demotes and sets the policy; what others may not do raises not_allowed and changes nothing"""
+        """an owner promotes, demotes and sets the policy; what others may not do raises not_allowed
+        and changes nothing
+        """
         alice, bob = self.alice, self.bob
         name = self.meet(alice, bob)
         mine, theirs = alice.channel(name), bob.channel(name)
@@ -54,7 +56,9 @@ class Ownership(PairCase):
         self.assertEqual((newest.agent_id, newest.because, newest.let_in_by, newest.seen_time), ("x", "let_in", "b", 1.5))
 
     def test_keys_and_successor(self) -> None:
-        """rotate changes this agent's keys; where owners have rights the last one leaves only with a successor"""
+        """rotate changes this agent's keys; where owners have rights the last one leaves only with
+        a successor
+        """
         alice, bob = self.alice, self.bob
         name = self.meet(alice, bob)
         mine, theirs = alice.channel(name), bob.channel(name)
@@ -67,7 +71,9 @@ class Ownership(PairCase):
         until("bob is alone", lambda: [member.owner for member in theirs.members()] == [True])
 
     def test_replaces(self) -> None:
-        """an agent under a member's name raises identity_present, unless an owner names that member as replaces"""
+        """an agent under a member's name raises identity_present, unless an owner names that member
+        as replaces
+        """
         alice, bob = self.alice, self.bob
         name = self.meet(alice, bob)
         mine = alice.channel(name)

@@ -16,7 +16,9 @@ NAMES = ("STATIC_API_KEY", "STATIC_API_URL", "STATIC_RELAY_URL", "STATIC_CA_FILE
 
 class ReadSettings(unittest.TestCase):
     def read(self, variables: Dict[str, str], file: Optional[str] = None, given: Optional[str] = None) -> Settings:
-        """With these variables and no others of ours, with this credentials file if one is given, and for this ``api_url``."""
+        """With these variables and no others of ours, with this credentials file if one is given,
+        and for this ``api_url``.
+        """
         with tempfile.TemporaryDirectory() as folder:
             kept = {name: value for name, value in os.environ.items() if name not in NAMES}
             with mock.patch.dict(os.environ, {**kept, **variables, "XDG_CONFIG_HOME": folder}, clear=True):
@@ -33,7 +35,9 @@ class ReadSettings(unittest.TestCase):
         self.assertEqual(self.read({}), Settings())
 
     def test_order(self) -> None:
-        """variables come before the file, empty ones count as absent, and what the file holds besides is ignored"""
+        """variables come before the file, empty ones count as absent, and what the file holds
+        besides is ignored
+        """
         file = json.dumps({"api_key": "from file", "api_url": "https://file", "relay_url": 5, "other": "x"})
         variables = {"STATIC_API_KEY": "from variable", "STATIC_API_URL": "", "STATIC_CA_FILE": "ca.pem"}
         expected = Settings(api_key="from variable", api_url="https://file", ca_file="ca.pem")
@@ -63,7 +67,9 @@ class ReadSettings(unittest.TestCase):
         self.assertEqual(self.read({}, broken, "other"), Settings(api_url="file"))
 
     def test_service_of_variables(self) -> None:
-        """the relay and the authority of variables are not used by a program that names another API than the variables do"""
+        """the relay and the authority of variables are not used by a program that names another API
+        than the variables do
+        """
         of_variables = {"STATIC_RELAY_URL": "quic://variable", "STATIC_CA_FILE": "variable.pem"}
         expected: Dict[str, Any] = {"relay_url": "quic://variable", "ca_file": "variable.pem"}
         self.assertEqual(self.read(of_variables, None, "https://program"), Settings(**expected))
@@ -74,7 +80,9 @@ class ReadSettings(unittest.TestCase):
         self.assertEqual(self.read(named, None, "https://program"), Settings(api_url=api_url))
 
     def test_service_of_program(self) -> None:
-        """a program's own ``api_url`` decides which settings count, also when the credentials file cannot be used"""
+        """a program's own ``api_url`` decides which settings count, also when the credentials file
+        cannot be used
+        """
         options = check_options("quic://program", "folder", b"a", "key", "https://program", {})
         for answers in ([Settings()], [AuthError("auth_failed", "broken"), Settings()]):
             with mock.patch("static_sdk.connecting.read_settings", side_effect=answers) as reading:
@@ -93,7 +101,9 @@ class ReadSettings(unittest.TestCase):
         self.assertEqual(list(_tls(options, Settings(ca_file="a", relay_ca_file="b")) or {}), ["caFile"])
 
     def test_no_authority(self) -> None:
-        """a saved relay without an authority of its own has none, and the API cannot add one; of another relay the API says it"""
+        """a saved relay without an authority of its own has none, and the API cannot add one; of
+        another relay the API says it
+        """
         saved = Settings(relay_url="quic://saved", is_relay_saved=True)
         self.assertEqual(_tls(check_options(None, "folder", b"a", None, None, {}), saved), {})
         self.assertIsNone(_tls(check_options("quic://other", "folder", b"a", None, None, {}), saved))

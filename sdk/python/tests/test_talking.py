@@ -40,7 +40,9 @@ class Talking(PairCase):
             self.assertEqual(caught.exception.code, "content_invalid")
 
     def test_known(self) -> None:
-        """a name that the user gave an agent is shown and is an address; one that an agent chose itself is refused"""
+        """a name that the user gave an agent is shown and is an address; one that an agent chose
+        itself is refused
+        """
         os.makedirs(f"{self.folder}/static")
         with mock.patch.dict(os.environ, {"XDG_CONFIG_HOME": self.folder}):
             dave = self.start(ChannelManager, "dave")
@@ -111,7 +113,9 @@ class Talking(PairCase):
         self.assertEqual(other.receive(SECONDS), b"next")
 
     def test_requests(self) -> None:
-        """request() returns the reply, RemoteError what the handler raised, request_all() one answer each"""
+        """request() returns the reply, RemoteError what the handler raised, request_all() one
+        answer each
+        """
         one, other = self.channels()
         seen = []
 

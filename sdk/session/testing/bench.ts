@@ -31,10 +31,14 @@ export class Bench {
   readonly connections: (ConnectionInfo | undefined)[] = [];
 
   constructor(
-    { endpoint = "quic://relay.test", session, relay, tokens, connectors, relayAheadMs = 0 }: BenchOptions = {},
+    { endpoint = "quic://relay.test", session, relay, tokens, connectors, relayAheadMs = 0 }:
+      BenchOptions = {},
   ) {
     const seed = new Uint8Array(32).fill(3);
-    this.relay = new ScriptedRelay({ nowMs: () => Math.round(this.clock.nowMs()) + relayAheadMs, ...relay });
+    this.relay = new ScriptedRelay({
+      nowMs: () => Math.round(this.clock.nowMs()) + relayAheadMs,
+      ...relay,
+    });
     this.session = createRelaySession({
       endpoints: parseEndpoints(endpoint, { caCerts: [], certificateHashes: [] }),
       identity: new TextEncoder().encode("agent"),
@@ -44,7 +48,8 @@ export class Bench {
       ...session,
     }, {
       connectors: connectors?.(this.relay) ?? [this.relay.connector()],
-      tokens: tokens ?? { renewable: true, get: ({ instead } = {}) => Promise.resolve(`${instead ?? ""}+token`) },
+      tokens: tokens ??
+        { renewable: true, get: ({ instead } = {}) => Promise.resolve(`${instead ?? ""}+token`) },
       nowMs: this.clock.nowMs,
       after: this.clock.after,
       randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),

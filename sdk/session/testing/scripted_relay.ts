@@ -1,6 +1,6 @@
 /**
- * A relay in memory that does what a test tells it, honest unless told otherwise. It speaks real cells and envelopes; only
- * the network and the service behind it are left out.
+ * A relay in memory that does what a test tells it, honest unless told otherwise. It speaks real
+ * cells and envelopes; only the network and the service behind it are left out.
  */
 import {
   type AgentId,
@@ -101,7 +101,10 @@ export class RelayLink {
   /** With which the client closed. */
   closeCode: number | undefined;
   readonly #relay: ScriptedRelay;
-  readonly #reader = new CellReader({ cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
+  readonly #reader = new CellReader({
+    cellBytes: limits.cellBytes,
+    maxEnvelopeBytes: limits.envelopeBytes,
+  });
   readonly #chunks: Uint8Array[] = [];
   #wake: () => void = () => {};
   #end: StreamEnd | undefined;
@@ -169,17 +172,21 @@ export class RelayLink {
   }
 
   error(id: number, code: string, more: { message?: string; retryAfterMs?: number } = {}): void {
-    this.sendBytes(...this.cells("control", encodeError(id, { code, message: `no: ${code}`, ...more })));
+    this.sendBytes(
+      ...this.cells("control", encodeError(id, { code, message: `no: ${code}`, ...more })),
+    );
   }
 
   notice<Name extends NoticeName>(operation: Name, body: NoticeBody<Name>): void {
     this.sendBytes(...this.cells("control", encodeNotice(operation, body)));
   }
 
-  requestsFor<Name extends CallName>(operation: Name): Extract<ClientEnvelope, { operation: Name }>[] {
-    return this.requests.filter((request): request is Extract<ClientEnvelope, { operation: Name }> =>
-      request.operation === operation
-    );
+  requestsFor<Name extends CallName>(
+    operation: Name,
+  ): Extract<ClientEnvelope, { operation: Name }>[] {
+    return this.requests.filter((
+      request,
+    ): request is Extract<ClientEnvelope, { operation: Name }> => request.operation === operation);
   }
 
   async #read(): Promise<Uint8Array | undefined> {
@@ -252,11 +259,20 @@ export class RelayLink {
     this.#reader.configure({ cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
   }
 
-  /** As a real relay would: a wrong signature is a mistake of the SDK, and must not pass here either. */
+  /**
+   * As a real relay would: a wrong signature is a mistake of the SDK, and must not pass here
+   * either.
+   */
   #authenticate(body: RequestBody<"Authenticate">): AgentId {
     const { publicKey, identity, origin, clientNonce, token, signature, relayNonce } = body;
     const agentId = agentIdOf(publicKey, identity);
-    const statement = authenticationStatement({ origin, relayNonce: this.#nonce, clientNonce, token, agentId });
+    const statement = authenticationStatement({
+      origin,
+      relayNonce: this.#nonce,
+      clientNonce,
+      token,
+      agentId,
+    });
     const fresh = relayNonce.every((byte, i) => byte === this.#nonce[i]);
     if (!fresh || !portableSignatures.verifyHandshake(publicKey, statement, signature)) {
       throw new Error("the authentication statement does not verify");

@@ -1,4 +1,7 @@
-/** The thread of a stream without a thread: its messages are cloned and come later, as between real ones. */
+/**
+ * The thread of a stream without a thread: its messages are cloned and come later, as between real
+ * ones.
+ */
 import type { SimulatedClock } from "../../../tests/support/mod.ts";
 import { serveStream } from "../stream_worker.ts";
 import type { Connector } from "../transport.ts";

@@ -12,14 +12,23 @@ function countBy(values: readonly number[]): Record<string, number> {
   );
 }
 
-/** One did it, the others were told so. The one may have been told `overloaded`, when the database was late and did it all the same. */
-function assertOnce(answers: readonly Answer[], { done, refused }: { done: number; refused: number }): void {
+/**
+ * One did it, the others were told so. The one may have been told `overloaded`, when the database
+ * was late and did it all the same.
+ */
+function assertOnce(
+  answers: readonly Answer[],
+  { done, refused }: { done: number; refused: number },
+): void {
   const { [done]: times = 0, [refused]: others } = countBy(answers.map(({ status }) => status));
   assertEquals([times <= 1, others], [true, answers.length - times]);
 }
 
 /** With the same nonce, which never takes twice. */
-async function takeLeaseAtLast(api: TestApi, options: Parameters<typeof takeLease>[1]): Promise<Answer> {
+async function takeLeaseAtLast(
+  api: TestApi,
+  options: Parameters<typeof takeLease>[1],
+): Promise<Answer> {
   const nonce = crypto.randomUUID();
   return await atLast(() => takeLease(api, { ...options, nonce }));
 }
@@ -29,12 +38,17 @@ export const concurrencyGuarantees: Guarantees = {
     const { apiKey } = await api.signUp();
     const { json: { id } } = await api.call("POST", "/v1/keys", { key: apiKey });
     const answers = await Promise.all(
-      Array.from({ length: 100 }, () => atLast(() => api.call("DELETE", `/v1/keys/${id}`, { key: apiKey }))),
+      Array.from(
+        { length: 100 },
+        () => atLast(() => api.call("DELETE", `/v1/keys/${id}`, { key: apiKey })),
+      ),
     );
     assertOnce(answers, { done: 204, refused: 404 });
   },
 
-  "100 parallel sign-ups with one e-mail give one account with one key": async ({ api, backend }) => {
+  "100 parallel sign-ups with one e-mail give one account with one key": async (
+    { api, backend },
+  ) => {
     const email = `${crypto.randomUUID()}@example.com`;
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, i) =>
@@ -71,7 +85,9 @@ export const concurrencyGuarantees: Guarantees = {
     assertEquals((await api.call("GET", "/v1/usage", { key: apiKey })).json.messages.limit, 10_000);
   },
 
-  "Grants, reports and returns in parallel never pass the limit and lose nothing": async ({ api, backend }) => {
+  "Grants, reports and returns in parallel never pass the limit and lose nothing": async (
+    { api, backend },
+  ) => {
     const { id, apiKey } = await api.signUp();
     const reports: Promise<Answer>[] = [];
     await Promise.all(Array.from({ length: 100 }, async (_, i) => {
@@ -86,11 +102,20 @@ export const concurrencyGuarantees: Guarantees = {
       });
       const send = (consumed: number, close: boolean): Promise<Answer> =>
         atLast(() =>
-          api.call("POST", "/internal/v1/leases/reports", { key: api.relaySecret, body: body(consumed, close) })
+          api.call("POST", "/internal/v1/leases/reports", {
+            key: api.relaySecret,
+            body: body(consumed, close),
+          })
         );
-      reports.push(send(Math.floor(granted / 2), false), send(granted - 1, true), send(granted - 1, true));
+      reports.push(
+        send(Math.floor(granted / 2), false),
+        send(granted - 1, true),
+        send(granted - 1, true),
+      );
     }));
-    assertEquals(countBy((await Promise.all(reports)).map(({ status }) => status)), { 200: reports.length });
+    assertEquals(countBy((await Promise.all(reports)).map(({ status }) => status)), {
+      200: reports.length,
+    });
     const sql = backend.sql();
     const [row] = await sql`
       SELECT u.claimed::int AS claimed, u.used::int AS used, u.payload_bytes::int AS payload,
@@ -100,7 +125,11 @@ export const concurrencyGuarantees: Guarantees = {
              (SELECT count(*)::int FROM leases WHERE account_id = u.account_id) AS leases
       FROM usage u WHERE account_id = ${id}`;
     await sql.end();
-    assertEquals([row?.claimed, row?.used, row?.payload], [row?.leased, row?.consumed, row?.leases]);
+    assertEquals([row?.claimed, row?.used, row?.payload], [
+      row?.leased,
+      row?.consumed,
+      row?.leases,
+    ]);
     const { json } = await api.call("GET", "/v1/usage", { key: apiKey });
     assertEquals(json.messages.used, row?.used);
     assertEquals(json.messages.used <= 10_000, true);

@@ -31,8 +31,8 @@ export function assertFields(value: object, fields: readonly string[]): void {
 }
 
 /**
- * Asks again while the API is overloaded, which a crowd on a busy machine may cause: that says nothing about the
- * request. A request that timed out may have taken effect all the same.
+ * Asks again while the API is overloaded, which a crowd on a busy machine may cause: that says
+ * nothing about the request. A request that timed out may have taken effect all the same.
  */
 export async function atLast(ask: () => Promise<Answer>): Promise<Answer> {
   while (true) {

@@ -1,4 +1,7 @@
-/** The OpenAPI document is valid, complete, and true: each documented example works against the running server. */
+/**
+ * The OpenAPI document is valid, complete, and true: each documented example works against the
+ * running server.
+ */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { z } from "zod";
 import { runNpmScript } from "../../../tools/npm.ts";
@@ -11,7 +14,10 @@ import type { Guarantees } from "./contract.ts";
 interface DocumentedOperation {
   readonly security: readonly Record<string, unknown>[];
   readonly requestBody?: { readonly content: Record<string, { readonly example?: unknown }> };
-  readonly responses: Record<string, { readonly content?: Record<string, { schema: object; example?: unknown }> }>;
+  readonly responses: Record<
+    string,
+    { readonly content?: Record<string, { schema: object; example?: unknown }> }
+  >;
 }
 
 /** In the order of a user's life, because later examples need what earlier ones made. */
@@ -65,7 +71,9 @@ export const documentationGuarantees: Guarantees = {
     assertEquals(operations.sort(), [...new Set(story)].sort());
   },
 
-  "The public port knows nothing of relays, and the internal one of nothing else": async ({ api }) => {
+  "The public port knows nothing of relays, and the internal one of nothing else": async (
+    { api },
+  ) => {
     const [open, internal] = [createCall(api.url), createCall(api.internalUrl)];
     const leases = "/internal/v1/leases?relay_id=r";
     assertEquals((await open("GET", leases, { key: api.relaySecret })).status, 404);
@@ -79,13 +87,17 @@ export const documentationGuarantees: Guarantees = {
     }
   },
 
-  "Every documented example works, and its answer has the documented shape": async ({ api, backend }) => {
+  "Every documented example works, and its answer has the documented shape": async (
+    { api, backend },
+  ) => {
     const { json: document } = await api.call("GET", "/openapi.json");
     const known: Record<string, string> = {};
     for (const entry of story) {
       const [method = "", path = ""] = entry.split(" ");
       const operation: DocumentedOperation = document.paths[path][method];
-      const [success = "", response] = Object.entries(operation.responses).find(([status]) => status < "300") ?? [];
+      const [success = "", response] = Object.entries(operation.responses).find(([status]) =>
+        status < "300"
+      ) ?? [];
       const mails = codeMails[entry];
       if (mails !== undefined) known.code = await codeTo(backend, addressOf(known, path), mails);
       const answer = await send(api, { method, path, operation, known });
@@ -99,36 +111,60 @@ export const documentationGuarantees: Guarantees = {
     }
   },
 
-  "/docs is a page that names every operation, loads its own files only and has nothing inline": async ({ api }) => {
-    const { status, headers, text } = await api.call("GET", "/docs");
-    assertEquals(status, 200);
-    assertMatch(headers.get("content-type") ?? "", /^text\/html/);
-    const policy = headers.get("content-security-policy") ?? "";
-    const own = ["script-src", "style-src", "img-src", "connect-src"].map((each) => `; ${each} 'self'`).join("");
-    assertStringIncludes(policy, `default-src 'none'${own}; `);
-    assert(!/unsafe|\*|https?:/.test(policy), policy);
-    for (const entry of story) assertStringIncludes(text, entry.split(" ")[1] ?? "");
-    const loaded = Array.from(text.matchAll(/(?:src|<link[^>]*href)="([^"]*)"/g), ([, path = ""]) => path);
-    assertEquals(loaded, ["/docs/icon.svg", "/docs/page.css", "/docs/page.js"]);
-    assert(!/https?:\/\/|<style|\sstyle=|\son\w+=|<script(?! src=)/.test(text));
-    for (const [path, type] of [["/docs/page.css", "text/css"], ["/docs/page.js", "text/javascript"]] as const) {
-      const asset = await api.call("GET", path);
-      assertEquals(asset.status, 200, path);
-      assertMatch(asset.headers.get("content-type") ?? "", new RegExp(`^${type}`));
-      assert(!/localStorage|sessionStorage|indexedDB|document\.cookie|https?:\/\//.test(asset.text), path);
-    }
-  },
+  "/docs is a page that names every operation, loads its own files only and has nothing inline":
+    async ({ api }) => {
+      const { status, headers, text } = await api.call("GET", "/docs");
+      assertEquals(status, 200);
+      assertMatch(headers.get("content-type") ?? "", /^text\/html/);
+      const policy = headers.get("content-security-policy") ?? "";
+      const own = ["script-src", "style-src", "img-src", "connect-src"].map((each) =>
+        `; ${each} 'self'`
+      ).join("");
+      assertStringIncludes(policy, `default-src 'none'${own}; `);
+      assert(!/unsafe|\*|https?:/.test(policy), policy);
+      for (const entry of story) assertStringIncludes(text, entry.split(" ")[1] ?? "");
+      const loaded = Array.from(
+        text.matchAll(/(?:src|<link[^>]*href)="([^"]*)"/g),
+        ([, path = ""]) => path,
+      );
+      assertEquals(loaded, ["/docs/icon.svg", "/docs/page.css", "/docs/page.js"]);
+      assert(!/https?:\/\/|<style|\sstyle=|\son\w+=|<script(?! src=)/.test(text));
+      for (
+        const [path, type] of [["/docs/page.css", "text/css"], [
+          "/docs/page.js",
+          "text/javascript",
+        ]] as const
+      ) {
+        const asset = await api.call("GET", path);
+        assertEquals(asset.status, 200, path);
+        assertMatch(asset.headers.get("content-type") ?? "", new RegExp(`^${type}`));
+        assert(
+          !/localStorage|sessionStorage|indexedDB|document\.cookie|https?:\/\//.test(asset.text),
+          path,
+        );
+      }
+    },
 
-  "/docs shows the constraints of fields, the meaning of errors, and samples that work": async ({ api }) => {
+  "/docs shows the constraints of fields, the meaning of errors, and samples that work": async (
+    { api },
+  ) => {
     const { text } = await api.call("GET", "/docs");
     const [, section = ""] = /<section id="post-v1-keys"(.*?)<\/section>/s.exec(text) ?? [];
     for (
-      const words of ["1 to 64 characters", "one of secret, publishable, guest", "key_limit_reached", "Revoke keys"]
+      const words of [
+        "1 to 64 characters",
+        "one of secret, publishable, guest",
+        "key_limit_reached",
+        "Revoke keys",
+      ]
     ) {
       assertStringIncludes(section, words);
     }
     const { apiKey } = await api.signUp();
-    const codes = Array.from(section.matchAll(/role="tabpanel"[^>]*>([^<]*)<\/pre>/g), ([, code = ""]) => plain(code));
+    const codes = Array.from(
+      section.matchAll(/role="tabpanel"[^>]*>([^<]*)<\/pre>/g),
+      ([, code = ""]) => plain(code),
+    );
     assertEquals(codes.length, 3);
     const [curl = "", typescript = "", python = ""] = codes;
     const env = { STATIC_API_URL: api.url, STATIC_API_KEY: apiKey };
@@ -138,32 +174,48 @@ export const documentationGuarantees: Guarantees = {
     assertStringIncludes(await runSample("python3", ["-c", python], env), "200 {");
   },
 
-  "/console/join, where links lead, has no code of its own, and tells nobody where its reader came from": async (
-    { api },
-  ) => {
-    const { status, headers, text } = await api.call("GET", "/console/join");
-    assertEquals(status, 200);
-    assertMatch(headers.get("content-type") ?? "", /^text\/html/);
-    assertStringIncludes(headers.get("content-security-policy") ?? "", "default-src 'none'; script-src 'self'");
-    assertEquals(headers.get("referrer-policy"), "no-referrer");
-    assertEquals(text, (await api.call("GET", "/console")).text);
-    assert(!/<script(?! type="module" src="\/console\/)|\son\w+=|https?:\/\//i.test(text));
-  },
+  "/console/join, where links lead, has no code of its own, and tells nobody where its reader came from":
+    async (
+      { api },
+    ) => {
+      const { status, headers, text } = await api.call("GET", "/console/join");
+      assertEquals(status, 200);
+      assertMatch(headers.get("content-type") ?? "", /^text\/html/);
+      assertStringIncludes(
+        headers.get("content-security-policy") ?? "",
+        "default-src 'none'; script-src 'self'",
+      );
+      assertEquals(headers.get("referrer-policy"), "no-referrer");
+      assertEquals(text, (await api.call("GET", "/console")).text);
+      assert(!/<script(?! type="module" src="\/console\/)|\son\w+=|https?:\/\//i.test(text));
+    },
 };
 
 /** Text of the page as a reader sees it. */
 function plain(html: string): string {
-  return html.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&");
+  return html.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll(
+    "&amp;",
+    "&",
+  );
 }
 
 /** A sample as a reader runs it. A program that is not installed leaves its sample untried. */
-async function runSample(command: string, args: readonly string[], env: Record<string, string>): Promise<string> {
+async function runSample(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string>,
+): Promise<string> {
   const program = command === "deno" ? Deno.execPath() : command;
   if (command !== "deno" && !installed(command).met) return '200 { "key":"sk_';
   return await runCommand(program, [...args], { env });
 }
 
-type Sending = { method: string; path: string; operation: DocumentedOperation; known: Record<string, string> };
+type Sending = {
+  method: string;
+  path: string;
+  operation: DocumentedOperation;
+  known: Record<string, string>;
+};
 
 /** Operations that need a code, and the how manieth message has it. */
 const codeMails: Readonly<Record<string, number>> = {
@@ -179,7 +231,10 @@ function addressOf(known: Record<string, string>, path: string): string {
 }
 
 /** The example as documented; ids, keys and codes in it are replaced by those of this run. */
-function send(api: TestApi, { method, path, operation, known }: Sending): ReturnType<TestApi["call"]> {
+function send(
+  api: TestApi,
+  { method, path, operation, known }: Sending,
+): ReturnType<TestApi["call"]> {
   const example = operation.requestBody?.content["application/json"]?.example;
   const text = example === undefined ? undefined : JSON.stringify(example)
     .replaceAll("agent@example.com", addressOf(known, path))
@@ -196,24 +251,36 @@ function send(api: TestApi, { method, path, operation, known }: Sending): Return
     ...(text === undefined ? {} : { raw: text }),
     headers: {
       ...(text === undefined ? {} : { "content-type": "application/json" }),
-      ...(path.startsWith("/v1/session") ? { cookie: known.cookie ?? "", "x-static-csrf": known.csrf ?? "" } : {}),
+      ...(path.startsWith("/v1/session")
+        ? { cookie: known.cookie ?? "", "x-static-csrf": known.csrf ?? "" }
+        : {}),
     },
   });
 }
 
 function remember(known: Record<string, string>, entry: string, { json, headers }: Answer): void {
-  if (entry === "post /v1/accounts") Object.assign(known, { account: json.id, apiKey: json.api_key });
+  if (entry === "post /v1/accounts") {
+    Object.assign(known, { account: json.id, apiKey: json.api_key });
+  }
   if (entry === "post /v1/keys") known.key = json.id;
   if (entry === "get /v1/account/sessions") known.session = json.sessions[0]?.id;
   if (entry === "post /v1/session") {
-    Object.assign(known, { csrf: json.csrf, cookie: headers.get("set-cookie")?.split(";")[0] ?? "" });
+    Object.assign(known, {
+      csrf: json.csrf,
+      cookie: headers.get("set-cookie")?.split(";")[0] ?? "",
+    });
   }
 }
 
 /** The schema with `#/components/schemas/X` replaced by X itself. */
-function inline(schema: unknown, document: { components: { schemas: Record<string, unknown> } }): object {
+function inline(
+  schema: unknown,
+  document: { components: { schemas: Record<string, unknown> } },
+): object {
   return JSON.parse(JSON.stringify(schema), (_, value) => {
-    const name = typeof value?.$ref === "string" ? value.$ref.slice("#/components/schemas/".length) : undefined;
+    const name = typeof value?.$ref === "string"
+      ? value.$ref.slice("#/components/schemas/".length)
+      : undefined;
     return name === undefined ? value : inline(document.components.schemas[name], document);
   });
 }

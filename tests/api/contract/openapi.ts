@@ -24,9 +24,15 @@ interface Schema {
 }
 
 interface Operation {
-  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly schema: Schema;
+  }[];
   readonly requestBody?: {
-    readonly content: Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
+    readonly content: Readonly<
+      Record<string, { readonly schema: Schema; readonly example?: unknown }>
+    >;
   };
   readonly responses: Readonly<
     Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>
@@ -38,7 +44,10 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
 }
 
-/** All kinds of callers: none, keys of each kind, a session with and without its header, invented credentials. */
+/**
+ * All kinds of callers: none, keys of each kind, a session with and without its header, invented
+ * credentials.
+ */
 type Credential = readonly [name: string, headers: Readonly<Record<string, string>>];
 
 async function credentialsOf(api: TestApi, user: SignedUp): Promise<Credential[]> {
@@ -47,7 +56,12 @@ async function credentialsOf(api: TestApi, user: SignedUp): Promise<Credential[]
     (await api.call("POST", "/v1/keys", { key: user.apiKey, body })).json.key;
   const channels = [{ pattern: "acme/ops/*", allow: ["send"] }];
   const expires_at = new Date(Date.now() + 3_600_000).toISOString();
-  const guest = { kind: "guest", channel_id: "AAAAAAAAAAAAAAAAAAAAAA", expires_at, message_limit: 5 };
+  const guest = {
+    kind: "guest",
+    channel_id: "AAAAAAAAAAAAAAAAAAAAAA",
+    expires_at,
+    message_limit: 5,
+  };
   const login = { email: user.email, password: user.password };
   const session = await api.call("POST", "/v1/session", { body: login });
   const cookie = session.headers.get("set-cookie")?.split(";")[0] ?? "";
@@ -100,7 +114,9 @@ function valueOf(random: Random, schema: Schema): unknown {
   if (random.below(12) === 0) return random.pick(kinds);
   if (schema.anyOf !== undefined) return valueOf(random, random.pick(schema.anyOf));
   if (schema.enum !== undefined) return random.pick(schema.enum);
-  const type = typeof schema.type === "string" ? schema.type : random.pick(schema.type ?? ["string"]);
+  const type = typeof schema.type === "string"
+    ? schema.type
+    : random.pick(schema.type ?? ["string"]);
   switch (type) {
     case "object": {
       const wanted = Object.entries(schema.properties ?? {}).filter(([name]) =>
@@ -124,11 +140,16 @@ function valueOf(random: Random, schema: Schema): unknown {
 }
 
 /** The body as bytes: JSON, or something that is none. */
-function bodyOf(random: Random, { requestBody }: Operation): { raw?: string; headers?: Record<string, string> } {
+function bodyOf(
+  random: Random,
+  { requestBody }: Operation,
+): { raw?: string; headers?: Record<string, string> } {
   const content = requestBody?.content["application/json"];
   if (content === undefined) return {};
   const headers = { "content-type": random.below(15) === 0 ? "text/plain" : "application/json" };
-  if (random.below(15) === 0) return { raw: random.pick(["{", "[]", "null", '"x"', "x".repeat(70_000)]), headers };
+  if (random.below(15) === 0) {
+    return { raw: random.pick(["{", "[]", "null", '"x"', "x".repeat(70_000)]), headers };
+  }
   return { raw: JSON.stringify(valueOf(random, content.schema)), headers };
 }
 
@@ -138,24 +159,32 @@ function pathOf(random: Random, path: string, { parameters = [] }: Operation): s
     () => encodeURIComponent(random.pick([crypto.randomUUID(), "x", "..x", "%00", "a/b"])),
   );
   const query = parameters.filter((each) => each.in === "query" && random.below(2) === 0)
-    .map(({ name, schema }) => `${name}=${encodeURIComponent(text(random, schema).toWellFormed())}`);
+    .map(({ name, schema }) =>
+      `${name}=${encodeURIComponent(text(random, schema).toWellFormed())}`
+    );
   return query.length === 0 ? filled : `${filled}?${query.join("&")}`;
 }
 
 /** Resolves `#/components/schemas/X`, so that a schema stands on its own. */
 function inline(schema: unknown, document: Document): object {
   return JSON.parse(JSON.stringify(schema), (_, value) => {
-    const name = typeof value?.$ref === "string" ? value.$ref.slice("#/components/schemas/".length) : undefined;
+    const name = typeof value?.$ref === "string"
+      ? value.$ref.slice("#/components/schemas/".length)
+      : undefined;
     return name === undefined ? value : inline(document.components.schemas[name], document);
   });
 }
 
-/** By their schemas' text: making one takes longer than the request does, and most answers of most operations have the same. */
+/**
+ * By their schemas' text: making one takes longer than the request does, and most answers of most
+ * operations have the same.
+ */
 const validators = new Map<string, z.ZodType>();
 
 function validatorOf(schema: object): z.ZodType {
   const text = JSON.stringify(schema);
-  const made = validators.get(text) ?? z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
+  const made = validators.get(text) ??
+    z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
   validators.set(text, made);
   return made;
 }
@@ -171,7 +200,9 @@ function objection({ status, json, text }: Answer, { responses }: Operation): st
 }
 
 export const openApiGuarantees: Guarantees = {
-  "Requests made from the OpenAPI document get no answer that it does not allow": async ({ api }) => {
+  "Requests made from the OpenAPI document get no answer that it does not allow": async (
+    { api },
+  ) => {
     const random = createRandom(seedFromEnvironment());
     let count = 0;
     const statuses = new Map<number, number>();
@@ -181,24 +212,34 @@ export const openApiGuarantees: Guarantees = {
       for (const [method, described] of Object.entries(methods)) {
         const operation: Operation = JSON.parse(JSON.stringify(inline(described, document)));
         // Some operations end what others need, so each that changes something has its own.
-        const credentials = method === "get" ? readers : await credentialsOf(api, await api.signUp());
+        const credentials = method === "get"
+          ? readers
+          : await credentialsOf(api, await api.signUp());
         for (const [name, headers] of credentials) {
           for (let round = 0; round < rounds; round++) {
             const body = bodyOf(random, operation);
             const request = { ...body, headers: { ...headers, ...body.headers } };
-            const answer = await api.call(method.toUpperCase(), pathOf(random, path, operation), request);
+            const answer = await api.call(
+              method.toUpperCase(),
+              pathOf(random, path, operation),
+              request,
+            );
             count++;
             statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
             const problem = objection(answer, operation);
             assert(
               problem === undefined,
-              `seed ${random.seed}: ${method} ${path} as ${name} with ${body.raw?.slice(0, 300)}: ${problem}`,
+              `seed ${random.seed}: ${method} ${path} as ${name} with ${
+                body.raw?.slice(0, 300)
+              }: ${problem}`,
             );
           }
         }
       }
     }
-    const told = [...statuses].sort(([a], [b]) => a - b).map(([status, times]) => `${times} × ${status}`).join(", ");
+    const told = [...statuses].sort(([a], [b]) => a - b).map(([status, times]) =>
+      `${times} × ${status}`
+    ).join(", ");
     console.log(`${count} requests: ${told}`);
     tried(`${count} requests made from the OpenAPI document`);
     const isOften = (status: number): boolean => (statuses.get(status) ?? 0) > count / 20;

@@ -8,7 +8,16 @@ const jsonType = { "content-type": "application/json" };
 export const requestGuarantees: Guarantees = {
   "Malformed JSON, invalid UTF-8 and non-objects are 400 invalid_request": async ({ api }) => {
     const { apiKey } = await api.signUp();
-    for (const raw of ["{", '{"name":"x"', "\u0000", "nul", '{"name":"x"} x', new Uint8Array([0x22, 0xff, 0x22])]) {
+    for (
+      const raw of [
+        "{",
+        '{"name":"x"',
+        "\u0000",
+        "nul",
+        '{"name":"x"} x',
+        new Uint8Array([0x22, 0xff, 0x22]),
+      ]
+    ) {
       assertRefused(
         await api.call("POST", "/v1/keys", { key: apiKey, raw, headers: jsonType }),
         400,
@@ -16,7 +25,11 @@ export const requestGuarantees: Guarantees = {
       );
     }
     for (const body of [[], "x", 1, true, null]) {
-      assertRefused(await api.call("POST", "/v1/keys", { key: apiKey, body }), 400, "invalid_request");
+      assertRefused(
+        await api.call("POST", "/v1/keys", { key: apiKey, body }),
+        400,
+        "invalid_request",
+      );
     }
   },
 
@@ -34,12 +47,16 @@ export const requestGuarantees: Guarantees = {
       [{ email: "a@b.co", password: `${secret}\ud800` }, ["password"]],
       [{ email: "a@b.co", password: "x".repeat(5000) }, ["password"]],
       [{ email: "a@b.co", password: secret, plan: "enterprise" }, ["plan"]],
-      [JSON.parse('{"email":"a@b.co","password":"pass-canary","__proto__":{"a":1}}'), ["__proto__"]],
+      [JSON.parse('{"email":"a@b.co","password":"pass-canary","__proto__":{"a":1}}'), [
+        "__proto__",
+      ]],
     ];
     for (const [body, fields] of bad) {
       const answer = await api.call("POST", "/v1/accounts", { body });
       assertRefused(answer, 400, "invalid_request");
-      assertEquals([...new Set(answer.json.details.map(({ field }: { field: string }) => field))], [...fields]);
+      assertEquals([...new Set(answer.json.details.map(({ field }: { field: string }) => field))], [
+        ...fields,
+      ]);
       assert(!answer.text.includes(secret), answer.text);
     }
   },
@@ -52,17 +69,31 @@ export const requestGuarantees: Guarantees = {
     assertEquals((await send(padded(64 * 1024))).status, 200);
     assertRefused(await send(padded(64 * 1024 + 1)), 413, "payload_too_large");
     const chunks = (count: number): ReadableStream<Uint8Array> =>
-      ReadableStream.from(Array.from({ length: count }, () => new TextEncoder().encode(" ".repeat(8192))));
+      ReadableStream.from(
+        Array.from({ length: count }, () => new TextEncoder().encode(" ".repeat(8192))),
+      );
     assertRefused(await send(chunks(9)), 413, "payload_too_large");
-    assertRefused(await api.call("POST", "/v1/tokens", { key: apiKey, raw: padded(70_000) }), 413, "payload_too_large");
+    assertRefused(
+      await api.call("POST", "/v1/tokens", { key: apiKey, raw: padded(70_000) }),
+      413,
+      "payload_too_large",
+    );
   },
 
   "A body that is not JSON by its type is 415": async ({ api }) => {
     const body = JSON.stringify({ email: "a@b.co", password: "1234567 apples" });
     for (
-      const type of ["text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "json"]
+      const type of [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "application/json; charset=latin1",
+        "json",
+      ]
     ) {
-      const answer = await api.call("POST", "/v1/accounts", { raw: body, headers: { "content-type": type } });
+      const answer = await api.call("POST", "/v1/accounts", {
+        raw: body,
+        headers: { "content-type": type },
+      });
       assertRefused(answer, 415, "unsupported_media_type");
     }
     const email = `${crypto.randomUUID()}@example.com`;
@@ -73,7 +104,9 @@ export const requestGuarantees: Guarantees = {
     assertEquals(charset.status, 201);
   },
 
-  "A wrong method is 405 with the methods that the path knows; an unknown path is 404": async ({ api }) => {
+  "A wrong method is 405 with the methods that the path knows; an unknown path is 404": async (
+    { api },
+  ) => {
     for (
       const [method, path, allow] of [
         ["PUT", "/v1/keys", "GET, HEAD, POST"],
@@ -91,36 +124,66 @@ export const requestGuarantees: Guarantees = {
       assertEquals(answer.headers.get("allow"), allow);
     }
     for (
-      const path of ["/v1", "/v1/keys/", "/v2/keys", "/v1/nothing", "/.well-known/", "/metrics", "/v1/keys/%ff"]
+      const path of [
+        "/v1",
+        "/v1/keys/",
+        "/v2/keys",
+        "/v1/nothing",
+        "/.well-known/",
+        "/metrics",
+        "/v1/keys/%ff",
+      ]
     ) {
       const answer = await api.call("GET", path);
       assert(answer.status === 404 || answer.status === 405, `${path}: ${answer.status}`);
-      assertRefused(answer, answer.status, answer.status === 404 ? "not_found" : "method_not_allowed");
+      assertRefused(
+        answer,
+        answer.status,
+        answer.status === 404 ? "not_found" : "method_not_allowed",
+      );
     }
   },
 
-  "Every answer has its own request id, no caching and no sniffing; a sent x-request-id is not believed": async (
-    { api },
-  ) => {
-    const headers = { "x-request-id": "chosen-by-the-client" };
-    const answers = [await api.call("GET", "/health", { headers }), await api.call("GET", "/nowhere", { headers })];
-    for (const { headers } of answers) {
-      assertMatch(headers.get("x-request-id") ?? "", uuid);
-      assertEquals(headers.get("x-content-type-options"), "nosniff");
-      assertEquals(headers.get("cache-control"), "no-store");
-    }
-    assertNotEquals(answers[0]?.headers.get("x-request-id"), answers[1]?.headers.get("x-request-id"));
-  },
+  "Every answer has its own request id, no caching and no sniffing; a sent x-request-id is not believed":
+    async (
+      { api },
+    ) => {
+      const headers = { "x-request-id": "chosen-by-the-client" };
+      const answers = [
+        await api.call("GET", "/health", { headers }),
+        await api.call("GET", "/nowhere", { headers }),
+      ];
+      for (const { headers } of answers) {
+        assertMatch(headers.get("x-request-id") ?? "", uuid);
+        assertEquals(headers.get("x-content-type-options"), "nosniff");
+        assertEquals(headers.get("cache-control"), "no-store");
+      }
+      assertNotEquals(
+        answers[0]?.headers.get("x-request-id"),
+        answers[1]?.headers.get("x-request-id"),
+      );
+    },
 
-  "The request id of an answer is in its log line, with route and status and without the path": async ({ api }) => {
-    const { apiKey, id } = await api.signUp();
-    const answer = await api.call("DELETE", "/v1/keys/secret-in-the-path?secret=in-the-query", { key: apiKey });
-    const line = api.logs.map((line) => JSON.parse(line))
-      .find((line) => line.request_id === answer.headers.get("x-request-id"));
-    assertEquals([line.route, line.method, line.status, line.code], ["/v1/keys/{id}", "DELETE", 404, "not_found"]);
-    assertEquals(line.account_id, id);
-    assert(!api.logs.join("\n").includes("secret-in-the-path") && !api.logs.join("\n").includes("in-the-query"));
-  },
+  "The request id of an answer is in its log line, with route and status and without the path":
+    async ({ api }) => {
+      const { apiKey, id } = await api.signUp();
+      const answer = await api.call("DELETE", "/v1/keys/secret-in-the-path?secret=in-the-query", {
+        key: apiKey,
+      });
+      const line = api.logs.map((line) => JSON.parse(line))
+        .find((line) => line.request_id === answer.headers.get("x-request-id"));
+      assertEquals([line.route, line.method, line.status, line.code], [
+        "/v1/keys/{id}",
+        "DELETE",
+        404,
+        "not_found",
+      ]);
+      assertEquals(line.account_id, id);
+      assert(
+        !api.logs.join("\n").includes("secret-in-the-path") &&
+          !api.logs.join("\n").includes("in-the-query"),
+      );
+    },
 
   "RateLimit headers say what is left": async ({ api }) => {
     const { apiKey } = await api.signUp();
@@ -129,12 +192,21 @@ export const requestGuarantees: Guarantees = {
     assertMatch(headers.get("ratelimit-policy") ?? "", /^"account";q=100000;w=60$/);
   },
 
-  "CORS: a loopback page may call in development and read what it needs; others may not": async ({ api }) => {
+  "CORS: a loopback page may call in development and read what it needs; others may not": async (
+    { api },
+  ) => {
     const origin = "http://localhost:5173";
     const preflight = await api.call("OPTIONS", "/v1/tokens", {
-      headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "authorization" },
+      headers: {
+        origin,
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization",
+      },
     });
-    assertEquals([preflight.status, preflight.headers.get("access-control-allow-origin")], [204, origin]);
+    assertEquals([preflight.status, preflight.headers.get("access-control-allow-origin")], [
+      204,
+      origin,
+    ]);
     assertMatch(preflight.headers.get("access-control-allow-headers") ?? "", /authorization/);
     assertMatch(preflight.headers.get("access-control-allow-methods") ?? "", /POST.*DELETE/);
     const refused = await api.call("POST", "/v1/tokens", { headers: { origin } });
@@ -145,7 +217,12 @@ export const requestGuarantees: Guarantees = {
     }
     assertEquals(refused.headers.get("vary"), "Origin");
     for (
-      const other of ["https://evil.example", "http://localhost.evil.example", "null", "http://127.0.0.1.evil.example"]
+      const other of [
+        "https://evil.example",
+        "http://localhost.evil.example",
+        "null",
+        "http://127.0.0.1.evil.example",
+      ]
     ) {
       const answer = await api.call("OPTIONS", "/v1/tokens", {
         headers: { origin: other, "access-control-request-method": "POST" },
@@ -154,7 +231,9 @@ export const requestGuarantees: Guarantees = {
     }
   },
 
-  "Three hundred random requests get a typed refusal or a success, never a failure of ours": async ({ api }) => {
+  "Three hundred random requests get a typed refusal or a success, never a failure of ours": async (
+    { api },
+  ) => {
     const random = createRandom(seedFromEnvironment());
     const { apiKey, id, keyId } = await api.signUp();
     const words = [
@@ -180,11 +259,17 @@ export const requestGuarantees: Guarantees = {
         () => String.fromCharCode(random.below(65536), random.below(65536)),
         () => depth > 3 ? 0 : Array.from({ length: random.below(4) }, () => value(depth + 1)),
         () =>
-          depth > 3
-            ? 0
-            : Object.fromEntries(words.filter(() => random.chance(0.4)).map((word) => [word, value(depth + 1)])),
+          depth > 3 ? 0 : Object.fromEntries(
+            words.filter(() => random.chance(0.4)).map((word) => [word, value(depth + 1)]),
+          ),
       ])();
-    const paths = ["/v1/accounts", "/v1/accounts/keys", `/v1/accounts/${id}/keys`, "/v1/keys", `/v1/keys/${keyId}x`];
+    const paths = [
+      "/v1/accounts",
+      "/v1/accounts/keys",
+      `/v1/accounts/${id}/keys`,
+      "/v1/keys",
+      `/v1/keys/${keyId}x`,
+    ];
     paths.push(
       "/v1/tokens",
       "/v1/usage",
@@ -195,11 +280,17 @@ export const requestGuarantees: Guarantees = {
     for (let i = 0; i < 300; i++) {
       const [method, path] = [random.pick(["POST", "POST", "GET", "DELETE"]), random.pick(paths)];
       const key = random.pick([apiKey, api.relaySecret]);
-      const body = method === "POST" ? { body: random.chance(0.7) ? { ...Object(value(0)) } : value(0) } : {};
+      const body = method === "POST"
+        ? { body: random.chance(0.7) ? { ...Object(value(0)) } : value(0) }
+        : {};
       const answer = await api.call(method, path, { key, ...body });
-      const what = `seed ${random.seed}: ${method} ${path} ${JSON.stringify(body)} → ${answer.status} ${answer.text}`;
+      const what = `seed ${random.seed}: ${method} ${path} ${
+        JSON.stringify(body)
+      } → ${answer.status} ${answer.text}`;
       assert(answer.status < 500, what);
-      if (answer.status >= 400) assertEquals(answer.json.request_id, answer.headers.get("x-request-id"), what);
+      if (answer.status >= 400) {
+        assertEquals(answer.json.request_id, answer.headers.get("x-request-id"), what);
+      }
     }
   },
 
@@ -216,8 +307,14 @@ export const requestGuarantees: Guarantees = {
     const metrics = await fetch(`${api.adminUrl}/metrics`);
     const text = await metrics.text();
     assertEquals(metrics.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
-    assertMatch(text, /static_api_requests_total\{route="\/health",method="GET",status="200"\} \d+/);
-    assertMatch(text, /static_api_request_duration_seconds_bucket\{route="\/health",method="GET",le="\+Inf"\} \d+/);
+    assertMatch(
+      text,
+      /static_api_requests_total\{route="\/health",method="GET",status="200"\} \d+/,
+    );
+    assertMatch(
+      text,
+      /static_api_request_duration_seconds_bucket\{route="\/health",method="GET",le="\+Inf"\} \d+/,
+    );
     assertMatch(text, /static_api_hash_queue 0/);
     const stray = await fetch(`${api.adminUrl}/v1/keys`);
     assertEquals(stray.status, 404);

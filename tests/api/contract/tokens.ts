@@ -4,7 +4,11 @@ import { createLocalJWKSet, jwtVerify } from "jose";
 import { encodeApiKey } from "../../../proto/mod.ts";
 import { assertFields, assertRefused, type Guarantees } from "./contract.ts";
 
-const unknownKey = encodeApiKey({ environment: "live", lookup: "00000000", secret: "0".repeat(32) });
+const unknownKey = encodeApiKey({
+  environment: "live",
+  lookup: "00000000",
+  secret: "0".repeat(32),
+});
 const protectedOperations = [
   ["POST", "/v1/tokens"],
   ["GET", "/v1/keys"],
@@ -14,7 +18,9 @@ const protectedOperations = [
 ] as const;
 
 export const tokenGuarantees: Guarantees = {
-  "A token verifies with the published keys and has exactly the five claims for one hour": async ({ api }) => {
+  "A token verifies with the published keys and has exactly the five claims for one hour": async (
+    { api },
+  ) => {
     const { id, apiKey } = await api.signUp();
     const { status, json } = await api.call("POST", "/v1/tokens", { key: apiKey });
     assertEquals(status, 200);
@@ -42,7 +48,10 @@ export const tokenGuarantees: Guarantees = {
   "A body that POST /v1/tokens does not need is ignored": async ({ api }) => {
     const { apiKey } = await api.signUp();
     assertEquals((await api.call("POST", "/v1/tokens", { key: apiKey, body: {} })).status, 200);
-    assertEquals((await api.call("POST", "/v1/tokens", { key: apiKey, raw: "not json" })).status, 200);
+    assertEquals(
+      (await api.call("POST", "/v1/tokens", { key: apiKey, raw: "not json" })).status,
+      200,
+    );
   },
 
   "Every protected operation needs a key: without one 401 auth_failed, with an unknown one 401 auth_key_invalid":
@@ -57,9 +66,21 @@ export const tokenGuarantees: Guarantees = {
 
   "A malformed Authorization header is 401 auth_failed": async ({ api }) => {
     for (
-      const authorization of ["", "Bearer", "Bearer ", "Basic YTpi", unknownKey, `Bearer ${unknownKey} x`, "Bearer a b"]
+      const authorization of [
+        "",
+        "Bearer",
+        "Bearer ",
+        "Basic YTpi",
+        unknownKey,
+        `Bearer ${unknownKey} x`,
+        "Bearer a b",
+      ]
     ) {
-      assertRefused(await api.call("POST", "/v1/tokens", { headers: { authorization } }), 401, "auth_failed");
+      assertRefused(
+        await api.call("POST", "/v1/tokens", { headers: { authorization } }),
+        401,
+        "auth_failed",
+      );
     }
   },
 
@@ -72,37 +93,64 @@ export const tokenGuarantees: Guarantees = {
   "A key with a wrong checksum, secret or form is 401 auth_key_invalid": async ({ api }) => {
     const { apiKey } = await api.signUp();
     const wrongChecksum = apiKey.slice(0, -1) + (apiKey.endsWith("0") ? "1" : "0");
-    const wrongSecret = encodeApiKey({ environment: "live", lookup: apiKey.slice(8, 16), secret: "0".repeat(32) });
-    for (const key of [wrongChecksum, wrongSecret, apiKey.slice(0, -1), `${apiKey}0`, "x", "x".repeat(5000)]) {
+    const wrongSecret = encodeApiKey({
+      environment: "live",
+      lookup: apiKey.slice(8, 16),
+      secret: "0".repeat(32),
+    });
+    for (
+      const key of [
+        wrongChecksum,
+        wrongSecret,
+        apiKey.slice(0, -1),
+        `${apiKey}0`,
+        "x",
+        "x".repeat(5000),
+      ]
+    ) {
       assertRefused(await api.call("POST", "/v1/tokens", { key }), 401, "auth_key_invalid");
     }
   },
 
-  "A key of the other environment is refused with the environment that was expected": async ({ api }) => {
+  "A key of the other environment is refused with the environment that was expected": async (
+    { api },
+  ) => {
     const key = encodeApiKey({ environment: "test", lookup: "00000000", secret: "0".repeat(32) });
     const answer = await api.call("POST", "/v1/tokens", { key });
     assertRefused(answer, 401, "auth_key_invalid");
     assertStringIncludes(answer.json.error, "sk_live_");
   },
 
-  "A token is no API key: our own, a foreign one and one with alg none are 401 auth_key_invalid": async ({ api }) => {
-    const { apiKey } = await api.signUp();
-    const { json: { token } } = await api.call("POST", "/v1/tokens", { key: apiKey });
-    const [, payload] = token.split(".");
-    const none = `${btoa('{"alg":"none","typ":"JWT"}').replaceAll("=", "")}.${payload}.`;
-    const foreign = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dyt0CoTl4WoVjAHI9Q_CwSKhl6d_9rhM3NrXuJttkao";
-    for (const key of [token, none, foreign]) {
-      const answer = await api.call("POST", "/v1/tokens", { key });
-      assertRefused(answer, 401, "auth_key_invalid");
-      assertStringIncludes(answer.json.error, "token");
-    }
-  },
+  "A token is no API key: our own, a foreign one and one with alg none are 401 auth_key_invalid":
+    async ({ api }) => {
+      const { apiKey } = await api.signUp();
+      const { json: { token } } = await api.call("POST", "/v1/tokens", { key: apiKey });
+      const [, payload] = token.split(".");
+      const none = `${btoa('{"alg":"none","typ":"JWT"}').replaceAll("=", "")}.${payload}.`;
+      const foreign =
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dyt0CoTl4WoVjAHI9Q_CwSKhl6d_9rhM3NrXuJttkao";
+      for (const key of [token, none, foreign]) {
+        const answer = await api.call("POST", "/v1/tokens", { key });
+        assertRefused(answer, 401, "auth_key_invalid");
+        assertStringIncludes(answer.json.error, "token");
+      }
+    },
 
-  "The relay's secret opens no account's operations, and an API key no internal one": async ({ api }) => {
+  "The relay's secret opens no account's operations, and an API key no internal one": async (
+    { api },
+  ) => {
     const { apiKey } = await api.signUp();
-    assertRefused(await api.call("GET", "/v1/keys", { key: api.relaySecret }), 401, "auth_key_invalid");
+    assertRefused(
+      await api.call("GET", "/v1/keys", { key: api.relaySecret }),
+      401,
+      "auth_key_invalid",
+    );
     for (const key of [apiKey, `${api.relaySecret}x`, api.relaySecret.slice(1)]) {
-      assertRefused(await api.call("GET", "/internal/v1/leases?relay_id=r", { key }), 401, "auth_failed");
+      assertRefused(
+        await api.call("GET", "/internal/v1/leases?relay_id=r", { key }),
+        401,
+        "auth_failed",
+      );
     }
     assertRefused(await api.call("GET", "/internal/v1/leases?relay_id=r"), 401, "auth_failed");
   },

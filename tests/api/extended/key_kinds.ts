@@ -2,14 +2,25 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { createLocalJWKSet, errors, jwtVerify } from "jose";
 import { type Answer, relaySecret, type TestApi } from "../../support/api/harness.ts";
-import { assertFields, assertRefused, atLast, fullKey, type Guarantees } from "../contract/contract.ts";
+import {
+  assertFields,
+  assertRefused,
+  atLast,
+  fullKey,
+  type Guarantees,
+} from "../contract/contract.ts";
 
 const hourMs = 3_600_000;
 const channelId = "AAAAAAAAAAAAAAAAAAAAAA";
 const narrow = { pattern: "acme/ops/*", allow: ["send", "receive"] };
 
 const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString();
-const guest = (): object => ({ kind: "guest", channel_id: channelId, expires_at: inMs(hourMs), message_limit: 5 });
+const guest = (): object => ({
+  kind: "guest",
+  channel_id: channelId,
+  expires_at: inMs(hourMs),
+  message_limit: 5,
+});
 
 /** Every operation that a key may be used for, and the scope it needs. */
 const operations: readonly (readonly [method: string, path: string, scope: string])[] = [
@@ -52,13 +63,18 @@ async function documentedForKeys(api: TestApi): Promise<string[]> {
       security,
     }))
   );
-  return all.filter(({ security }) => security.some((one) => "api_key" in one)).map(({ name }) => name).sort();
+  return all.filter(({ security }) => security.some((one) => "api_key" in one)).map(({ name }) =>
+    name
+  ).sort();
 }
 
 export const keyKindGuarantees: Guarantees = {
   "A key with scopes may do exactly what they say: operation by scope": async ({ api }) => {
     const { apiKey } = await api.signUp();
-    assertEquals(await documentedForKeys(api), operations.map(([method, path]) => `${method} ${path}`).sort());
+    assertEquals(
+      await documentedForKeys(api),
+      operations.map(([method, path]) => `${method} ${path}`).sort(),
+    );
     const use = (method: string, path: string, key: string): Promise<Answer> =>
       api.call(method, path.replace("{id}", crypto.randomUUID()), { key });
     for (const scope of scopes) {
@@ -66,7 +82,10 @@ export const keyKindGuarantees: Guarantees = {
       for (const [method, path, needed] of operations) {
         const answer = await use(method, path, json.key);
         if (scope === needed) {
-          assert(answer.status !== 403 || answer.json.error.includes("more than itself"), answer.text);
+          assert(
+            answer.status !== 403 || answer.json.error.includes("more than itself"),
+            answer.text,
+          );
         } else assertRefused(answer, 403, "not_allowed");
       }
     }
@@ -82,11 +101,16 @@ export const keyKindGuarantees: Guarantees = {
 
   "A relay from before scopes refuses tokens that have them": async ({ api }) => {
     const { apiKey } = await api.signUp();
-    const narrowed = (await make(api, apiKey, { kind: "publishable", channels: [narrow] })).json.key;
+    const narrowed =
+      (await make(api, apiKey, { kind: "publishable", channels: [narrow] })).json.key;
     const keys = createLocalJWKSet((await api.call("GET", "/.well-known/jwks.json")).json);
-    const tokenOf = async (key: string): Promise<string> => (await api.call("POST", "/v1/tokens", { key })).json.token;
+    const tokenOf = async (key: string): Promise<string> =>
+      (await api.call("POST", "/v1/tokens", { key })).json.token;
     await jwtVerify(await tokenOf(apiKey), keys);
-    await assertRejects(async () => jwtVerify(await tokenOf(narrowed), keys), errors.JOSENotSupported);
+    await assertRejects(
+      async () => jwtVerify(await tokenOf(narrowed), keys),
+      errors.JOSENotSupported,
+    );
     await jwtVerify(await tokenOf(narrowed), keys, { crit: { static: true } });
   },
 
@@ -113,38 +137,47 @@ export const keyKindGuarantees: Guarantees = {
     }
   },
 
-  "A publishable key has a limit of messages, given or not; other keys have the one that they are given": async (
-    { api },
-  ) => {
-    const { apiKey } = await api.signUp();
-    const publishable = { kind: "publishable", channels: [narrow] };
-    for (
-      const [body, limit] of [
-        [publishable, 1_000],
-        [{ ...publishable, message_limit: 7 }, 7],
-        [{ ...publishable, message_limit: 50_000 }, 50_000],
-        [{ channels: [narrow] }, undefined],
-      ] as const
-    ) {
-      const { json } = await make(api, apiKey, body);
-      assertEquals(json.message_limit, limit);
-      const { json: { keys } } = await api.call("GET", "/v1/keys", { key: apiKey });
-      assertEquals(keys.find(({ id }: { id: string }) => id === json.id).message_limit, limit);
-    }
-  },
+  "A publishable key has a limit of messages, given or not; other keys have the one that they are given":
+    async (
+      { api },
+    ) => {
+      const { apiKey } = await api.signUp();
+      const publishable = { kind: "publishable", channels: [narrow] };
+      for (
+        const [body, limit] of [
+          [publishable, 1_000],
+          [{ ...publishable, message_limit: 7 }, 7],
+          [{ ...publishable, message_limit: 50_000 }, 50_000],
+          [{ channels: [narrow] }, undefined],
+        ] as const
+      ) {
+        const { json } = await make(api, apiKey, body);
+        assertEquals(json.message_limit, limit);
+        const { json: { keys } } = await api.call("GET", "/v1/keys", { key: apiKey });
+        assertEquals(keys.find(({ id }: { id: string }) => id === json.id).message_limit, limit);
+      }
+    },
 
   "A token with as many scopes as there may be stays within 4 KiB": async ({ api }) => {
     const { apiKey } = await api.signUp();
     const allow = ["send", "receive", "create", "invite"];
     const channels = (pattern: string): object[] =>
-      Array.from({ length: 32 }, (_, index) => ({ pattern: pattern.replace("0", String(index)), allow }));
+      Array.from(
+        { length: 32 },
+        (_, index) => ({ pattern: pattern.replace("0", String(index)), allow }),
+      );
     assertRefused(
-      await make(api, apiKey, { kind: "publishable", channels: channels(`${"a".repeat(60)}0/${"b".repeat(60)}/*`) }),
+      await make(api, apiKey, {
+        kind: "publishable",
+        channels: channels(`${"a".repeat(60)}0/${"b".repeat(60)}/*`),
+      }),
       400,
       "invalid_request",
     );
     for (let length = 40; length > 0; length -= 4) {
-      const { status, json } = await make(api, apiKey, { channels: channels(`${"a".repeat(length)}0/ops/*`) });
+      const { status, json } = await make(api, apiKey, {
+        channels: channels(`${"a".repeat(length)}0/ops/*`),
+      });
       if (status === 400) continue;
       const { json: { token } } = await api.call("POST", "/v1/tokens", { key: json.key });
       assert(token.length <= 4096, `${token.length}`);
@@ -154,13 +187,19 @@ export const keyKindGuarantees: Guarantees = {
     throw new Error("no 32 channels were accepted");
   },
 
-  "An expired key stops at once, is not listed, and leaves its place; its tokens live on": async ({ api }) => {
+  "An expired key stops at once, is not listed, and leaves its place; its tokens live on": async (
+    { api },
+  ) => {
     const { apiKey } = await api.signUp();
     const { json } = await make(api, apiKey, { name: "short", expires_at: inMs(hourMs) });
     assertEquals((await api.call("POST", "/v1/tokens", { key: json.key })).status, 200);
     api.clock.aheadMs += 2 * hourMs;
     try {
-      assertRefused(await api.call("POST", "/v1/tokens", { key: json.key }), 401, "auth_key_invalid");
+      assertRefused(
+        await api.call("POST", "/v1/tokens", { key: json.key }),
+        401,
+        "auth_key_invalid",
+      );
       const { json: { keys } } = await api.call("GET", "/v1/keys", { key: apiKey });
       assertEquals(keys.map(({ name }: { name: string }) => name), ["default"]);
     } finally {
@@ -168,29 +207,41 @@ export const keyKindGuarantees: Guarantees = {
     }
   },
 
-  "Rotation: both keys work until the overlap ends, then only the successor, with the same powers": async ({ api }) => {
-    const { apiKey } = await api.signUp();
-    const old = (await make(api, apiKey, { name: "ci", channels: [narrow], message_limit: 9 })).json;
-    const answer = await api.call("POST", `/v1/keys/${old.id}/rotate`, { key: apiKey, body: { overlap_seconds: 60 } });
-    assertEquals(answer.status, 200, answer.text);
-    const { id, key, replaces, ...same } = answer.json;
-    assertEquals(replaces.id, old.id);
-    assertEquals([same.name, same.scopes, same.channels, same.message_limit], ["ci", ["tokens"], [narrow], 9]);
-    assert(id !== old.id && key !== old.key);
-    // Counted together, so that a rotation is no way around a limit.
-    assertEquals((await claimsOf(api, key)).static, (await claimsOf(api, old.key)).static);
-    api.clock.aheadMs += 61_000;
-    try {
-      assertRefused(await api.call("POST", "/v1/tokens", { key: old.key }), 401, "auth_key_invalid");
-      assertEquals((await api.call("POST", "/v1/tokens", { key })).status, 200);
-    } finally {
-      api.clock.aheadMs -= 61_000;
-    }
-  },
+  "Rotation: both keys work until the overlap ends, then only the successor, with the same powers":
+    async ({ api }) => {
+      const { apiKey } = await api.signUp();
+      const old =
+        (await make(api, apiKey, { name: "ci", channels: [narrow], message_limit: 9 })).json;
+      const answer = await api.call("POST", `/v1/keys/${old.id}/rotate`, {
+        key: apiKey,
+        body: { overlap_seconds: 60 },
+      });
+      assertEquals(answer.status, 200, answer.text);
+      const { id, key, replaces, ...same } = answer.json;
+      assertEquals(replaces.id, old.id);
+      assertEquals([same.name, same.scopes, same.channels, same.message_limit], ["ci", ["tokens"], [
+        narrow,
+      ], 9]);
+      assert(id !== old.id && key !== old.key);
+      // Counted together, so that a rotation is no way around a limit.
+      assertEquals((await claimsOf(api, key)).static, (await claimsOf(api, old.key)).static);
+      api.clock.aheadMs += 61_000;
+      try {
+        assertRefused(
+          await api.call("POST", "/v1/tokens", { key: old.key }),
+          401,
+          "auth_key_invalid",
+        );
+        assertEquals((await api.call("POST", "/v1/tokens", { key })).status, 200);
+      } finally {
+        api.clock.aheadMs -= 61_000;
+      }
+    },
 
   "Other tenants' keys cannot be rotated, and a revoked one neither": async ({ api }) => {
     const [mine, theirs] = [await api.signUp(), await api.signUp()];
-    const rotate = (id: string): Promise<Answer> => api.call("POST", `/v1/keys/${id}/rotate`, { key: mine.apiKey });
+    const rotate = (id: string): Promise<Answer> =>
+      api.call("POST", `/v1/keys/${id}/rotate`, { key: mine.apiKey });
     assertRefused(await rotate(theirs.keyId), 404, "not_found", "Not found");
     assertRefused(await rotate("x"), 404, "not_found", "Not found");
     const { json } = await make(api, mine.apiKey, {});
@@ -200,7 +251,8 @@ export const keyKindGuarantees: Guarantees = {
 
   "No key makes or rotates one that may do more than itself": async ({ api }) => {
     const { apiKey, keyId } = await api.signUp();
-    const maker = (await make(api, apiKey, { scopes: ["tokens", "keys:write"], channels: [narrow] })).json.key;
+    const maker =
+      (await make(api, apiKey, { scopes: ["tokens", "keys:write"], channels: [narrow] })).json.key;
     for (
       const wanted of [{}, guest(), { scopes: ["tokens"] }, { scopes: ["account"] }, {
         channels: [{ ...narrow, pattern: "*" }],
@@ -208,11 +260,19 @@ export const keyKindGuarantees: Guarantees = {
     ) {
       assertRefused(await make(api, maker, wanted), 403, "not_allowed");
     }
-    assertRefused(await api.call("POST", `/v1/keys/${keyId}/rotate`, { key: maker }), 403, "not_allowed");
+    assertRefused(
+      await api.call("POST", `/v1/keys/${keyId}/rotate`, { key: maker }),
+      403,
+      "not_allowed",
+    );
     assertEquals((await make(api, maker, { kind: "publishable", channels: [narrow] })).status, 200);
-    const limited = (await make(api, apiKey, { scopes: ["tokens", "keys:write"], message_limit: 5 })).json;
+    const limited =
+      (await make(api, apiKey, { scopes: ["tokens", "keys:write"], message_limit: 5 })).json;
     assertRefused(await make(api, limited.key, { scopes: ["tokens"] }), 403, "not_allowed");
-    assertEquals((await api.call("POST", `/v1/keys/${limited.id}/rotate`, { key: limited.key })).status, 200);
+    assertEquals(
+      (await api.call("POST", `/v1/keys/${limited.id}/rotate`, { key: limited.key })).status,
+      200,
+    );
   },
 
   "What makes no sense is refused with the field that does not": async ({ api }) => {
@@ -247,7 +307,10 @@ export const keyKindGuarantees: Guarantees = {
     }
     const overlap = { overlap_seconds: -1 };
     const { json: { keys: [first] } } = await api.call("GET", "/v1/keys", { key: apiKey });
-    const answer = await api.call("POST", `/v1/keys/${first.id}/rotate`, { key: apiKey, body: overlap });
+    const answer = await api.call("POST", `/v1/keys/${first.id}/rotate`, {
+      key: apiKey,
+      body: overlap,
+    });
     assertRefused(answer, 400, "invalid_request");
   },
 
@@ -260,12 +323,18 @@ export const keyKindGuarantees: Guarantees = {
 
 /** The database decides between requests at the same time. */
 export const keyKindRaces: Guarantees = {
-  "Of many rotations of one key at once exactly one wins, and the others are told": async ({ api }) => {
+  "Of many rotations of one key at once exactly one wins, and the others are told": async (
+    { api },
+  ) => {
     const { apiKey, keyId } = await api.signUp();
     const path = `/v1/keys/${keyId}/rotate`;
-    const answers = await Promise.all(Array.from({ length: 8 }, () => api.call("POST", path, { key: apiKey })));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => api.call("POST", path, { key: apiKey })),
+    );
     assertEquals(answers.filter(({ status }) => status === 200).length, 1);
-    for (const answer of answers.filter(({ status }) => status !== 200)) assertRefused(answer, 409, "conflict");
+    for (const answer of answers.filter(({ status }) => status !== 200)) {
+      assertRefused(answer, 409, "conflict");
+    }
     assertEquals((await api.call("GET", "/v1/keys", { key: apiKey })).json.keys.length, 2);
   },
 
@@ -275,8 +344,11 @@ export const keyKindRaces: Guarantees = {
       Promise.all(Array.from({ length: 105 }, () => atLast(() => make(api, apiKey, body))));
     assert((await many(guest())).every(({ status }) => status === 200));
     const keys = await many({});
-    for (const answer of keys) if (answer.status !== 200) assertRefused(answer, 409, "key_limit_reached");
-    const listed: { kind: string }[] = (await api.call("GET", "/v1/keys", { key: apiKey })).json.keys;
+    for (const answer of keys) {
+      if (answer.status !== 200) assertRefused(answer, 409, "key_limit_reached");
+    }
+    const listed: { kind: string }[] =
+      (await api.call("GET", "/v1/keys", { key: apiKey })).json.keys;
     assertEquals(listed.filter(({ kind }) => kind !== "guest").length, 100);
     assert(keys.filter(({ status }) => status === 200).length <= 99);
   },

@@ -1,6 +1,14 @@
-/** Leases under keys with limits of their own, and usage by day and key: exact, whatever runs at once. */
+/**
+ * Leases under keys with limits of their own, and usage by day and key: exact, whatever runs at
+ * once.
+ */
 import { assert, assertEquals } from "@std/assert";
-import { type Answer, relaySecret, type SignedUp, type TestApi } from "../../support/api/harness.ts";
+import {
+  type Answer,
+  relaySecret,
+  type SignedUp,
+  type TestApi,
+} from "../../support/api/harness.ts";
 import { assertRefused, type Guarantees } from "../contract/contract.ts";
 
 const bytes = { payload: 100, padding: 20, cover: 3 };
@@ -13,13 +21,25 @@ interface Lease {
 }
 
 function take(api: TestApi, { id }: SignedUp, messages: number, key_id?: string): Promise<Answer> {
-  const body = { nonce: crypto.randomUUID(), relay_id: "relay-1", account_id: id, messages, ...(key_id && { key_id }) };
+  const body = {
+    nonce: crypto.randomUUID(),
+    relay_id: "relay-1",
+    account_id: id,
+    messages,
+    ...(key_id && { key_id }),
+  };
   return api.call("POST", "/internal/v1/leases", { key: relaySecret, body });
 }
 
 async function report(api: TestApi, lease: Lease, consumed: number, close = true): Promise<void> {
-  const body = { relay_id: "relay-1", reports: [{ lease_id: lease.id, fence: lease.fence, consumed, bytes, close }] };
-  const { json } = await api.call("POST", "/internal/v1/leases/reports", { key: relaySecret, body });
+  const body = {
+    relay_id: "relay-1",
+    reports: [{ lease_id: lease.id, fence: lease.fence, consumed, bytes, close }],
+  };
+  const { json } = await api.call("POST", "/internal/v1/leases/reports", {
+    key: relaySecret,
+    body,
+  });
   assertEquals(json.results[0].outcome, "accepted");
 }
 
@@ -31,7 +51,8 @@ async function limitedKey(
   return (await api.call("POST", "/v1/keys", { key: apiKey, body: { message_limit } })).json;
 }
 
-const today = (api: TestApi): string => new Date(Date.now() + api.clock.aheadMs).toISOString().slice(0, 10);
+const today = (api: TestApi): string =>
+  new Date(Date.now() + api.clock.aheadMs).toISOString().slice(0, 10);
 
 export const usageByKeyGuarantees: Guarantees = {
   "A lease tells how much is claimed of the limit that is nearer": async ({ api }) => {
@@ -49,14 +70,19 @@ export const usageByKeyGuarantees: Guarantees = {
     assertRefused(await take(api, account, 1, "x"), 400, "invalid_request");
   },
 
-  "Usage by day and key adds up to the month exactly, also with leases that nobody closed": async ({ api }) => {
+  "Usage by day and key adds up to the month exactly, also with leases that nobody closed": async (
+    { api },
+  ) => {
     const account = await api.signUp();
     const { id } = await limitedKey(api, account, 500);
     await report(api, (await take(api, account, 100)).json.lease, 30);
     await report(api, (await take(api, account, 100, id)).json.lease, 12);
     await report(api, (await take(api, account, 100, id)).json.lease, 5, false);
     const day = today(api);
-    const read = async (from = day, to = day): Promise<{ messages: { used: number }; days: { messages: number }[] }> =>
+    const read = async (
+      from = day,
+      to = day,
+    ): Promise<{ messages: { used: number }; days: { messages: number }[] }> =>
       (await api.call("GET", `/v1/usage?from=${from}&to=${to}`, { key: account.apiKey })).json;
     const { days, messages: { used } } = await read();
     const expected = [
@@ -79,9 +105,20 @@ export const usageByKeyGuarantees: Guarantees = {
 
   "Days that are none, or too many, are refused": async ({ api }) => {
     const { apiKey } = await api.signUp();
-    const wrong = ["from=2026-11-01", "to=2026-11-01", "from=x&to=y", "from=2026-11-02&to=2026-11-01"];
-    for (const query of [...wrong, "from=2020-01-01&to=2026-11-01", "from=2026-02-30&to=2026-03-01"]) {
-      assertRefused(await api.call("GET", `/v1/usage?${query}`, { key: apiKey }), 400, "invalid_request");
+    const wrong = [
+      "from=2026-11-01",
+      "to=2026-11-01",
+      "from=x&to=y",
+      "from=2026-11-02&to=2026-11-01",
+    ];
+    for (
+      const query of [...wrong, "from=2020-01-01&to=2026-11-01", "from=2026-02-30&to=2026-03-01"]
+    ) {
+      assertRefused(
+        await api.call("GET", `/v1/usage?${query}`, { key: apiKey }),
+        400,
+        "invalid_request",
+      );
     }
   },
 
@@ -96,7 +133,9 @@ export const usageByKeyGuarantees: Guarantees = {
     assertEquals([await header(key), await header(account.apiKey)], ["8/10", null]);
     await take(api, account, 8_000);
     assertEquals(await header(account.apiKey), "8008/10000");
-    assert((await api.call("GET", "/v1/keys", { key: account.apiKey })).headers.has("static-usage"));
+    assert(
+      (await api.call("GET", "/v1/keys", { key: account.apiKey })).headers.has("static-usage"),
+    );
     // The account's numbers are for those who may read its usage.
     const made = async (body: object): Promise<string> =>
       (await api.call("POST", "/v1/keys", { key: account.apiKey, body })).json.key;
@@ -118,12 +157,17 @@ export const usageByKeyRaces: Guarantees = {
     const answers = await Promise.all(Array.from({ length: 20 }, () => take(api, account, 7, id)));
     const granted = answers.filter(({ status }) => status === 200).map(({ json }) => json.lease);
     assertEquals(granted.reduce((sum, lease) => sum + lease.granted, 0), 50);
-    for (const answer of answers.filter(({ status }) => status !== 200)) assertRefused(answer, 429, "quota_exceeded");
+    for (const answer of answers.filter(({ status }) => status !== 200)) {
+      assertRefused(answer, 429, "quota_exceeded");
+    }
     // Returned messages can be taken again; the account's other messages were never touched.
     for (const lease of granted) await report(api, lease, 1);
     assertEquals((await take(api, account, 100, id)).json.lease.granted, 50 - granted.length);
     assertEquals((await take(api, account, 9_000)).json.lease.granted, 9_000);
     const wide = await limitedKey(api, account, 1_000_000);
-    assertEquals((await take(api, account, 9_000, wide.id)).json.lease.granted, 10_000 - 9_000 - 50);
+    assertEquals(
+      (await take(api, account, 9_000, wide.id)).json.lease.granted,
+      10_000 - 9_000 - 50,
+    );
   },
 };

@@ -1,6 +1,14 @@
-/** Tenants with good tokens that ask for as much work as they can: KeyPackages to verify, channels to list, messages to store. */
+/**
+ * Tenants with good tokens that ask for as much work as they can: KeyPackages to verify, channels
+ * to list, messages to store.
+ */
 import { attackPrepared } from "../../support/hostile/attack.ts";
-import { type Answers, connectTenants, counted, type TenantOrder } from "../../support/hostile/tenant.ts";
+import {
+  type Answers,
+  connectTenants,
+  counted,
+  type TenantOrder,
+} from "../../support/hostile/tenant.ts";
 import type { TestAgent } from "../../support/relay/agent.ts";
 
 export interface BusyOrder extends TenantOrder {
@@ -20,7 +28,10 @@ type Request = () => Promise<unknown>;
 
 async function prepare(agent: TestAgent, work: BusyOrder["work"]): Promise<Request> {
   if (work === "uploads") {
-    const body = { keyPackages: Array.from({ length: keyPackages }, () => agent.keyPackage()), replace: true };
+    const body = {
+      keyPackages: Array.from({ length: keyPackages }, () => agent.keyPackage()),
+      replace: true,
+    };
     return () => agent.client.call("UploadKeyPackage", body);
   }
   if (work === "lists") {
@@ -32,13 +43,16 @@ async function prepare(agent: TestAgent, work: BusyOrder["work"]): Promise<Reque
 }
 
 await attackPrepared<BusyOrder, readonly Request[], BusyReport>(
-  async (order) => await Promise.all((await connectTenants(order)).map((agent) => prepare(agent, order.work))),
+  async (order) =>
+    await Promise.all((await connectTenants(order)).map((agent) => prepare(agent, order.work))),
   async ({ work }, stop, requests) => {
     const answers: Answers = {};
     const again = async (request: Request): Promise<void> => {
       while (!stop.aborted) await counted(answers, request());
     };
-    await Promise.all(requests.flatMap((request) => Array.from({ length: atOnce[work] }, () => again(request))));
+    await Promise.all(
+      requests.flatMap((request) => Array.from({ length: atOnce[work] }, () => again(request))),
+    );
     return { answers };
   },
 );

@@ -29,6 +29,8 @@ await attack<IdleSocketsOrder, IdleSocketsReport>(async ({ port, addresses, sock
       await new Promise((again) => setTimeout(again, 50)); // wait: an attack keeps a pace
     }
   };
-  await Promise.all(addresses.flatMap((address) => Array.from({ length: sockets }, () => keepOne(address))));
+  await Promise.all(
+    addresses.flatMap((address) => Array.from({ length: sockets }, () => keepOne(address))),
+  );
   return report;
 });

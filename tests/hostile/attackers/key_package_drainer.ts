@@ -1,7 +1,15 @@
-/** A tenant that claims every KeyPackage of one agent, and then adds it to channels that it never asked for. */
+/**
+ * A tenant that claims every KeyPackage of one agent, and then adds it to channels that it never
+ * asked for.
+ */
 import type { AgentId, ChannelId } from "../../../proto/mod.ts";
 import { attack } from "../../support/hostile/attack.ts";
-import { type Answers, connectTenants, counted, type TenantOrder } from "../../support/hostile/tenant.ts";
+import {
+  type Answers,
+  connectTenants,
+  counted,
+  type TenantOrder,
+} from "../../support/hostile/tenant.ts";
 import { createWelcome } from "../../support/mls.ts";
 import { randomId16, type TestAgent } from "../../support/relay/agent.ts";
 
@@ -36,7 +44,9 @@ await attack<DrainerOrder, DrainerReport>(async (order, stop) => {
       const welcome = createWelcome(1, welcomeBytes);
       const welcomes = [{ recipients: [order.victim], welcome }];
       const commit = agent.commit(channelId, 0, { added: [order.victim], welcomes });
-      if (await counted(answers, agent.client.call("SendCommit", commit)) !== undefined) queuedBytes += welcome.length;
+      if (await counted(answers, agent.client.call("SendCommit", commit)) !== undefined) {
+        queuedBytes += welcome.length;
+      }
     }
   };
   const agents = await connectTenants(order);

@@ -1,4 +1,7 @@
-/** A tenant with a good key that sends several times what its account may, and takes no notice of refusals. */
+/**
+ * A tenant with a good key that sends several times what its account may, and takes no notice of
+ * refusals.
+ */
 import { attack } from "../../support/hostile/attack.ts";
 
 export interface NoisyOrder {
@@ -16,7 +19,12 @@ await attack<NoisyOrder, NoisyReport>(async ({ url, apiKey, localAddress, perSec
   const statuses: Record<string, number> = {};
   const headers = { authorization: `Bearer ${apiKey}` };
   const call = async (): Promise<void> => {
-    const status = await fetch(`${url}/v1/tokens`, { method: "POST", headers, client, signal: stop })
+    const status = await fetch(`${url}/v1/tokens`, {
+      method: "POST",
+      headers,
+      client,
+      signal: stop,
+    })
       .then((response) => response.text().then(() => String(response.status)))
       .catch(() => "failed");
     statuses[status] = (statuses[status] ?? 0) + 1;

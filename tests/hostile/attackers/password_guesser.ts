@@ -1,4 +1,7 @@
-/** Wrong passwords for accounts that may not exist, from many addresses of this machine's loopback network at once. */
+/**
+ * Wrong passwords for accounts that may not exist, from many addresses of this machine's loopback
+ * network at once.
+ */
 import { attack } from "../../support/hostile/attack.ts";
 
 export interface GuesserOrder {
@@ -28,7 +31,10 @@ await attack<GuesserOrder, GuesserReport>(async ({ url, addresses, parallel, pau
   const statuses: Record<string, number> = {};
   const guess = async (client: Deno.HttpClient): Promise<void> => {
     while (!stop.aborted) {
-      const body = JSON.stringify({ email: `${crypto.randomUUID()}@example.com`, password: "a wrong guess" });
+      const body = JSON.stringify({
+        email: `${crypto.randomUUID()}@example.com`,
+        password: "a wrong guess",
+      });
       const headers = { "content-type": "application/json" };
       const status = await statusOf(() =>
         fetch(`${url}/v1/accounts/keys`, { method: "POST", body, headers, client, signal: stop })

@@ -1,6 +1,7 @@
 /**
- * First packets of QUIC connections whose sender says nothing more, as if its address were forged. A real client makes one;
- * the others are the same under connection ids of their own, so that a thousand a second cost the attacker little.
+ * First packets of QUIC connections whose sender says nothing more, as if its address were forged.
+ * A real client makes one; the others are the same under connection ids of their own, so that a
+ * thousand a second cost the attacker little.
  */
 import { attack } from "../../support/hostile/attack.ts";
 import { type Initial, openInitial, sealInitial } from "../../support/hostile/quic_initial.ts";
@@ -39,8 +40,17 @@ async function captureInitial(ca: string): Promise<Initial> {
   const sink = Deno.listenDatagram({ transport: "udp", hostname: "127.0.0.1", port: 0 });
   if (sink.addr.transport !== "udp") throw new Error("a UDP socket has a port");
   const endpoint = new Deno.QuicEndpoint({ hostname: "127.0.0.1", port: 0 });
-  const options = { hostname: "127.0.0.1", port: sink.addr.port, serverName: "localhost", endpoint };
-  const dialling = Deno.connectQuic<false>({ ...options, alpnProtocols: ["static-relay/1"], caCerts: [ca] });
+  const options = {
+    hostname: "127.0.0.1",
+    port: sink.addr.port,
+    serverName: "localhost",
+    endpoint,
+  };
+  const dialling = Deno.connectQuic<false>({
+    ...options,
+    alpnProtocols: ["static-relay/1"],
+    caCerts: [ca],
+  });
   dialling.catch(() => {});
   const [packet] = await sink.receive();
   endpoint.close();

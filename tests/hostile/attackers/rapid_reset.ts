@@ -1,8 +1,19 @@
-/** Opens calls and resets them at once, over many connections of many addresses, as fast as it is let. */
+/**
+ * Opens calls and resets them at once, over many connections of many addresses, as fast as it is
+ * let.
+ */
 import type { TLSSocket } from "node:tls";
 import { attack } from "../../support/hostile/attack.ts";
 import { openRawTls } from "../../support/hostile/raw_tls.ts";
-import { block, concat, headers, preface, rstStream, settings, settingsAck } from "../../support/http2/wire.ts";
+import {
+  block,
+  concat,
+  headers,
+  preface,
+  rstStream,
+  settings,
+  settingsAck,
+} from "../../support/http2/wire.ts";
 
 export interface RapidResetOrder {
   readonly port: number;
@@ -44,7 +55,10 @@ await attack<RapidResetOrder, RapidResetReport>(async (order, stop) => {
     allowed.set(from, bucket);
     while (!stop.aborted && order.perSecond > 0) {
       const nowMs = performance.now();
-      bucket.tokens = Math.min(order.perSecond, bucket.tokens + (nowMs - bucket.atMs) / 1_000 * order.perSecond);
+      bucket.tokens = Math.min(
+        order.perSecond,
+        bucket.tokens + (nowMs - bucket.atMs) / 1_000 * order.perSecond,
+      );
       bucket.atMs = nowMs;
       if (bucket.tokens >= batch) break;
       await pause(50);
@@ -87,7 +101,9 @@ await attack<RapidResetOrder, RapidResetReport>(async (order, stop) => {
   };
   await Promise.race([
     Promise.all(
-      order.addresses.flatMap((from) => Array.from({ length: order.connections }, () => keepResetting(from))),
+      order.addresses.flatMap((from) =>
+        Array.from({ length: order.connections }, () => keepResetting(from))
+      ),
     ),
     new Promise((resolve) => stop.addEventListener("abort", () => setTimeout(resolve, 200))),
   ]);

@@ -1,4 +1,6 @@
-/** Opens TCP connections at a steady pace and resets each of them (`SO_LINGER` of 0) without a byte. */
+/**
+ * Opens TCP connections at a steady pace and resets each of them (`SO_LINGER` of 0) without a byte.
+ */
 import { connect } from "node:net";
 import { attack } from "../../support/hostile/attack.ts";
 

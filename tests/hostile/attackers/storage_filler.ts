@@ -1,7 +1,12 @@
 /** A tenant that stores whatever it likes in commits or Welcomes, for an agent that never comes. */
 import { type AgentId, type ChannelId, encodeBase64url } from "../../../proto/mod.ts";
 import { attack } from "../../support/hostile/attack.ts";
-import { type Answers, connectTenants, counted, type TenantOrder } from "../../support/hostile/tenant.ts";
+import {
+  type Answers,
+  connectTenants,
+  counted,
+  type TenantOrder,
+} from "../../support/hostile/tenant.ts";
 import { createWelcome } from "../../support/mls.ts";
 import { freshName, randomId16, type TestAgent } from "../../support/relay/agent.ts";
 
@@ -24,15 +29,26 @@ const atOnce = 2;
 await attack<FillerOrder, FillerReport>(async (order, stop) => {
   const answers: Answers = {};
   let bytes = 0;
-  const nobody = encodeBase64url(crypto.getRandomValues(new Uint8Array(17))).slice(0, 22) as AgentId; // cast: random
-  const sendCommit = async (agent: TestAgent, channelId: ChannelId, epoch: number): Promise<number | undefined> => {
+  const nobody = encodeBase64url(crypto.getRandomValues(new Uint8Array(17))).slice(
+    0,
+    22,
+  ) as AgentId; // cast: random
+  const sendCommit = async (
+    agent: TestAgent,
+    channelId: ChannelId,
+    epoch: number,
+  ): Promise<number | undefined> => {
     const commit = agent.commit(channelId, epoch, {
       commit: agent.commitBytes(channelId, epoch, commitBytes),
       added: epoch === 0 ? [nobody] : [],
     });
     return await counted(answers, agent.client.call("SendCommit", commit)) && commitBytes;
   };
-  const sendWelcome = async (agent: TestAgent, channelId: ChannelId, number: number): Promise<number | undefined> => {
+  const sendWelcome = async (
+    agent: TestAgent,
+    channelId: ChannelId,
+    number: number,
+  ): Promise<number | undefined> => {
     if (number === 0) {
       const added = agent.commit(channelId, 0, { added: [nobody] });
       return await counted(answers, agent.client.call("SendCommit", added)) && 0;

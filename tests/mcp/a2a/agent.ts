@@ -1,5 +1,15 @@
-/** An A2A agent as anybody writes one: nothing but `@a2a-js/sdk`'s public surface, and nothing about how it is reached. */
-import { AgentCard, type AgentInterface, type Message, Role, type Task, TaskState } from "@a2a-js/sdk";
+/**
+ * An A2A agent as anybody writes one: nothing but `@a2a-js/sdk`'s public surface, and nothing about
+ * how it is reached.
+ */
+import {
+  AgentCard,
+  type AgentInterface,
+  type Message,
+  Role,
+  type Task,
+  TaskState,
+} from "@a2a-js/sdk";
 import {
   AgentEvent,
   type AgentExecutor,
@@ -26,18 +36,28 @@ export function createAgent(card: AgentCard, store: TaskStore): DefaultRequestHa
   return new DefaultRequestHandler(card, store, new Worker());
 }
 
-/** `echo X` answers with a message, `work N` makes N artifacts, `long` waits to be cancelled, `ask` wants more. */
+/**
+ * `echo X` answers with a message, `work N` makes N artifacts, `long` waits to be cancelled, `ask`
+ * wants more.
+ */
 class Worker implements AgentExecutor {
   readonly #running = new Map<string, () => void>();
 
   async execute(context: RequestContext, bus: ExecutionEventBus): Promise<void> {
     const { taskId, contextId, userMessage, task } = context;
     const [word = "", rest = ""] = textIn(userMessage).split(" ");
-    if (word === "echo") return bus.publish(AgentEvent.message(messageOf(`echo: ${rest}`, contextId)));
+    if (word === "echo") {
+      return bus.publish(AgentEvent.message(messageOf(`echo: ${rest}`, contextId)));
+    }
     bus.publish(AgentEvent.task(task ?? taskOf(taskId, contextId, userMessage)));
     const tell = (state: TaskState, text?: string): void =>
       bus.publish(
-        AgentEvent.statusUpdate({ taskId, contextId, status: statusOf(state, contextId, text), metadata: {} }),
+        AgentEvent.statusUpdate({
+          taskId,
+          contextId,
+          status: statusOf(state, contextId, text),
+          metadata: {},
+        }),
       );
     if (word === "ask") return tell(TaskState.TASK_STATE_INPUT_REQUIRED, "which one?");
     tell(TaskState.TASK_STATE_WORKING);
@@ -47,9 +67,23 @@ class Worker implements AgentExecutor {
     }
     for (let number = 1; number <= Number(rest); number++) {
       const parts = [partOf(`part ${number}`)];
-      const artifact = { artifactId: String(number), name: "", description: "", parts, metadata: {}, extensions: [] };
+      const artifact = {
+        artifactId: String(number),
+        name: "",
+        description: "",
+        parts,
+        metadata: {},
+        extensions: [],
+      };
       bus.publish(
-        AgentEvent.artifactUpdate({ taskId, contextId, artifact, append: false, lastChunk: true, metadata: {} }),
+        AgentEvent.artifactUpdate({
+          taskId,
+          contextId,
+          artifact,
+          append: false,
+          lastChunk: true,
+          metadata: {},
+        }),
       );
       await Promise.resolve();
     }
@@ -62,7 +96,12 @@ class Worker implements AgentExecutor {
   }
 }
 
-export function messageOf(text: string, contextId: string, role = Role.ROLE_AGENT, taskId = ""): Message {
+export function messageOf(
+  text: string,
+  contextId: string,
+  role = Role.ROLE_AGENT,
+  taskId = "",
+): Message {
   return {
     messageId: crypto.randomUUID(),
     contextId,
@@ -80,7 +119,12 @@ export function textIn({ parts }: Pick<Message, "parts">): string {
 }
 
 function partOf(text: string): Message["parts"][number] {
-  return { content: { $case: "text", value: text }, metadata: {}, filename: "", mediaType: "text/plain" };
+  return {
+    content: { $case: "text", value: text },
+    metadata: {},
+    filename: "",
+    mediaType: "text/plain",
+  };
 }
 
 function taskOf(id: string, contextId: string, message: Message): Task {

@@ -20,7 +20,9 @@ export class FileTaskStore implements TaskStore {
 
   async load(taskId: string, context: ServerCallContext): Promise<Task | undefined> {
     if (!/^[\w-]+$/.test(taskId)) return undefined;
-    const text = await Deno.readTextFile(`${this.#folderOf(context)}/${taskId}.json`).catch(() => undefined);
+    const text = await Deno.readTextFile(`${this.#folderOf(context)}/${taskId}.json`).catch(() =>
+      undefined
+    );
     return text === undefined ? undefined : Task.fromJSON(JSON.parse(text));
   }
 

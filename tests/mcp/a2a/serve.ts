@@ -1,4 +1,7 @@
-/** The agent in a channel, as a program of its own: `serve.ts CHANNEL TASKS`, connected as its environment says. */
+/**
+ * The agent in a channel, as a program of its own: `serve.ts CHANNEL TASKS`, connected as its
+ * environment says.
+ */
 import { StaticClient } from "../../../sdk/mod.ts";
 import { channelInterface, serveA2A } from "../../../sdk/a2a/mod.ts";
 import { cardOf, createAgent } from "./agent.ts";

@@ -1,5 +1,14 @@
-/** An A2A client as anybody writes one: it gets a `Client`, and does not know how the agent is reached. */
-import { Role, type SendMessageRequest, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
+/**
+ * An A2A client as anybody writes one: it gets a `Client`, and does not know how the agent is
+ * reached.
+ */
+import {
+  Role,
+  type SendMessageRequest,
+  type StreamResponse,
+  type Task,
+  TaskState,
+} from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import { messageOf, textIn } from "./agent.ts";
 
@@ -10,7 +19,11 @@ export function asking(text: string, taskId = "", contextId = ""): SendMessageRe
 
 /** The same, without waiting for the end of the task. */
 export function askingFor(text: string): SendMessageRequest {
-  const configuration = { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately: true };
+  const configuration = {
+    acceptedOutputModes: [],
+    taskPushNotificationConfig: undefined,
+    returnImmediately: true,
+  };
   return { ...asking(text), configuration };
 }
 
@@ -20,7 +33,9 @@ export async function talk(client: Client): Promise<readonly string[]> {
   const said = await client.sendMessage(asking("echo hello"));
   heard.push("messageId" in said ? `message ${textIn(said)}` : "a task");
   heard.push(taskText(taskIn(await client.sendMessage(asking("work 2")))));
-  for await (const event of client.sendMessageStream(asking("work 3"))) heard.push(eventText(event));
+  for await (const event of client.sendMessageStream(asking("work 3"))) {
+    heard.push(eventText(event));
+  }
   let taskId = "";
   for await (const event of client.sendMessageStream(asking("long"))) {
     heard.push(eventText(event));
@@ -28,7 +43,9 @@ export async function talk(client: Client): Promise<readonly string[]> {
       event.payload.value.status?.state === TaskState.TASK_STATE_WORKING;
     if (event.payload?.$case === "task") taskId = event.payload.value.id;
     if (isWorking) {
-      heard.push(`cancelled ${taskText(await client.cancelTask({ tenant: "", id: taskId, metadata: {} }))}`);
+      heard.push(
+        `cancelled ${taskText(await client.cancelTask({ tenant: "", id: taskId, metadata: {} }))}`,
+      );
     }
   }
   const question = taskIn(await client.sendMessage(asking("ask")));
@@ -38,13 +55,17 @@ export async function talk(client: Client): Promise<readonly string[]> {
   );
   heard.push(taskText(await client.getTask({ tenant: "", id: question.id })));
   for (const id of ["none", ""]) {
-    await client.getTask({ tenant: "", id }).catch((error: Error) => heard.push(`${error.name}: ${error.message}`));
+    await client.getTask({ tenant: "", id }).catch((error: Error) =>
+      heard.push(`${error.name}: ${error.message}`)
+    );
   }
   await client.cancelTask({ tenant: "", id: question.id, metadata: {} }).catch((error: Error) =>
     heard.push(error.name)
   );
   try {
-    for await (const event of client.resubscribeTask({ tenant: "", id: "none" })) heard.push(eventText(event));
+    for await (const event of client.resubscribeTask({ tenant: "", id: "none" })) {
+      heard.push(eventText(event));
+    }
   } catch (error) {
     heard.push(error instanceof Error ? error.name : "?");
   }
@@ -62,7 +83,11 @@ export function taskText({ status, artifacts, history }: Task): string {
 }
 
 function eventText({ payload }: StreamResponse): string {
-  if (payload?.$case === "artifactUpdate") return `artifact ${textIn(payload.value.artifact ?? { parts: [] })}`;
-  if (payload?.$case === "statusUpdate") return `status ${TaskState[payload.value.status?.state ?? 0]}`;
+  if (payload?.$case === "artifactUpdate") {
+    return `artifact ${textIn(payload.value.artifact ?? { parts: [] })}`;
+  }
+  if (payload?.$case === "statusUpdate") {
+    return `status ${TaskState[payload.value.status?.state ?? 0]}`;
+  }
   return payload?.$case === "task" ? taskText(payload.value) : payload?.$case ?? "";
 }

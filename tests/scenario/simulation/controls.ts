@@ -1,6 +1,6 @@
 /**
- * Faults that are planted in honest agents and in an honest relay, to see that the ledger finds them: each of them is one that the
- * service has had, or that an attack would come down to.
+ * Faults that are planted in honest agents and in an honest relay, to see that the ledger finds
+ * them: each of them is one that the service has had, or that an attack would come down to.
  */
 import type { NoticeBody, NoticeEnvelope } from "../../../proto/mod.ts";
 import { decodeKeyPackageMessage } from "../../../sdk/testing/agents.ts";
@@ -20,12 +20,14 @@ export const controls: Readonly<Record<string, Control>> = {
   "lapses remove": {
     moves: ["lapse"],
     story: /^alice removes (bob|carol) in epoch \d+, and nobody asked for that$/,
-    plant: (play) => hear(play, play.founder, "DeliverLapse", ({ agentId }) => void removeUnasked(play, agentId)),
+    plant: (play) =>
+      hear(play, play.founder, "DeliverLapse", ({ agentId }) => void removeUnasked(play, agentId)),
   },
   "a removal that nobody asked for": {
     moves: ["say", "say", "wait"],
     story: /^alice removes (bob|carol) in epoch \d+, and nobody asked for that$/,
-    plant: (play) => hear(play, play.founder, "DeliverMessage", ({ sender }) => void removeUnasked(play, sender)),
+    plant: (play) =>
+      hear(play, play.founder, "DeliverMessage", ({ sender }) => void removeUnasked(play, sender)),
   },
   "one reader sees two messages in another order": {
     moves: ["say", "say", "say", "say", "say", "say"],
@@ -47,9 +49,15 @@ export const controls: Readonly<Record<string, Control>> = {
     story: /^gina is a guest, and adds sybil-1 in epoch \d+$/,
     plant: async (play) => {
       for (const { actor, agentId } of play.players.filter(({ comesAsGuest }) => comesAsGuest)) {
-        await play.stage.finish("the guest has connected", actor.useKey({ account: actor.key.account }));
+        await play.stage.finish(
+          "the guest has connected",
+          actor.useKey({ account: actor.key.account }),
+        );
         const sybil = await play.invent();
-        const keyPackage = await play.stage.finish("a KeyPackage", sybil.actor.client.generateKeyPackage());
+        const keyPackage = await play.stage.finish(
+          "a KeyPackage",
+          sybil.actor.client.generateKeyPackage(),
+        );
         play.wills.invites(agentId, sybil.agentId);
         // Its program does not ask whether it may.
         const inside = await actor.inside();
@@ -63,7 +71,9 @@ export const controls: Readonly<Record<string, Control>> = {
     guests: ["gina"],
     story: /^(alice|bob|carol|gina) sees gina as no guest in epoch \d+$/,
     plant: async (play) => {
-      const released = play.players.filter(({ comesAsGuest }) => comesAsGuest).map(({ agentId }) => agentId);
+      const released = play.players.filter(({ comesAsGuest }) => comesAsGuest).map(({ agentId }) =>
+        agentId
+      );
       const inside = await play.founder.actor.inside();
       play.background("a guest is released", inside.commit(() => ({ released })));
     },
@@ -77,7 +87,10 @@ export const tellsOfTheft: ReadonlySet<string> = new Set([
   "repeated_counter",
 ]);
 
-/** From now on the player's agent does this with each notice of that kind, beside what it does with it anyway. */
+/**
+ * From now on the player's agent does this with each notice of that kind, beside what it does with
+ * it anyway.
+ */
 function hear<Name extends NoticeEnvelope["operation"]>(
   play: Play,
   player: Player,
@@ -87,13 +100,17 @@ function hear<Name extends NoticeEnvelope["operation"]>(
   play.wire.add("client", player, {
     uses: Infinity,
     notice: (notice) => {
-      if (notice.operation === operation) act(notice.body as NoticeBody<Name>); // cast: of this operation
+      // cast: of this operation
+      if (notice.operation === operation) act(notice.body as NoticeBody<Name>);
       return undefined;
     },
   });
 }
 
-async function removeUnasked(play: Play, agentId: NoticeBody<"DeliverLapse">["agentId"]): Promise<void> {
+async function removeUnasked(
+  play: Play,
+  agentId: NoticeBody<"DeliverLapse">["agentId"],
+): Promise<void> {
   const inside = await play.founder.actor.inside();
   const plan = () => inside.isMember(agentId) ? { remove: [agentId] } : undefined;
   play.background("a removal that nobody asked for", inside.commit(plan));
@@ -113,7 +130,8 @@ function swapMessages(play: Play, readers: readonly Player[]): void {
           held = notice;
           return [];
         }
-        const isSwapped = first.body.sender !== notice.body.sender && first.body.epoch === notice.body.epoch;
+        const isSwapped = first.body.sender !== notice.body.sender &&
+          first.body.epoch === notice.body.epoch;
         if (!isSwapped) return [first, notice];
         const [a, b] = [first.body.sequence, notice.body.sequence];
         return [

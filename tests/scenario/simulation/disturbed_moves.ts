@@ -1,4 +1,7 @@
-/** Connections that begin badly, though nobody lies: one of the first calls is refused, late, or ends the connection. */
+/**
+ * Connections that begin badly, though nobody lies: one of the first calls is refused, late, or
+ * ends the connection.
+ */
 import { disturb, disturbances } from "../../support/scenario/disturbed_call.ts";
 import type { Random } from "../../support/mod.ts";
 import { putDiskBack } from "./loss_moves.ts";
@@ -20,7 +23,11 @@ function disturbOne(play: Play, random: Random, player: Player): string {
   return `call ${at + 1} of its next ones is disturbed: ${kind}`;
 }
 
-function badly(weight: number, what: string, begin: (play: Play, player: Player) => Promise<void>): MoveKind {
+function badly(
+  weight: number,
+  what: string,
+  begin: (play: Play, player: Player) => Promise<void>,
+): MoveKind {
   return {
     weight,
     run: async (play, random) => {
@@ -45,7 +52,11 @@ export const disturbedMoves: MoveTable = {
   restore: {
     weight: 6,
     run: (play, random) =>
-      putDiskBack(play, random, (player) => play.note(`${player.label}: ${disturbOne(play, random, player)}`)),
+      putDiskBack(
+        play,
+        random,
+        (player) => play.note(`${player.label}: ${disturbOne(play, random, player)}`),
+      ),
   },
   restart: badly(2, "restarts", (play, player) => {
     return play.stage.finish(`${player.label} is back`, player.restart(play.truth, "stop"));

@@ -1,4 +1,7 @@
-/** How a schedule must end: the relay tells the truth again, and every honest member is in, agrees, and reads the others. */
+/**
+ * How a schedule must end: the relay tells the truth again, and every honest member is in, agrees,
+ * and reads the others.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { equalBytes } from "../../../proto/mod.ts";
 import type { ChannelMember } from "../../../sdk/mod.ts";
@@ -14,12 +17,19 @@ const minute = 60 * second;
 const calmMs = 3 * 60 * minute;
 /** Connections break now and then. Some lies are found out only with the next one. */
 const reconnectMs = 30 * minute;
-/** Somebody commits now and then. That members have other keys than the log's shows nobody before. */
+/**
+ * Somebody commits now and then. That members have other keys than the log's shows nobody before.
+ */
 const commitMs = 10 * minute;
-/** Within this the others have removed one that left: a call of theirs may be late, and each waits for its turn and tries again. */
+/**
+ * Within this the others have removed one that left: a call of theirs may be late, and each waits
+ * for its turn and tries again.
+ */
 const ghostMs = minute;
 
-/** The players' start when the relay is honest again: new processes, new connections, or nothing. */
+/**
+ * The players' start when the relay is honest again: new processes, new connections, or nothing.
+ */
 const beginnings = ["restart", "reconnect", "nothing"] as const;
 
 /** Returns how many honest members stay out: none, unless the relay has lied. */
@@ -42,7 +52,10 @@ export async function checkEnding(play: Play, seed: number): Promise<number> {
   return outside;
 }
 
-/** One that had left, and did not know yet whether the relay has taken it, finds out while its channel is opened. */
+/**
+ * One that had left, and did not know yet whether the relay has taken it, finds out while its
+ * channel is opened.
+ */
 async function restart(play: Play, player: Player): Promise<void> {
   try {
     await play.stage.finish(`${player.label} is back`, player.restart(play.truth, "stop"));
@@ -75,9 +88,9 @@ function isSteady(play: Play, { channel }: Player): boolean {
 }
 
 /**
- * A relay that lies can lead all honest members astray that a player has met, one by swallowed commits and one by withheld ones,
- * say. Then nobody can let it in again but by a new invite (docs/membership.md, "What remains"). Whatever else keeps it out is
- * found.
+ * A relay that lies can lead all honest members astray that a player has met, one by swallowed
+ * commits and one by withheld ones, say. Then nobody can let it in again but by a new invite
+ * (docs/membership.md, "What remains"). Whatever else keeps it out is found.
  */
 function hasNobody(player: Player, play: Play): boolean {
   const { known } = player;
@@ -85,9 +98,10 @@ function hasNobody(player: Player, play: Play): boolean {
 }
 
 /**
- * A log that was set back may have lost a change of the owners or of the policy that nobody can put back, and a relay that lies may
- * keep one for itself. A member that has followed it believes no other version than one that comes after it: it stays out, and says
- * so (docs/recovery.md, "A log that was set back"; docs/membership.md, "What remains").
+ * A log that was set back may have lost a change of the owners or of the policy that nobody can put
+ * back, and a relay that lies may keep one for itself. A member that has followed it believes no
+ * other version than one that comes after it: it stays out, and says so (docs/recovery.md, "A log
+ * that was set back"; docs/membership.md, "What remains").
  */
 async function hasLostOwners(player: Player, play: Play): Promise<boolean> {
   if (!play.wasSetBack && play.wire.counts.lies === 0) return false;
@@ -95,15 +109,18 @@ async function hasLostOwners(player: Player, play: Play): Promise<boolean> {
   for (const { actor } of inStep(play)) {
     const { binding, changes } = (await actor.inside()).group;
     const known = [binding.chain?.lastChange, ...changes.map(({ previous }) => previous)];
-    if (last === undefined || known.some((hash) => hash !== undefined && equalBytes(hash, last))) return false;
+    if (last === undefined || known.some((hash) => hash !== undefined && equalBytes(hash, last))) {
+      return false;
+    }
   }
   return isSentForInvite(player);
 }
 
 /**
- * A log that was set back may have lost that an agent left and joined again, and a relay that lies may keep both a removal and what
- * followed for itself. In the log the agent has a leaf of the membership that it gave up, of which it knows nothing any more: it
- * stays out, and says so (docs/recovery.md, "A log that was set back"; docs/membership.md, "What remains").
+ * A log that was set back may have lost that an agent left and joined again, and a relay that lies
+ * may keep both a removal and what followed for itself. In the log the agent has a leaf of the
+ * membership that it gave up, of which it knows nothing any more: it stays out, and says so
+ * (docs/recovery.md, "A log that was set back"; docs/membership.md, "What remains").
  */
 async function hasForgottenLeaf(player: Player, play: Play): Promise<boolean> {
   const { agentId, formerPlace } = player;
@@ -112,21 +129,29 @@ async function hasForgottenLeaf(player: Player, play: Play): Promise<boolean> {
   const { joinedLeaf } = await player.actor.inside();
   for (const { actor } of inStep(play)) {
     const leaf = (await actor.inside()).leafOf(player.agentId)?.leaf;
-    if (leaf?.node.leafNodeSource !== "key_package" || equalBytes(sha256(leaf.encoded), joinedLeaf)) return false;
+    if (
+      leaf?.node.leafNodeSource !== "key_package" || equalBytes(sha256(leaf.encoded), joinedLeaf)
+    ) return false;
   }
   return isSentForInvite(player);
 }
 
 function isSentForInvite({ channel }: Player): boolean {
   const { issues = [] } = channel?.health() ?? {};
-  return issues.some(({ kind, text }) => kind === "refused_welcome" && text.includes("new invite token"));
+  return issues.some(({ kind, text }) =>
+    kind === "refused_welcome" && text.includes("new invite token")
+  );
 }
 
 async function isExcused(player: Player, play: Play): Promise<boolean> {
-  return hasNobody(player, play) || await hasLostOwners(player, play) || await hasForgottenLeaf(player, play);
+  return hasNobody(player, play) || await hasLostOwners(player, play) ||
+    await hasForgottenLeaf(player, play);
 }
 
-/** Time passes until a player is in step again, by itself, or is truly removed. The relay is honest meanwhile. */
+/**
+ * Time passes until a player is in step again, by itself, or is truly removed. The relay is honest
+ * meanwhile.
+ */
 export async function backInStep(play: Play, player: Player): Promise<void> {
   const { time } = play.stage.world;
   for (const endMs = play.nowMs + calmMs; play.nowMs < endMs; await time.advance(second)) {
@@ -141,7 +166,9 @@ export async function backInStep(play: Play, player: Player): Promise<void> {
 export function companions(play: Play, player: Player): Player[] {
   const steady = inStep(play);
   if (!steady.includes(player)) return [];
-  return steady.filter((other) => other !== player && other.channel?.fingerprint() === player.channel?.fingerprint());
+  return steady.filter((other) =>
+    other !== player && other.channel?.fingerprint() === player.channel?.fingerprint()
+  );
 }
 
 /** Everyday actions of programs and networks while nobody attacks. */
@@ -193,7 +220,9 @@ export async function reopenEnded(play: Play): Promise<string | undefined> {
     });
     await play.stage.finish(`${player.label} opens it again`, opening);
   }
-  return over.length === 0 ? undefined : `${over.map(({ label }) => label).join(" and ")} open the channel again`;
+  return over.length === 0
+    ? undefined
+    : `${over.map(({ label }) => label).join(" and ")} open the channel again`;
 }
 
 async function calmDown(play: Play): Promise<number> {
@@ -216,7 +245,9 @@ async function calmDown(play: Play): Promise<number> {
       play.note(`some stay out: ${states(play)}`);
       return outside.length;
     }
-    throw new Broken(`honest members do not agree: ${states(play)}; the relay is in epoch ${play.truth.epoch}`);
+    throw new Broken(
+      `honest members do not agree: ${states(play)}; the relay is in epoch ${play.truth.epoch}`,
+    );
   }
 }
 
@@ -229,16 +260,22 @@ function isTold({ channel }: Player): boolean {
 function states(play: Play): string {
   const text = staying(play).map(({ label, channel }) => {
     const health = channel?.health();
-    return `${label} ${health?.state} in epoch ${health?.epoch} (${health?.problem ?? "no problem"})`;
+    return `${label} ${health?.state} in epoch ${health?.epoch} (${
+      health?.problem ?? "no problem"
+    })`;
   });
   return text.join("; ");
 }
 
-/** Without lies nobody that has left stays in the others' group, once the owner has done what it was told. */
+/**
+ * Without lies nobody that has left stays in the others' group, once the owner has done what it was
+ * told.
+ */
 async function checkGhosts(play: Play): Promise<void> {
   const gone = play.players.filter(({ honest, excused, isIn }) => honest && excused && !isIn);
   const { channel } = play.founder;
-  // Of one that is absent, the founder is told that, and may never hear that it left (docs/recovery.md, "Following a founding").
+  // Of one that is absent, the founder is told that, and may never hear that it left
+  // (docs/recovery.md, "Following a founding").
   const isToRemove = ({ agentId, absent }: ChannelMember): boolean =>
     gone.some((each) => each.agentId === agentId) && (absent || play.voidLeaves.has(agentId));
   for (const { agentId } of channel?.members().filter(isToRemove) ?? []) {
@@ -259,12 +296,17 @@ async function checkGhosts(play: Play): Promise<void> {
   }
 }
 
-/** A thief speaks as its victim, which nobody can prevent; but somebody is told that there are two of it. */
+/**
+ * A thief speaks as its victim, which nobody can prevent; but somebody is told that there are two
+ * of it.
+ */
 function checkThefts(play: Play): void {
   const inside = staying(play);
   for (const { text, victim } of play.stolen) {
     const isTold = inside.some(({ told }) => [...told].some((kind) => tellsOfTheft.has(kind)));
-    if (isTold || !inside.includes(victim) || !inside.some(({ shown }) => shown.includes(text))) continue;
+    if (isTold || !inside.includes(victim) || !inside.some(({ shown }) => shown.includes(text))) {
+      continue;
+    }
     throw new Broken(`a thief has spoken as ${victim.label}, and nobody is told`);
   }
 }
@@ -275,7 +317,10 @@ function mayPost({ channel }: Player): boolean {
   return isOwner || channel?.policy().posting === "members";
 }
 
-/** A relay that lied about positions has made its readers pass over what comes there; soon they hear everything again. */
+/**
+ * A relay that lied about positions has made its readers pass over what comes there; soon they hear
+ * everything again.
+ */
 const rounds = 12;
 
 async function hearEachOther(play: Play, players: readonly Player[]): Promise<void> {

@@ -37,7 +37,10 @@ export const honestMoves: MoveTable = {
   join: {
     weight: 8,
     run: (play, random) => {
-      const guest = play.pick(random, play.players.filter(({ honest, isIn, joining }) => honest && !isIn && !joining));
+      const guest = play.pick(
+        random,
+        play.players.filter(({ honest, isIn, joining }) => honest && !isIn && !joining),
+      );
       const inviter = play.pick(random, play.inside({ honest: true }));
       if (guest === undefined || inviter === undefined) return;
       play.background(`${guest.label} joins`, guest.joins(play.truth, play.join(guest, inviter)));
@@ -47,7 +50,10 @@ export const honestMoves: MoveTable = {
   leave: {
     weight: 3,
     run: (play, random) => {
-      const player = play.pick(random, play.inside({ honest: true }).filter((each) => each !== play.founder));
+      const player = play.pick(
+        random,
+        play.inside({ honest: true }).filter((each) => each !== play.founder),
+      );
       if (player?.channel === undefined) return;
       play.background(`${player.label} leaves`, play.leave(player));
       return `${player.label} leaves`;
@@ -70,7 +76,9 @@ export const honestMoves: MoveTable = {
       const others = play.inside({ honest: true }).filter((player) => player !== founder);
       const chosen = others.filter(() => random.chance(0.5));
       play.background("owners are appointed", play.appoint([founder, ...chosen]));
-      return `${founder.label} makes owners of ${chosen.map(({ label }) => label).join(" and ") || "nobody else"}`;
+      return `${founder.label} makes owners of ${
+        chosen.map(({ label }) => label).join(" and ") || "nobody else"
+      }`;
     },
   },
   reopen: { weight: 2, run: (play) => reopenEnded(play) },

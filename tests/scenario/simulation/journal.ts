@@ -1,4 +1,7 @@
-/** Remembers what the relay's engine was told to write, so that a relay can be set back to an earlier moment of its disk. */
+/**
+ * Remembers what the relay's engine was told to write, so that a relay can be set back to an
+ * earlier moment of its disk.
+ */
 import type { Engine } from "../../../relay/engine/mod.ts";
 
 type Write = (engine: Engine) => unknown;
@@ -13,8 +16,16 @@ const engineWrites: ReadonlySet<PropertyKey> = new Set<keyof Engine>([
   "dropMessages",
   "forget",
 ]);
-const recordWrites: ReadonlySet<PropertyKey> = new Set<keyof Engine["records"]>(["put", "delete", "expire"]);
-const leaseWrites: ReadonlySet<PropertyKey> = new Set<keyof Engine["leases"]>(["open", "stop", "forget"]);
+const recordWrites: ReadonlySet<PropertyKey> = new Set<keyof Engine["records"]>([
+  "put",
+  "delete",
+  "expire",
+]);
+const leaseWrites: ReadonlySet<PropertyKey> = new Set<keyof Engine["leases"]>([
+  "open",
+  "stop",
+  "forget",
+]);
 
 export class Journal {
   #writes: Write[] = [];
@@ -26,11 +37,20 @@ export class Journal {
 
   /** The same engine; what it writes from now on is remembered. */
   of(engine: Engine): Engine {
-    const records = recording(engine.records, recordWrites, (write) => this.#writes.push((to) => write(to.records)));
-    const leases = recording(engine.leases, leaseWrites, (write) => this.#writes.push((to) => write(to.leases)));
+    const records = recording(
+      engine.records,
+      recordWrites,
+      (write) => this.#writes.push((to) => write(to.records)),
+    );
+    const leases = recording(
+      engine.leases,
+      leaseWrites,
+      (write) => this.#writes.push((to) => write(to.leases)),
+    );
     const recorded = recording(engine, engineWrites, (write) => this.#writes.push(write));
     return new Proxy(recorded, {
-      get: (target, key) => key === "records" ? records : key === "leases" ? leases : Reflect.get(target, key),
+      get: (target, key) =>
+        key === "records" ? records : key === "leases" ? leases : Reflect.get(target, key),
     });
   }
 
@@ -52,7 +72,8 @@ function recording<T extends object>(
       const value: unknown = Reflect.get(target, key);
       if (typeof value !== "function") return value;
       // Of any engine: they share their methods' names.
-      const call = (to: object, given: readonly unknown[]): unknown => Reflect.apply(Reflect.get(to, key), to, given);
+      const call = (to: object, given: readonly unknown[]): unknown =>
+        Reflect.apply(Reflect.get(to, key), to, given);
       return (...given: unknown[]): unknown => {
         if (writes.has(key)) note((to) => call(to, given));
         return call(target, given);

@@ -23,7 +23,9 @@ function checkInside(play: Play, player: Player): void {
   const { state, problem = "", epoch, issues } = channel.health();
   if (state === "ok" && epoch === truth.epoch) player.cameIn = truth.cameIn(agentId);
   if (player.removedIn !== undefined && epoch > player.removedIn) player.removedIn = undefined;
-  if (state === "ended" && problem.includes('" stopped: ')) throw new Broken(`${label} has died: ${problem}`);
+  if (state === "ended" && problem.includes('" stopped: ')) {
+    throw new Broken(`${label} has died: ${problem}`);
+  }
   const lie = issues.find(({ kind, text }) => kind === "member_lied" && isOfHonest(play, text));
   if (lie !== undefined) throw new Broken(`${label} calls an honest member a liar: ${lie.text}`);
   for (const { kind, text } of issues) {
@@ -33,21 +35,32 @@ function checkInside(play: Play, player: Player): void {
   if (play.hostileOwner) return;
   const isTrue = counts.lies === 0 && !play.wasSetBack;
   const order = issues.find(({ text }) => text.includes(" has seen ") && isOfHonest(play, text));
-  if (isTrue && order !== undefined) throw new Broken(`${label} sees another log than an honest member: ${order.text}`);
+  if (isTrue && order !== undefined) {
+    throw new Broken(`${label} sees another log than an honest member: ${order.text}`);
+  }
   const isMember = truth.members().has(agentId);
   // Somebody may add it again: its application has to open the channel anew then.
   if (state === "ended" && !isMember) player.rightlyOver = channel;
-  const isWrong = state === "ended" && isTrue && isMember && !player.excused && player.rightlyOver !== channel;
+  const isWrong = state === "ended" && isTrue && isMember && !player.excused &&
+    player.rightlyOver !== channel;
   if (isWrong) throw new Broken(`the channel is over for ${label}: ${problem}`);
   const owner = channel.members().find((member) => member.owner && !truth.wasOwner(member.agentId));
-  if (owner !== undefined) throw new Broken(`${label} takes ${labelOf(play, owner.agentId)} for an owner`);
-  if (state === "stopped" && !play.hasBadCommit) throw new Broken(`${label} is blocked: ${problem}`);
+  if (owner !== undefined) {
+    throw new Broken(`${label} takes ${labelOf(play, owner.agentId)} for an owner`);
+  }
+  if (state === "stopped" && !play.hasBadCommit) {
+    throw new Broken(`${label} is blocked: ${problem}`);
+  }
 }
 
-/** Only a commit that the log holds, a true one that a lying relay shows, or leaving, makes a member give up its place. */
+/**
+ * Only a commit that the log holds, a true one that a lying relay shows, or leaving, makes a member
+ * give up its place.
+ */
 function checkOutside({ truth }: Play, player: Player): void {
   const { label, agentId, cameIn, removedIn, excused } = player;
-  const isWrong = cameIn !== undefined && cameIn === truth.cameIn(agentId) && removedIn === undefined && !excused;
+  const isWrong = cameIn !== undefined && cameIn === truth.cameIn(agentId) &&
+    removedIn === undefined && !excused;
   if (isWrong) throw new Broken(`${label} has erased the channel, and is a member`);
 }
 

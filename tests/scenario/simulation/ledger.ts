@@ -1,7 +1,8 @@
 /**
- * The ledger of a schedule: who asked for what an honest agent does, who made the members that one sees, and one order of
- * everything. An agent whose relay tells it the truth sees the log as it is. Of one that the relay lies to less is promised:
- * nobody vanishes for it without a reason, and nothing is done by it that nobody asked for.
+ * The ledger of a schedule: who asked for what an honest agent does, who made the members that one
+ * sees, and one order of everything. An agent whose relay tells it the truth sees the log as it is.
+ * Of one that the relay lies to less is promised: nobody vanishes for it without a reason, and
+ * nothing is done by it that nobody asked for.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { type AgentId, type CallName, type RequestBody, samePolicy } from "../../../proto/mod.ts";
@@ -12,7 +13,10 @@ import type { LogRecord } from "./log_record.ts";
 import type { Player, Shown } from "./player.ts";
 import type { Wills } from "./wills.ts";
 
-type Commit = Pick<RequestBody<"SendCommit">, "epoch" | "added" | "removed" | "commit" | "state" | "nextState">;
+type Commit = Pick<
+  RequestBody<"SendCommit">,
+  "epoch" | "added" | "removed" | "commit" | "state" | "nextState"
+>;
 type Policy = ReturnType<Channel["policy"]>;
 
 export interface LedgerParts {
@@ -28,7 +32,10 @@ export interface LedgerParts {
 
 export class Ledger {
   readonly #parts: LedgerParts;
-  /** When each commit was first seen, by its hash: it may be sent and logged several times, and is judged then. */
+  /**
+   * When each commit was first seen, by its hash: it may be sent and logged several times, and is
+   * judged then.
+   */
   readonly #judged = new Map<string, number>();
   /** Every removal that somebody asked for, by the epoch that it ended. */
   readonly #removals: { readonly agentId: AgentId; readonly epoch: number }[] = [];
@@ -85,7 +92,9 @@ export class Ledger {
       this.#noteGuests(entry.sender, commit);
       for (const agentId of commit.added) wills.arrived(agentId, commit.epoch, at);
     }
-    if (entry.kind === "founding") this.#judgeFounding(entry.sender, entry.epoch, decodeFoundingBody(entry));
+    if (entry.kind === "founding") {
+      this.#judgeFounding(entry.sender, entry.epoch, decodeFoundingBody(entry));
+    }
   }
 
   /** Compares what an honest player sees with what was asked for, and with the log. */
@@ -96,7 +105,9 @@ export class Ledger {
     const members = new Set(channel.members().map(({ agentId }) => agentId));
     player.seen = { epoch, members };
     for (const agentId of seen?.members ?? []) {
-      if (seen === undefined || members.has(agentId) || this.#isGone(agentId, seen.epoch, epoch)) continue;
+      if (seen === undefined || members.has(agentId) || this.#isGone(agentId, seen.epoch, epoch)) {
+        continue;
+      }
       this.#fail(
         `${label} had ${
           this.#label(agentId)
@@ -109,20 +120,28 @@ export class Ledger {
     this.#comparePolicy(player, epoch, channel.policy());
   }
 
-  /** Returns why a message should not have been shown at this place, if so. `before`: the place of the message before it. */
+  /**
+   * Returns why a message should not have been shown at this place, if so. `before`: the place of
+   * the message before it.
+   */
   shown(player: Player, { text, id, sender, sequence }: Shown, before: number): string | undefined {
     const { log } = this.#parts;
     if (!this.#isInTruth(player)) return undefined;
     const place = log.placeOf(id, sequence);
     if (place === undefined || place.sender !== sender) return "that the log does not hold";
-    if (place.sequence !== sequence) return `at place ${sequence}, and the log has it at ${place.sequence}`;
+    if (place.sequence !== sequence) {
+      return `at place ${sequence}, and the log has it at ${place.sequence}`;
+    }
     if (sequence < before) return `at place ${sequence}, after a message at ${before}`;
     const known = this.#places.get(text) ?? sequence;
     if (known !== sequence) return `at place ${sequence}, and another member at ${known}`;
     this.#places.set(text, sequence);
     const group = log.group(place.epoch);
-    if (group?.members.has(sender) !== true) return `of an agent that was no member in epoch ${place.epoch}`;
-    const isSilent = this.#policyOf.get(place.epoch)?.posting === "owners" && !group.owners.includes(sender);
+    if (group?.members.has(sender) !== true) {
+      return `of an agent that was no member in epoch ${place.epoch}`;
+    }
+    const isSilent = this.#policyOf.get(place.epoch)?.posting === "owners" &&
+      !group.owners.includes(sender);
     return isSilent ? `of a member that may only listen in epoch ${place.epoch}` : undefined;
   }
 
@@ -134,13 +153,17 @@ export class Ledger {
 
   #compareMembers({ label }: Player, epoch: number, members: ReadonlySet<AgentId>): void {
     const logged = this.#parts.log.group(epoch)?.members;
-    if (logged === undefined) return this.#fail(`${label} is in epoch ${epoch}, and the log has none`);
+    if (logged === undefined) {
+      return this.#fail(`${label} is in epoch ${epoch}, and the log has none`);
+    }
     const differing = [...logged].filter((each) => !members.has(each)).concat(
       [...members].filter((each) => !logged.has(each)),
     );
     if (differing.length === 0) return;
     const names = differing.map((agentId) => this.#label(agentId)).join(" and ");
-    this.#fail(`${label} sees other members in epoch ${epoch} than the log has: it differs in ${names}`);
+    this.#fail(
+      `${label} sees other members in epoch ${epoch} than the log has: it differs in ${names}`,
+    );
   }
 
   /** A member that came by a guest link is a guest, until an owner says otherwise. */
@@ -148,9 +171,13 @@ export class Ledger {
     for (const { agentId, guest, absent } of channel.members()) {
       const player = this.#player(agentId);
       const since = player?.guestSince ?? Infinity;
-      if (epoch >= since && !guest) this.#fail(`${label} sees ${player?.label} as no guest in epoch ${epoch}`);
+      if (epoch >= since && !guest) {
+        this.#fail(`${label} sees ${player?.label} as no guest in epoch ${epoch}`);
+      }
       if (guest && !absent && player?.comesAsGuest !== true) {
-        this.#fail(`${label} sees ${player?.label} as a guest in epoch ${epoch}, and it came by no guest link`);
+        this.#fail(
+          `${label} sees ${player?.label} as a guest in epoch ${epoch}, and it came by no guest link`,
+        );
       }
     }
   }
@@ -161,7 +188,9 @@ export class Ledger {
       this.#fail(`${label} has the policy ${told} in epoch ${epoch}, which no owner asked for`);
     }
     const known = this.#policyOf.get(epoch) ?? policy;
-    if (!samePolicy(known, policy)) this.#fail(`${label} has another policy in epoch ${epoch} than others: ${told}`);
+    if (!samePolicy(known, policy)) {
+      this.#fail(`${label} has another policy in epoch ${epoch} than others: ${told}`);
+    }
     this.#policyOf.set(epoch, known);
   }
 
@@ -175,7 +204,10 @@ export class Ledger {
     return (hasLies() || wasSetBack()) && log.group(after)?.members.has(agentId) !== true;
   }
 
-  /** A lying relay may show a hostile member's commit to others and never log it: they follow removals that are asked for. */
+  /**
+   * A lying relay may show a hostile member's commit to others and never log it: they follow
+   * removals that are asked for.
+   */
   #noteShown(sender: AgentId, commit: Commit): void {
     const { wills } = this.#parts;
     wills.made(commit, wills.now());
@@ -193,7 +225,9 @@ export class Ledger {
     this.#judged.set(key, at);
     wills.made(made, at);
     const story = (what: string, agentId: AgentId): string =>
-      `${this.#label(sender)} ${what} ${this.#label(agentId)} in epoch ${epoch}, and nobody asked for that`;
+      `${this.#label(sender)} ${what} ${
+        this.#label(agentId)
+      } in epoch ${epoch}, and nobody asked for that`;
     for (const agentId of this.#noteRemovals(sender, made)) this.#fail(story("removes", agentId));
     for (const agentId of added) {
       if (removed.includes(agentId)) continue;
@@ -212,15 +246,19 @@ export class Ledger {
   #mayRemove(sender: AgentId, agentId: AgentId, commit: Commit): boolean {
     const { wills } = this.#parts;
     if (wills.hasStated(agentId, "leaves", commit)) return true;
-    if (!commit.added.includes(agentId)) return wills.has(sender, "remove", { ...commit, about: agentId });
-    return wills.hasStated(agentId, "comes back", commit) || this.#isInvited(sender, agentId, commit);
+    if (!commit.added.includes(agentId)) {
+      return wills.has(sender, "remove", { ...commit, about: agentId });
+    }
+    return wills.hasStated(agentId, "comes back", commit) ||
+      this.#isInvited(sender, agentId, commit);
   }
 
   #mayAdd(sender: AgentId, agentId: AgentId, commit: Commit): boolean {
     const by = this.#player(sender);
     // Hostile members let in whom they like, as far as the policy lets them.
     if (by?.honest !== true) return this.#mayAdmit(sender, commit.epoch);
-    return this.#isInvited(sender, agentId, commit) || this.#parts.wills.hasStated(agentId, "comes back", commit);
+    return this.#isInvited(sender, agentId, commit) ||
+      this.#parts.wills.hasStated(agentId, "comes back", commit);
   }
 
   #mayAdmit(sender: AgentId, epoch: number): boolean {
@@ -230,7 +268,8 @@ export class Ledger {
 
   #isInvited(sender: AgentId, about: AgentId, { epoch, state }: Commit): boolean {
     const { wills } = this.#parts;
-    return wills.has(sender, "add", { about, epoch }) || wills.has(sender, "invite", { about, epoch, state });
+    return wills.has(sender, "add", { about, epoch }) ||
+      wills.has(sender, "invite", { about, epoch, state });
   }
 
   /** The relay takes no addition with a guest pass, and members follow none of a guest. */
@@ -238,13 +277,17 @@ export class Ledger {
     const guest = this.#player(sender);
     const newcomers = added.filter((agentId) => !removed.includes(agentId));
     if (guest === undefined || newcomers.length === 0) return;
-    const isGuest = guest.guestSince !== undefined && epoch >= guest.guestSince && this.#isInTruth(guest);
+    const isGuest = guest.guestSince !== undefined && epoch >= guest.guestSince &&
+      this.#isInTruth(guest);
     if (!guest.hasPass && !isGuest) return;
     const names = newcomers.map((agentId) => this.#label(agentId)).join(" and ");
     this.#fail(`${guest.label} is a guest, and adds ${names} in epoch ${epoch}`);
   }
 
-  /** An agent that comes by a guest link is a guest from the next epoch on. An owner is none, and one that was added by hand. */
+  /**
+   * An agent that comes by a guest link is a guest from the next epoch on. An owner is none, and
+   * one that was added by hand.
+   */
   #noteGuests(sender: AgentId, { epoch, added, owners }: RequestBody<"SendCommit">): void {
     const { log, wills } = this.#parts;
     const members = log.group()?.members;
@@ -259,18 +302,29 @@ export class Ledger {
   }
 
   /** Owners change by an owner's call, and when one of them goes. */
-  #judgeOwners(sender: AgentId, { epoch, owners, added, removed }: RequestBody<"SendCommit">): void {
+  #judgeOwners(
+    sender: AgentId,
+    { epoch, owners, added, removed }: RequestBody<"SendCommit">,
+  ): void {
     const { log, wills, wasSetBack } = this.#parts;
     if (owners === undefined || wasSetBack() || this.#player(sender)?.honest !== true) return;
     const before = log.group(epoch)?.owners ?? [];
-    const staying = before.filter((agentId) => !removed.includes(agentId) || added.includes(agentId));
+    const staying = before.filter((agentId) =>
+      !removed.includes(agentId) || added.includes(agentId)
+    );
     const isAsked = wills.has(sender, "owners", { epoch }) || wills.has(sender, "leave", { epoch });
     // Of one that leaves and comes in again, the leaving counts.
     if (isAsked || owners.agentIds.every((agentId) => staying.includes(agentId))) return;
-    this.#fail(`${this.#label(sender)} changes the owners in epoch ${epoch}, and nobody asked for that`);
+    this.#fail(
+      `${this.#label(sender)} changes the owners in epoch ${epoch}, and nobody asked for that`,
+    );
   }
 
-  #judgeFounding(sender: AgentId, epoch: number, { founding }: RequestBody<"FoundGeneration">): void {
+  #judgeFounding(
+    sender: AgentId,
+    epoch: number,
+    { founding }: RequestBody<"FoundGeneration">,
+  ): void {
     const { log, wills, hostileOwner } = this.#parts;
     const { members, blamed, baseEpoch } = founding;
     wills.undone({ from: baseEpoch, before: epoch + 1 });
@@ -285,9 +339,12 @@ export class Ledger {
       if (members.includes(agentId)) continue;
       const isLate = base !== undefined && !base.has(agentId);
       // The undeclared removals of a hostile owner are not in the record of the log.
-      const isOut = agentId === blamed || wills.has(sender, "recover", { epoch: baseEpoch, about: agentId });
+      const isOut = agentId === blamed ||
+        wills.has(sender, "recover", { epoch: baseEpoch, about: agentId });
       if (!isOut && !isLate && founder?.honest === true && !hostileOwner) {
-        this.#fail(`${founder.label} begins anew without ${this.#label(agentId)}, which nobody blames`);
+        this.#fail(
+          `${founder.label} begins anew without ${this.#label(agentId)}, which nobody blames`,
+        );
       }
       this.#removals.push({ agentId, epoch });
     }

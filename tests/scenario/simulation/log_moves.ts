@@ -1,6 +1,6 @@
 /**
- * A relay's attacks with its log as a whole: it is set back, shows a commit that it does not hold, lies about an
- * agent's sends.
+ * A relay's attacks with its log as a whole: it is set back, shows a commit that it does not hold,
+ * lies about an agent's sends.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { NoticeEnvelope, ReplyBody, RequestBody } from "../../../proto/mod.ts";
@@ -48,9 +48,16 @@ export const logMoves: MoveTable = {
           // Its sender would know a later version of the owners than anybody else, and stay out.
           if (commit.owners !== undefined) return forward();
           showInstead(play, reader, { commit, sender });
-          if (!isTaken) return Promise.reject(createError("not_allowed", "The relay keeps it for itself"));
+          if (!isTaken) {
+            return Promise.reject(createError("not_allowed", "The relay keeps it for itself"));
+          }
           const { epoch } = commit;
-          return Promise.resolve({ sequence: 500, epoch: epoch + 1, commitHash: sha256(commit.commit), timeMs: 0 });
+          return Promise.resolve({
+            sequence: 500,
+            epoch: epoch + 1,
+            commitHash: sha256(commit.commit),
+            timeMs: 0,
+          });
         },
       });
       return `the relay keeps the next commit of ${sender.label} for itself and shows it to ${reader.label}`;
@@ -62,7 +69,11 @@ export const logMoves: MoveTable = {
       const victim = play.pick(random, play.inside({ honest: true }));
       if (victim === undefined) return;
       const uses = 1 + random.below(2);
-      const [field, delta, isShown] = [random.pick(fields), random.pick([-1, 1, 5]), random.chance(0.5)];
+      const [field, delta, isShown] = [
+        random.pick(fields),
+        random.pick([-1, 1, 5]),
+        random.chance(0.5),
+      ];
       play.wire.add("relay", victim, {
         uses,
         call: (operation, _, forward) => {
@@ -125,7 +136,9 @@ function showInstead(
   play.wire.add("relay", reader, {
     uses: 1,
     notice: (notice): readonly NoticeEnvelope[] | undefined => {
-      if (notice.operation !== "DeliverCommit" || notice.body.epoch !== shown.epoch) return undefined;
+      if (notice.operation !== "DeliverCommit" || notice.body.epoch !== shown.epoch) {
+        return undefined;
+      }
       return [{ ...notice, body: { ...notice.body, ...shown, sender: sender.agentId } }];
     },
   });
@@ -133,5 +146,8 @@ function showInstead(
 
 function pickTwo(play: Play, random: Random): readonly [Player | undefined, Player | undefined] {
   const sender = play.pick(random, play.inside());
-  return [sender, play.pick(random, play.inside({ honest: true }).filter((each) => each !== sender))];
+  return [
+    sender,
+    play.pick(random, play.inside({ honest: true }).filter((each) => each !== sender)),
+  ];
 }

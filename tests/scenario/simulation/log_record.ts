@@ -1,6 +1,13 @@
-/** The relay's log as it stands: the place of each message, and the members and owners that its commits make of each epoch. */
+/**
+ * The relay's log as it stands: the place of each message, and the members and owners that its
+ * commits make of each epoch.
+ */
 import type { AgentId, MessageId } from "../../../proto/mod.ts";
-import { decodeCommitBody, decodeFoundingBody, decodeMessageBody } from "../../../relay/core/testing/world.ts";
+import {
+  decodeCommitBody,
+  decodeFoundingBody,
+  decodeMessageBody,
+} from "../../../relay/core/testing/world.ts";
 import type { Entry } from "../../../relay/engine/mod.ts";
 
 /** Where a message stands. */
@@ -61,7 +68,9 @@ export class LogRecord {
     return this.#epoch;
   }
 
-  /** Of the present epoch, or of an earlier one; undefined for an epoch that the log does not have. */
+  /**
+   * Of the present epoch, or of an earlier one; undefined for an epoch that the log does not have.
+   */
   group(epoch = this.#epoch): LoggedGroup | undefined {
     return this.#groups.get(epoch);
   }

@@ -1,7 +1,8 @@
 /**
- * Losses of honest members, though nobody lies: a disk that is put back, a long absence, and a relay that restarts.
- * While a member comes back from the first two the relay is honest, and another one is inside: a relay that leads all
- * others astray at that moment leaves nobody who could admit it (docs/membership.md, "What remains").
+ * Losses of honest members, though nobody lies: a disk that is put back, a long absence, and a
+ * relay that restarts. While a member comes back from the first two the relay is honest, and
+ * another one is inside: a relay that leads all others astray at that moment leaves nobody who
+ * could admit it (docs/membership.md, "What remains").
  */
 import { backInStep, companions } from "./ending.ts";
 import type { Random } from "../../support/mod.ts";
@@ -12,18 +13,26 @@ import { lapseMs } from "./stage.ts";
 
 const second = 1000;
 
-/** An honest player that another one can let in again. The relay's lies so far have had their time. */
+/**
+ * An honest player that another one can let in again. The relay's lies so far have had their time.
+ */
 export async function pickSafe(
   play: Play,
   pick: (players: readonly Player[]) => Player | undefined,
 ): Promise<Player | undefined> {
   play.wire.calm();
   await play.stage.world.time.advance(5 * second);
-  return pick(play.inside({ honest: true }).filter((player) => companions(play, player).length > 0));
+  return pick(
+    play.inside({ honest: true }).filter((player) => companions(play, player).length > 0),
+  );
 }
 
 /** Something that a crash, or a copy of the disk, may come between. */
-async function begin(play: Play, player: Player, what: "commits" | "leaves" | "comes back"): Promise<void> {
+async function begin(
+  play: Play,
+  player: Player,
+  what: "commits" | "leaves" | "comes back",
+): Promise<void> {
   if (what === "leaves") return await play.leave(player);
   if (what === "commits") {
     await (await player.actor.inside()).commit();
@@ -36,7 +45,8 @@ async function begin(play: Play, player: Player, what: "commits" | "leaves" | "c
   if (channel !== undefined) {
     await play.wills.during(agentId, "add", [player.agentId], channel.addMember(keyPackage));
   }
-  // It went meanwhile: what it signed is about the leaf before, and the founder has to remove what it added.
+  // It went meanwhile: what it signed is about the leaf before, and the founder has to remove what
+  // it added.
   if (player.excused) play.voidLeaves.add(player.agentId);
 }
 
@@ -63,7 +73,10 @@ export const lossMoves: MoveTable = {
   backup: {
     weight: 3,
     run: async (play, random) => {
-      const player = play.pick(random, play.inside({ honest: true }).filter(({ channel }) => channel !== undefined));
+      const player = play.pick(
+        random,
+        play.inside({ honest: true }).filter(({ channel }) => channel !== undefined),
+      );
       if (player === undefined) return;
       await play.stage.finish(`${player.label} is back`, player.backup(play.truth));
       return `the disk of ${player.label} is copied`;

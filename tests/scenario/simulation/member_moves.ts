@@ -1,9 +1,14 @@
 /**
- * Attacks of members with a modified client that own nothing: all that their keys and the relay's operations allow, but
- * commits.
+ * Attacks of members with a modified client that own nothing: all that their keys and the relay's
+ * operations allow, but commits.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type AgentId, leaveStatement, rejoinStatement, type RequestBody } from "../../../proto/mod.ts";
+import {
+  type AgentId,
+  leaveStatement,
+  rejoinStatement,
+  type RequestBody,
+} from "../../../proto/mod.ts";
 import { type Inside, MlsFault } from "../../../sdk/testing/agents.ts";
 import { HostileMember } from "../../../sdk/testing/hostile_member.ts";
 import { createKeyPackage, createWelcome, type Random } from "../../support/mod.ts";
@@ -12,7 +17,11 @@ import type { MoveKind, MoveTable } from "./moves.ts";
 import type { Play } from "./play.ts";
 import type { Player } from "./player.ts";
 
-type Act = (play: Play, random: Random, by: Player) => Promise<string | undefined> | string | undefined;
+type Act = (
+  play: Play,
+  random: Random,
+  by: Player,
+) => Promise<string | undefined> | string | undefined;
 
 /** For a hostile player that is in the channel. */
 function hostile(weight: number, act: Act): MoveKind {
@@ -32,7 +41,11 @@ function hostile(weight: number, act: Act): MoveKind {
 }
 
 /** Sends in the background what is made now, one after the other. */
-async function send(play: Play, by: Player, make: (member: HostileMember) => Promise<Message[]>): Promise<void> {
+async function send(
+  play: Play,
+  by: Player,
+  make: (member: HostileMember) => Promise<Message[]>,
+): Promise<void> {
   const member = await HostileMember.of(by.actor.agent, name);
   const messages = await play.stage.finish("messages are sealed", make(member));
   for (const message of messages) play.background(`${by.label} sends`, member.send(message));
@@ -45,8 +58,15 @@ async function leafHashOf(by: Player): Promise<Uint8Array> {
   return sha256(tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0));
 }
 
-/** A Welcome by a member that calls itself the owner; undefined when that one has no keys to make it with. */
-export async function usurp(by: Player, victim: AgentId, keyPackage: Uint8Array): Promise<Uint8Array | undefined> {
+/**
+ * A Welcome by a member that calls itself the owner; undefined when that one has no keys to make it
+ * with.
+ */
+export async function usurp(
+  by: Player,
+  victim: AgentId,
+  keyPackage: Uint8Array,
+): Promise<Uint8Array | undefined> {
   if (!by.isIn) return undefined;
   const member = await HostileMember.of(by.actor.agent, name);
   try {
@@ -76,11 +96,17 @@ export const memberMoves: MoveTable = {
     return `${by.label} forges ${JSON.stringify(claims)}`;
   }),
   jump: hostile(4, async (play, random, by) => {
-    const counters = Array.from({ length: 1 + random.below(3) }, () => random.pick([1, 2, 3, 50, 10_000]));
+    const counters = Array.from(
+      { length: 1 + random.below(3) },
+      () => random.pick([1, 2, 3, 50, 10_000]),
+    );
     await send(
       play,
       by,
-      (member) => Promise.all(counters.map((counter) => member.counted(counter, play.truth.seal(by.agentId, false)))),
+      (member) =>
+        Promise.all(
+          counters.map((counter) => member.counted(counter, play.truth.seal(by.agentId, false))),
+        ),
     );
     return `${by.label} counts ${counters}`;
   }),
@@ -102,16 +128,34 @@ export const memberMoves: MoveTable = {
     const { channelId } = await by.actor.inside();
     const signature = by.actor.sign(leaveStatement({ channelId, agentId: by.agentId, leafHash }));
     const { session } = by.actor;
-    play.background(`${by.label} leaves`, session.call("LeaveChannel", { channelId, leafHash, signature }));
+    play.background(
+      `${by.label} leaves`,
+      session.call("LeaveChannel", { channelId, leafHash, signature }),
+    );
     return `${by.label} says that it leaves, and stays`;
   }),
   ownRejoin: hostile(3, async (play, random, by) => {
     const { channelId, epoch } = await by.actor.inside();
     const leafHash = random.chance(0.5) ? random.bytes(32) : await leafHashOf(by);
-    const keyPackage = await play.stage.finish("a KeyPackage is made", by.actor.client.generateKeyPackage());
+    const keyPackage = await play.stage.finish(
+      "a KeyPackage is made",
+      by.actor.client.generateKeyPackage(),
+    );
     const { agentId } = by;
-    const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
-    const body = { channelId, keyPackage, leafHash, epoch, signature: by.actor.sign(statement), generation: 0 };
+    const statement = rejoinStatement({
+      channelId,
+      agentId,
+      leafHash,
+      keyPackageHash: sha256(keyPackage),
+    });
+    const body = {
+      channelId,
+      keyPackage,
+      leafHash,
+      epoch,
+      signature: by.actor.sign(statement),
+      generation: 0,
+    };
     play.background(`${by.label} asks to rejoin`, by.actor.session.call("RequestRejoin", body));
     return `${by.label} asks to rejoin without need`;
   }),
@@ -124,7 +168,10 @@ export const memberMoves: MoveTable = {
         if (operation !== "SendCommit") return undefined;
         const commit = body as RequestBody<"SendCommit">; // cast: of this operation
         if (commit.welcomes.length === 0) return undefined;
-        const welcomes = commit.welcomes.map((each) => ({ ...each, welcome: spoiled(each.welcome, garbage) }));
+        const welcomes = commit.welcomes.map((each) => ({
+          ...each,
+          welcome: spoiled(each.welcome, garbage),
+        }));
         return forward({ ...commit, welcomes });
       },
     });
@@ -143,7 +190,10 @@ export const memberMoves: MoveTable = {
         // Its receivers are in another group than the log's until they find out.
         play.hasLostState = true;
         const commit = body as RequestBody<"SendCommit">; // cast: of this operation
-        return forward({ ...commit, welcomes: commit.welcomes.map(({ recipients }) => ({ recipients, welcome })) });
+        return forward({
+          ...commit,
+          welcomes: commit.welcomes.map(({ recipients }) => ({ recipients, welcome })),
+        });
       },
     });
     return `${by.label} answers ${uses} ${
@@ -221,12 +271,33 @@ export const memberMoves: MoveTable = {
   badRequest: hostile(2, async (play, random, by) => {
     const { channelId, epoch, group: { current: { tree } } } = await by.actor.inside();
     const leafKey = tree.leaf(0)?.node.hpkePublicKey ?? new Uint8Array(32);
-    const [notBeforeMs, notAfterMs] = [play.nowMs - 1000, play.nowMs + random.pick([1_000, 600_000])];
+    const [notBeforeMs, notAfterMs] = [
+      play.nowMs - 1000,
+      play.nowMs + random.pick([1_000, 600_000]),
+    ];
     const identity = new TextEncoder().encode(by.label);
-    const keyPackage = createKeyPackage({ secretKey: by.actor.secretKey, identity, notBeforeMs, notAfterMs, leafKey });
+    const keyPackage = createKeyPackage({
+      secretKey: by.actor.secretKey,
+      identity,
+      notBeforeMs,
+      notAfterMs,
+      leafKey,
+    });
     const [leafHash, { agentId }] = [await leafHashOf(by), by];
-    const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
-    const body = { channelId, keyPackage, leafHash, epoch, generation: 0, signature: by.actor.sign(statement) };
+    const statement = rejoinStatement({
+      channelId,
+      agentId,
+      leafHash,
+      keyPackageHash: sha256(keyPackage),
+    });
+    const body = {
+      channelId,
+      keyPackage,
+      leafHash,
+      epoch,
+      generation: 0,
+      signature: by.actor.sign(statement),
+    };
     play.background(`${by.label} asks to rejoin`, by.actor.session.call("RequestRejoin", body));
     return `${by.label} asks to rejoin with another's encryption key`;
   }),
@@ -246,7 +317,9 @@ export const memberMoves: MoveTable = {
   }),
 };
 
-/** Each of the next commits that let somebody in is made twice, and the other one's Welcome kept. */
+/**
+ * Each of the next commits that let somebody in is made twice, and the other one's Welcome kept.
+ */
 function answerByOther(
   inside: Inside,
   isRejoin: boolean,
@@ -268,7 +341,9 @@ function answerByOther(
   return { take };
 }
 
-/** Of use to nobody, and yet a Welcome for the same recipient to all that only look at its outside. */
+/**
+ * Of use to nobody, and yet a Welcome for the same recipient to all that only look at its outside.
+ */
 function spoiled(welcome: Uint8Array, garbage: Uint8Array): Uint8Array {
   const changed = welcome.slice();
   for (let at = Math.floor(welcome.length / 2); at < welcome.length; at++) {

@@ -1,4 +1,7 @@
-/** A move of a schedule. It has randomness of its own, so that leaving out another one does not change it. */
+/**
+ * A move of a schedule. It has randomness of its own, so that leaving out another one does not
+ * change it.
+ */
 import type { Random } from "../../support/mod.ts";
 import type { Play } from "./play.ts";
 

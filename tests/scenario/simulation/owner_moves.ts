@@ -1,6 +1,6 @@
 /**
- * Attacks of a hostile owner: all that its keys and its place allow. No honest member is safe from it, but each is
- * told.
+ * Attacks of a hostile owner: all that its keys and its place allow. No honest member is safe from
+ * it, but each is told.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { commitStatement, type NoticeBody, type RequestBody } from "../../../proto/mod.ts";
@@ -11,7 +11,10 @@ import type { MoveKind, MoveTable } from "./moves.ts";
 import type { Play } from "./play.ts";
 import type { Player } from "./player.ts";
 
-function owner(weight: number, act: (play: Play, random: Random, by: Player) => string | undefined): MoveKind {
+function owner(
+  weight: number,
+  act: (play: Play, random: Random, by: Player) => string | undefined,
+): MoveKind {
   return {
     weight,
     run: (play, random) => {
@@ -30,12 +33,19 @@ function commit(
   const run = async (): Promise<void> => {
     const inside = await by.actor.inside();
     const idsOf = (players: readonly Player[] = []) =>
-      players.map(({ agentId }) => agentId).filter((agentId) => inside.memberOf(agentId) !== undefined);
+      players.map(({ agentId }) => agentId).filter((agentId) =>
+        inside.memberOf(agentId) !== undefined
+      );
     const call = inside.commit(() => ({
       remove: idsOf(change.remove),
       ...(change.owners && { owners: idsOf(change.owners) }),
     }));
-    await play.wills.during(by.agentId, "remove", (change.remove ?? []).map(({ agentId }) => agentId), call);
+    await play.wills.during(
+      by.agentId,
+      "remove",
+      (change.remove ?? []).map(({ agentId }) => agentId),
+      call,
+    );
   };
   play.background(`${by.label} commits`, run());
 }
@@ -60,7 +70,11 @@ export const ownerMoves: MoveTable = {
         if (operation !== "SendCommit") return undefined;
         const { owners: _, ...sent } = body as RequestBody<"SendCommit">; // cast: of this operation
         const bare = { ...sent, added: [], removed: [], welcomes: [], answers: [] };
-        const statement = commitStatement({ ...bare, commitHash: sha256(bare.commit), owners: undefined });
+        const statement = commitStatement({
+          ...bare,
+          commitHash: sha256(bare.commit),
+          owners: undefined,
+        });
         return forward({ ...bare, signature: by.actor.sign(statement) });
       },
     });

@@ -1,4 +1,7 @@
-/** One schedule while it runs: its players, its wire, what really happened, and the moves' common steps. */
+/**
+ * One schedule while it runs: its players, its wire, what really happened, and the moves' common
+ * steps.
+ */
 import type { AgentId, NoticeEnvelope, TokenGrant } from "../../../proto/mod.ts";
 import type { Entry } from "../../../relay/engine/mod.ts";
 import { type Channel, StaticError } from "../../../sdk/mod.ts";
@@ -38,7 +41,10 @@ export interface Stashed {
   };
 }
 
-type NoticeOf<Name extends NoticeEnvelope["operation"]> = Extract<NoticeEnvelope, { operation: Name }>["body"];
+type NoticeOf<Name extends NoticeEnvelope["operation"]> = Extract<
+  NoticeEnvelope,
+  { operation: Name }
+>["body"];
 
 /** A player is in no channel any more. */
 export function isGone(error: unknown): boolean {
@@ -63,7 +69,11 @@ export class Play implements LogFollower {
   guestRefusals = 0;
   readonly trace: string[] = [];
   /** Leaves that honest players had once, for those that lie about them. */
-  readonly oldLeaves: { readonly agentId: string; readonly leafIndex: number; readonly leafNode: Uint8Array }[] = [];
+  readonly oldLeaves: {
+    readonly agentId: string;
+    readonly leafIndex: number;
+    readonly leafNode: Uint8Array;
+  }[] = [];
   /** Something happened after which honest members ask to rejoin, though nobody lies. */
   hasLostState = false;
   /** A member made a commit that stops others. */
@@ -102,15 +112,22 @@ export class Play implements LogFollower {
     await stage.finish("the founder has started", founder.actor.start());
     play.#known = play.#beginLedger(founder.agentId);
     founder.actor.session.tampering = founder.tampering;
-    for (const each of play.players.slice(1)) await stage.finish(`${each.label} has started`, each.start(play.truth));
+    for (const each of play.players.slice(1)) {
+      await stage.finish(`${each.label} has started`, each.start(play.truth));
+    }
     await stage.finish("the channel is founded", founder.actor.manager.create(name));
     await stage.finish("the founder is in", founder.enter(play.truth));
     play.#channelId = founder.channel?.id;
     stage.followLog(play.channelId, play);
     const guests = play.players.slice(1, cast.honest.length + cast.hostile.length);
-    for (const guest of guests) await stage.finish(`${guest.label} has joined`, play.join(guest, founder));
+    for (const guest of guests) {
+      await stage.finish(`${guest.label} has joined`, play.join(guest, founder));
+    }
     for (const guest of play.players.filter(({ comesAsGuest }) => comesAsGuest)) {
-      await stage.finish(`${guest.label} uses its pass`, guest.actor.useKey({ account: 1, grant: play.#pass() }));
+      await stage.finish(
+        `${guest.label} uses its pass`,
+        guest.actor.useKey({ account: 1, grant: play.#pass() }),
+      );
       await stage.finish(`${guest.label} has joined`, play.join(guest, founder));
     }
     await stage.world.time.advance(100);
@@ -210,7 +227,9 @@ export class Play implements LogFollower {
 
   /** Players that believe to be in the channel. */
   inside(filter: { readonly honest?: boolean } = {}): Player[] {
-    return this.players.filter((each) => each.isIn && (filter.honest ?? each.honest) === each.honest);
+    return this.players.filter((each) =>
+      each.isIn && (filter.honest ?? each.honest) === each.honest
+    );
   }
 
   async join(guest: Player, inviter: Player): Promise<void> {
@@ -223,7 +242,9 @@ export class Play implements LogFollower {
 
   /** The player's application removes a member. */
   async remove({ agentId, channel }: Player, target: AgentId): Promise<void> {
-    if (channel !== undefined) await this.wills.during(agentId, "remove", [target], channel.removeMember(target));
+    if (channel !== undefined) {
+      await this.wills.during(agentId, "remove", [target], channel.removeMember(target));
+    }
   }
 
   async leave(player: Player): Promise<void> {
@@ -232,7 +253,8 @@ export class Play implements LogFollower {
 
   async recover({ agentId, channel }: Player): Promise<void> {
     if (channel === undefined) return;
-    // Its people know whom they invited: of those that came in through the hostile one they leave out its friends.
+    // Its people know whom they invited: of those that came in through the hostile one they leave
+    // out its friends.
     const isHostile = (each: AgentId): boolean =>
       this.players.some((player) => player.agentId === each && !player.honest);
     const preview = await channel.previewRecovery().catch(() => undefined);
@@ -244,7 +266,8 @@ export class Play implements LogFollower {
   async appoint(players: readonly Player[]): Promise<void> {
     const inside = await this.founder.actor.inside();
     const owners = players.map(({ agentId }) => agentId);
-    const present = (): typeof owners => owners.filter((agentId) => inside.memberOf(agentId) !== undefined);
+    const present = (): typeof owners =>
+      owners.filter((agentId) => inside.memberOf(agentId) !== undefined);
     const call = inside.commit(() => ({ owners: present() }));
     await this.wills.during(this.founder.agentId, "owners", owners, call);
   }
@@ -259,7 +282,9 @@ export class Play implements LogFollower {
 
   /** Goes on by itself; that it fails under attack proves nothing. */
   background(what: string, task: Promise<unknown>): void {
-    task.catch((error: unknown) => this.note(`${what} failed: ${error instanceof Error ? error.message : error}`));
+    task.catch((error: unknown) =>
+      this.note(`${what} failed: ${error instanceof Error ? error.message : error}`)
+    );
   }
 
   note(text: string): void {
@@ -273,7 +298,9 @@ export class Play implements LogFollower {
   }
 
   async close(): Promise<void> {
-    for (const player of this.players) await this.stage.finish(`${player.label} has stopped`, player.stop());
+    for (const player of this.players) {
+      await this.stage.finish(`${player.label} has stopped`, player.stop());
+    }
     await this.stage.close();
   }
 }

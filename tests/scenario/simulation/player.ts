@@ -1,5 +1,14 @@
-/** An actor of a schedule: what it is told and asks passes through the schedule's relay, and what it reads is checked. */
-import { type AgentId, type CallName, equalBytes, type MessageId, type NoticeEnvelope } from "../../../proto/mod.ts";
+/**
+ * An actor of a schedule: what it is told and asks passes through the schedule's relay, and what it
+ * reads is checked.
+ */
+import {
+  type AgentId,
+  type CallName,
+  equalBytes,
+  type MessageId,
+  type NoticeEnvelope,
+} from "../../../proto/mod.ts";
 import type { Channel } from "../../../sdk/mod.ts";
 import type { Inside, MemoryDisk } from "../../../sdk/testing/agents.ts";
 import type { Tampering } from "../../support/scenario/memory_session.ts";
@@ -28,13 +37,19 @@ export type Forward = (changed?: unknown) => Promise<unknown>;
 /** The connection between a player and the relay's core. */
 export interface Wire {
   readonly counts: { readonly lies: number };
-  /** Returns why a message should not have been shown, if so. `before`: the place of the one before it. */
+  /**
+   * Returns why a message should not have been shown, if so. `before`: the place of the one before
+   * it.
+   */
   judge(player: Player, shown: Shown, before: number): string | undefined;
   notice(player: Player, notice: NoticeEnvelope): readonly NoticeEnvelope[];
   call(player: Player, operation: CallName, body: unknown, forward: Forward): Promise<unknown>;
 }
 
-/** A copy of the disk, with the leaf that the player had then, the members that it knew, and how often it had asked to come back. */
+/**
+ * A copy of the disk, with the leaf that the player had then, the members that it knew, and how
+ * often it had asked to come back.
+ */
 interface Saved {
   readonly disk: MemoryDisk;
   readonly leaf: Uint8Array;
@@ -48,8 +63,10 @@ export class Player {
   /** It comes by guest links alone, and with a guest pass. */
   comesAsGuest = false;
   /**
-   * The epoch since which it is a guest of the group, whichever key it uses by now; undefined when an owner has made it one of them, and without end when an
-   * owner has been asked to make it a member like the others. */
+   * The epoch since which it is a guest of the group, whichever key it uses by now; undefined when
+   * an owner has made it one of them, and without end when an owner has been asked to make it a
+   * member like the others.
+   */
   guestSince: number | undefined;
   channel: Channel | undefined;
   /** It is leaving, or has left: nothing is expected of it until it joins again. */
@@ -58,7 +75,9 @@ export class Player {
   seen: Seen | undefined;
   /** Where its membership began when it was last in step. */
   cameIn: number | undefined;
-  /** Where a membership began that it had given up when it joined anew, and that the log still had. */
+  /**
+   * Where a membership began that it had given up when it joined anew, and that the log still had.
+   */
   formerPlace: number | undefined;
   /** The epoch of a true removal of it that it was shown, while it may still follow that. */
   removedIn: number | undefined;
@@ -71,7 +90,9 @@ export class Player {
   #returns = 0;
   /** Messages that must not be shown: sealed by somebody whose removal this player had followed. */
   readonly forbidden = new Set<string>();
-  /** Messages that the relay gave it at a place where their sender was a member, as far as it knew. */
+  /**
+   * Messages that the relay gave it at a place where their sender was a member, as far as it knew.
+   */
   readonly given = new Set<string>();
   readonly shown: string[] = [];
   /** Kinds of trouble that its `health()` has told of, in any of its processes. */
@@ -83,7 +104,11 @@ export class Player {
   #wake: () => void = () => {};
   #reading = 0;
 
-  constructor(host: ActorHost, label: string, { honest, wire }: { readonly honest: boolean; readonly wire: Wire }) {
+  constructor(
+    host: ActorHost,
+    label: string,
+    { honest, wire }: { readonly honest: boolean; readonly wire: Wire },
+  ) {
     this.actor = new Actor(host, label, 1);
     this.honest = honest;
     this.#wire = wire;
@@ -151,7 +176,12 @@ export class Player {
   async backup(truth: Truth): Promise<void> {
     const [leaf, { known }] = [(await this.leaf()).encoded, this];
     this.#endReading();
-    this.saved = { disk: await this.actor.backup(this.tampering), leaf, known, returns: this.#returns };
+    this.saved = {
+      disk: await this.actor.backup(this.tampering),
+      leaf,
+      known,
+      returns: this.#returns,
+    };
     await this.enter(truth);
   }
 
@@ -161,7 +191,10 @@ export class Player {
     this.saved = { ...copied, leaf: (await this.leaf()).encoded };
   }
 
-  /** Leaves; if that fails, it is expected to be as before, unless the relay has taken it and the reply was lost. */
+  /**
+   * Leaves; if that fails, it is expected to be as before, unless the relay has taken it and the
+   * reply was lost.
+   */
   async leave(truth: Truth): Promise<void> {
     const { excused } = this;
     this.excused = true;
@@ -178,14 +211,18 @@ export class Player {
     return this.isIn && this.channel?.health().state === "ended";
   }
 
-  /** The disk is put back. Not when the player could not know its present leaf: then it needs a new invite. */
+  /**
+   * The disk is put back. Not when the player could not know its present leaf: then it needs a new
+   * invite.
+   */
   async restore(truth: Truth): Promise<boolean> {
     const { saved } = this;
     const { encoded, node } = await this.leaf();
     if (saved === undefined) return false;
     const isSame = equalBytes(encoded, saved.leaf);
     if (!isSame && node.leafNodeSource !== "commit") return false;
-    // It has asked to come back since then, and nobody has answered: the leaf that it is given yet is none of the disk's.
+    // It has asked to come back since then, and nobody has answered: the leaf that it is given yet
+    // is none of the disk's.
     if (isSame && saved.returns !== this.#returns) return false;
     this.#endReading();
     this.seen = undefined;
@@ -238,7 +275,10 @@ export class Player {
     this.#wake();
   }
 
-  /** A relay that insists on another order of the log is reported (docs/channels.md); nobody can do more. */
+  /**
+   * A relay that insists on another order of the log is reported (docs/channels.md); nobody can do
+   * more.
+   */
   #isToldOf(late: number, channel: Channel): boolean {
     return this.#wire.counts.lies > 0 && issueCount(channel, "reordered") >= late;
   }
@@ -259,12 +299,16 @@ export class Player {
       const text = new TextDecoder().decode(value.payload);
       const sealed = truth.sealed(text);
       const { agentId } = value.sender;
-      const wrong = (why: string): WrongMessage => new WrongMessage(`${this.label} was shown "${text}" ${why}`);
+      const wrong = (why: string): WrongMessage =>
+        new WrongMessage(`${this.label} was shown "${text}" ${why}`);
       if (sealed === undefined) throw wrong("that nobody sent");
       if (sealed.sender !== agentId) throw wrong("under another sender's name");
       if (seen.has(text)) throw wrong("twice");
       if (this.forbidden.has(text)) throw wrong("of a member that was removed before");
-      if (sealed.honest && sealed.index < (last.get(agentId) ?? -1) && !this.#isToldOf(++late, channel)) {
+      if (
+        sealed.honest && sealed.index < (last.get(agentId) ?? -1) &&
+        !this.#isToldOf(++late, channel)
+      ) {
         throw wrong("after a later one of its sender");
       }
       const { id, sequence } = value;

@@ -1,6 +1,15 @@
-/** Commits of members with a modified client that nobody, or not everybody, can follow; and an owner that begins anew. */
+/**
+ * Commits of members with a modified client that nobody, or not everybody, can follow; and an owner
+ * that begins anew.
+ */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { binaryIdToBytes, commitStatement, generationOf, groupIdOf, type RequestBody } from "../../../proto/mod.ts";
+import {
+  binaryIdToBytes,
+  commitStatement,
+  generationOf,
+  groupIdOf,
+  type RequestBody,
+} from "../../../proto/mod.ts";
 import { MlsFault, stateOf } from "../../../sdk/testing/agents.ts";
 import { HostileMember } from "../../../sdk/testing/hostile_member.ts";
 import { createPrivateMessage, type Random } from "../../support/mod.ts";
@@ -39,7 +48,11 @@ async function garbled(random: Random, by: Player): Promise<Commit> {
 }
 
 /** For a hostile player that is in the channel; which it is not for long. */
-function badCommit(weight: number, make: (random: Random, by: Player) => Promise<Commit>, what: string): MoveKind {
+function badCommit(
+  weight: number,
+  make: (random: Random, by: Player) => Promise<Commit>,
+  what: string,
+): MoveKind {
   return {
     weight,
     run: async (play, random) => {
@@ -60,9 +73,15 @@ function badCommit(weight: number, make: (random: Random, by: Player) => Promise
 
 /** Owners whose application looks at `health()` and does what it offers. */
 export function recoverWhereOffered(play: Play): string | undefined {
-  const owners = play.inside({ honest: true }).filter(({ channel }) => channel?.health().recoverable === true);
-  for (const owner of owners) play.background(`${owner.label} recovers the channel`, play.recover(owner));
-  return owners.length === 0 ? undefined : `${owners.map(({ label }) => label).join(" and ")} recover the channel`;
+  const owners = play.inside({ honest: true }).filter(({ channel }) =>
+    channel?.health().recoverable === true
+  );
+  for (const owner of owners) {
+    play.background(`${owner.label} recovers the channel`, play.recover(owner));
+  }
+  return owners.length === 0
+    ? undefined
+    : `${owners.map(({ label }) => label).join(" and ")} recover the channel`;
 }
 
 export const commitMoves: MoveTable = {

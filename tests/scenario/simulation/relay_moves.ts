@@ -1,6 +1,6 @@
 /**
- * Attacks of a relay that lies, alone or for a hostile member: it changes one player's deliveries, or the replies to
- * its calls.
+ * Attacks of a relay that lies, alone or for a hostile member: it changes one player's deliveries,
+ * or the replies to its calls.
  */
 import {
   binaryIdFromBytes,
@@ -17,7 +17,12 @@ import type { MoveKind, MoveTable } from "./moves.ts";
 import type { Play } from "./play.ts";
 import type { Forward, Player } from "./player.ts";
 
-const entries: readonly NoticeName[] = ["DeliverMessage", "DeliverCommit", "DeliverLeave", "DeliverLapse"];
+const entries: readonly NoticeName[] = [
+  "DeliverMessage",
+  "DeliverCommit",
+  "DeliverLeave",
+  "DeliverLapse",
+];
 const requests: readonly NoticeName[] = [
   "DeliverWelcome",
   "DeliverRejoinRequest",
@@ -44,7 +49,11 @@ function changing(
   weight: number,
   what: string,
   kinds: readonly NoticeName[],
-  change: (play: Play, random: Random, victim: Player) => (notice: NoticeEnvelope) => readonly NoticeEnvelope[],
+  change: (
+    play: Play,
+    random: Random,
+    victim: Player,
+  ) => (notice: NoticeEnvelope) => readonly NoticeEnvelope[],
 ): MoveKind {
   return against(weight, (play, random, victim) => {
     const kind = random.pick(kinds);
@@ -63,7 +72,10 @@ function answering(
   weight: number,
   what: string,
   operations: readonly CallName[],
-  answer: (random: Random, operation: CallName) => (forward: Forward, body: unknown) => Promise<unknown>,
+  answer: (
+    random: Random,
+    operation: CallName,
+  ) => (forward: Forward, body: unknown) => Promise<unknown>,
 ): MoveKind {
   return against(weight, (play, random, victim) => {
     const wanted = random.pick(operations);
@@ -83,7 +95,8 @@ function altered<T>(given: T, fields: Record<string, unknown>): T {
 }
 
 function alteredNotice(notice: NoticeEnvelope, fields: Record<string, unknown>): NoticeEnvelope {
-  return { ...notice, body: altered<unknown>(notice.body, fields) } as NoticeEnvelope; // cast: the fields are of its kind
+  // cast: the fields are of its kind
+  return { ...notice, body: altered<unknown>(notice.body, fields) } as NoticeEnvelope;
 }
 
 function flipped(bytes: Uint8Array, random: Random): Uint8Array {
@@ -101,10 +114,15 @@ function numberNear(random: Random, value: unknown): number {
 function fieldsFor(notice: NoticeEnvelope, play: Play, random: Random): Record<string, unknown> {
   const agentId = random.pick(play.players).agentId;
   const some = play.players.filter(() => random.chance(0.3)).map((player) => player.agentId);
-  const { sequence, epoch } = notice.body as { sequence?: number; epoch?: number }; // cast: those that have them
-  const common = [{ sequence: numberNear(random, sequence) }, { epoch: numberNear(random, epoch) }, {
-    sender: agentId,
-  }];
+  // cast: those that have them
+  const { sequence, epoch } = notice.body as { sequence?: number; epoch?: number };
+  const common = [
+    { sequence: numberNear(random, sequence) },
+    { epoch: numberNear(random, epoch) },
+    {
+      sender: agentId,
+    },
+  ];
   switch (notice.operation) {
     case "DeliverMessage":
       return random.pick([...common, { ciphertext: flipped(notice.body.ciphertext, random) }]);
@@ -124,9 +142,13 @@ function fieldsFor(notice: NoticeEnvelope, play: Play, random: Random): Record<s
         joinedSequence: numberNear(random, notice.body.joinedSequence),
       }]);
     case "DeliverLeave":
-      return random.pick([...common, { signature: random.bytes(64) }, { leafHash: random.bytes(32) }]);
+      return random.pick([...common, { signature: random.bytes(64) }, {
+        leafHash: random.bytes(32),
+      }]);
     case "DeliverRejoinRequest":
-      return random.pick([{ agentId }, { signature: random.bytes(64) }, { leafHash: random.bytes(32) }]);
+      return random.pick([{ agentId }, { signature: random.bytes(64) }, {
+        leafHash: random.bytes(32),
+      }]);
     default:
       return random.pick(common);
   }
@@ -165,7 +187,14 @@ export const relayMoves: MoveTable = {
   alter: changing(
     10,
     "alters",
-    ["DeliverMessage", "DeliverCommit", "DeliverCommit", "DeliverLeave", "DeliverWelcome", "DeliverRejoinRequest"],
+    [
+      "DeliverMessage",
+      "DeliverCommit",
+      "DeliverCommit",
+      "DeliverLeave",
+      "DeliverWelcome",
+      "DeliverRejoinRequest",
+    ],
     (play, random) => (notice) => [alteredNotice(notice, fieldsFor(notice, play, random))],
   ),
   replay: against(6, (play, random, victim) => {
@@ -195,14 +224,25 @@ export const relayMoves: MoveTable = {
   falseEnd: against(2, (play, random, victim) => {
     const { channelId } = play;
     const reason = random.pick(["closed", "removed", "left", "lapsed"] as const);
-    const body = { channelId, sequence: sequenceNear(play, random, victim), timeMs: play.nowMs, reason };
+    const body = {
+      channelId,
+      sequence: sequenceNear(play, random, victim),
+      timeMs: play.nowMs,
+      reason,
+    };
     play.wire.inject(victim, { kind: "notice", operation: "DeliverChannelEnd", body });
     return `says that the channel is over: ${reason}`;
   }),
   falseGap: against(2, (play, random, victim) => {
     const { channelId } = play;
     const firstSequence = sequenceNear(play, random, victim);
-    const body = { channelId, firstSequence, lastSequence: firstSequence + 3, messages: 2, reason: "age" as const };
+    const body = {
+      channelId,
+      firstSequence,
+      lastSequence: firstSequence + 3,
+      messages: 2,
+      reason: "age" as const,
+    };
     play.wire.inject(victim, { kind: "notice", operation: "DeliverGap", body });
     return "says that it gave up messages";
   }),
@@ -228,21 +268,30 @@ export const relayMoves: MoveTable = {
     if (liar === undefined) return;
     play.wire.add("relay", victim, {
       uses: 1 + random.below(3),
-      call: (operation, body, forward) => operation === "RequestRejoin" ? showUsurper(liar, body, forward) : undefined,
+      call: (operation, body, forward) =>
+        operation === "RequestRejoin" ? showUsurper(liar, body, forward) : undefined,
     });
     // So that it has to come back soon.
     const untilMs = play.nowMs + 20_000;
-    const notice = ({ operation }: NoticeEnvelope): [] | undefined => operation === "DeliverCommit" ? [] : undefined;
+    const notice = ({ operation }: NoticeEnvelope): [] | undefined =>
+      operation === "DeliverCommit" ? [] : undefined;
     play.wire.add("relay", victim, { uses: Infinity, untilMs, notice });
     return `keeps back all commits for 20 s, and gives its requests to come back to ${liar.label} alone`;
 
     async function showUsurper(by: Player, body: unknown, forward: Forward): Promise<unknown> {
-      const { keyPackage, channelId } = body as RequestBody<"RequestRejoin">; // cast: of this operation
+      // cast: of this operation
+      const { keyPackage, channelId } = body as RequestBody<"RequestRejoin">;
       const welcome = await usurp(by, victim.agentId, keyPackage);
       if (welcome === undefined) return await forward();
       const { epoch, name } = await by.actor.inside();
       const sequence = sequenceNear(play, random, victim);
-      const common = { channelId, sequence, joinedSequence: sequence, epoch: epoch + 1, generation: 0 };
+      const common = {
+        channelId,
+        sequence,
+        joinedSequence: sequence,
+        epoch: epoch + 1,
+        generation: 0,
+      };
       const delivered = { ...common, sender: by.agentId, timeMs: play.nowMs, welcome, name };
       const told: NoticeEnvelope = { kind: "notice", operation: "DeliverWelcome", body: delivered };
       play.stage.runtime.after(1, () => play.wire.inject(victim, told));
@@ -259,32 +308,53 @@ export const relayMoves: MoveTable = {
       // cast: of one of these operations
       const told = reply as Record<string, unknown>;
       if (operation === "ListMembers") return altered(told, { members: [] });
-      const field = random.pick(Object.keys(told).filter((key) => typeof told[key] === "number" || key === "commit"));
+      const field = random.pick(
+        Object.keys(told).filter((key) => typeof told[key] === "number" || key === "commit"),
+      );
       if (field !== "commit") return altered(told, { [field]: numberNear(random, told[field]) });
       return altered(told, { commit: undefined });
     },
   ),
-  swallow: answering(3, "takes and forgets", ["SendCommit", "SendMessage"], (random) => (forward, body) => {
-    const { epoch, owners } = body as { epoch: number; owners?: unknown }; // cast: one of the two has them
-    // Its sender would know a later version of the owners than anybody else, and stay out.
-    if (owners !== undefined) return forward();
-    return Promise.resolve({
-      sequence: random.pick([1, 20, 500]),
-      epoch: epoch + 1,
-      commitHash: random.bytes(32),
-      timeMs: 0,
-      duplicate: false,
-    });
-  }),
-  deny: answering(3, "denies having taken", ["SendCommit", "SendMessage"], (random) => async (forward) => {
-    await forward();
-    if (random.chance(0.5)) throw createError("transport_error", "The connection was lost");
-    throw errorFromRelay({ code: "epoch_conflict", message: "no", epoch: random.below(20) });
-  }),
+  swallow: answering(
+    3,
+    "takes and forgets",
+    ["SendCommit", "SendMessage"],
+    (random) => (forward, body) => {
+      // cast: one of the two has them
+      const { epoch, owners } = body as { epoch: number; owners?: unknown };
+      // Its sender would know a later version of the owners than anybody else, and stay out.
+      if (owners !== undefined) return forward();
+      return Promise.resolve({
+        sequence: random.pick([1, 20, 500]),
+        epoch: epoch + 1,
+        commitHash: random.bytes(32),
+        timeMs: 0,
+        duplicate: false,
+      });
+    },
+  ),
+  deny: answering(
+    3,
+    "denies having taken",
+    ["SendCommit", "SendMessage"],
+    (random) => async (forward) => {
+      await forward();
+      if (random.chance(0.5)) throw createError("transport_error", "The connection was lost");
+      throw errorFromRelay({ code: "epoch_conflict", message: "no", epoch: random.below(20) });
+    },
+  ),
   refuse: answering(
     4,
     "refuses",
-    ["Subscribe", "SendCommit", "SendMessage", "FindCommit", "RequestRejoin", "RequestJoin", "ListMembers"],
+    [
+      "Subscribe",
+      "SendCommit",
+      "SendMessage",
+      "FindCommit",
+      "RequestRejoin",
+      "RequestJoin",
+      "ListMembers",
+    ],
     (random) => {
       const code = random.pick(refusals);
       return () => Promise.reject(errorFromRelay({ code, message: "The relay does not want to" }));
@@ -294,7 +364,9 @@ export const relayMoves: MoveTable = {
 
 /** Around the end of the log, as far as the victim was told, or far beyond it. */
 function sequenceNear(play: Play, random: Random, victim: Player): number {
-  const last = play.wire.history.findLast(({ player, notice }) => player === victim && "sequence" in notice.body);
+  const last = play.wire.history.findLast(({ player, notice }) =>
+    player === victim && "sequence" in notice.body
+  );
   const at = last !== undefined && "sequence" in last.notice.body ? last.notice.body.sequence : 0;
   return Math.max(1, at + random.pick([-1, 0, 1, 1, 2, 5, 1000]));
 }

@@ -1,4 +1,7 @@
-/** A schedule: a seed says who takes part and which moves are made; without some of the moves it is a smaller schedule. */
+/**
+ * A schedule: a seed says who takes part and which moves are made; without some of the moves it is
+ * a smaller schedule.
+ */
 import { createRandom, type Random } from "../../support/mod.ts";
 import type { Signatures } from "../../../sdk/testing/agents.ts";
 import type { Control } from "./controls.ts";
@@ -66,9 +69,12 @@ const allMoves: MoveTable = {
 };
 
 export function createSchedule(seed: number, options: ScheduleOptions = {}): Schedule {
-  const { hostileCommits = false, hostileOwner = false, disturbed = false, strangers = false } = options;
+  const { hostileCommits = false, hostileOwner = false, disturbed = false, strangers = false } =
+    options;
   const random = createRandom(seed);
-  const attackers = random.pick<Attackers>(hostileOwner ? ["members", "both"] : ["members", "relay", "both"]);
+  const attackers = random.pick<Attackers>(
+    hostileOwner ? ["members", "both"] : ["members", "relay", "both"],
+  );
   const cast: Cast = {
     honest: ["alice", "bob", "carol"].slice(0, 2 + random.below(2)),
     hostile: attackers === "relay" ? [] : ["mallory", "trudy"].slice(0, random.chance(0.3) ? 2 : 1),
@@ -80,19 +86,29 @@ export function createSchedule(seed: number, options: ScheduleOptions = {}): Sch
   // Under a hostile owner nobody can promise that a member which lost its state comes back.
   if (!hostileOwner) tables.push(lossMoves);
   if (attackers !== "relay") tables.push(prefixed("member", memberMoves));
-  if (attackers !== "members") tables.push(prefixed("relay", relayMoves), prefixed("relay", logMoves));
+  if (attackers !== "members") {
+    tables.push(prefixed("relay", relayMoves), prefixed("relay", logMoves));
+  }
   if (hostileCommits || hostileOwner) tables.push(prefixed("member", commitMoves));
   if (hostileOwner) tables.push(prefixed("owner", ownerMoves));
   if (disturbed) tables.push(prefixed("disturbed", disturbedMoves));
   if (strangers) tables.push(lapseMoves, prefixed("stranger", strangerMoves));
-  const kinds = Object.entries(Object.assign({}, ...tables) as MoveTable); // cast: of tables of moves
+  // cast: of tables of moves
+  const kinds = Object.entries(Object.assign({}, ...tables) as MoveTable);
   const length = 20 + random.below(21);
-  const moves = Array.from({ length }, () => ({ kind: pickWeighted(random, kinds), seed: random.uint32() }));
+  const moves = Array.from(
+    { length },
+    () => ({ kind: pickWeighted(random, kinds), seed: random.uint32() }),
+  );
   return { seed, attackers, cast, moves };
 }
 
 /** `control`: a fault that is planted, which the ledger must find. */
-export async function runSchedule(schedule: Schedule, signatures: Signatures, control?: Control): Promise<Outcome> {
+export async function runSchedule(
+  schedule: Schedule,
+  signatures: Signatures,
+  control?: Control,
+): Promise<Outcome> {
   const play = await Play.open(schedule.seed, schedule.cast, signatures);
   await control?.plant(play);
   let failure: string | undefined;
@@ -102,11 +118,16 @@ export async function runSchedule(schedule: Schedule, signatures: Signatures, co
       const random = createRandom(seed);
       const done = await runMove(allMoves[kind], play, random);
       if (done !== undefined) play.note(done);
-      if (random.chance(0.7)) await play.stage.world.time.advance(random.pick([0, 1, 20, 300, 2_000]));
+      if (random.chance(0.7)) {
+        await play.stage.world.time.advance(random.pick([0, 1, 20, 300, 2_000]));
+      }
       checkNow(play);
     }
     outside = await checkEnding(play, schedule.seed);
-    if (schedule.attackers === "members" && !play.hasLostState && !play.hostileOwner && play.wire.counts.rejoins > 0) {
+    if (
+      schedule.attackers === "members" && !play.hasLostState && !play.hostileOwner &&
+      play.wire.counts.rejoins > 0
+    ) {
       throw new Broken("an honest member asked to rejoin though the relay did not lie");
     }
   } catch (error) {
@@ -126,7 +147,11 @@ export async function runSchedule(schedule: Schedule, signatures: Signatures, co
 }
 
 /** Its player may have left, or its channel been closed, in the middle of it. */
-async function runMove(move: MoveKind | undefined, play: Play, random: Random): Promise<string | undefined> {
+async function runMove(
+  move: MoveKind | undefined,
+  play: Play,
+  random: Random,
+): Promise<string | undefined> {
   try {
     return await move?.run(play, random);
   } catch (error) {
@@ -136,7 +161,11 @@ async function runMove(move: MoveKind | undefined, play: Play, random: Random): 
 }
 
 /** Leaves out moves as long as the schedule still fails in the same way. */
-export async function shrink(schedule: Schedule, failure: string, signatures: Signatures): Promise<Schedule> {
+export async function shrink(
+  schedule: Schedule,
+  failure: string,
+  signatures: Signatures,
+): Promise<Schedule> {
   let smallest = schedule;
   const way = wayOf(failure);
   for (let size = Math.ceil(schedule.moves.length / 2); size >= 1; size = Math.floor(size / 2)) {
@@ -153,10 +182,16 @@ export async function shrink(schedule: Schedule, failure: string, signatures: Si
 
 /** Without what differs from schedule to schedule. */
 function wayOf(failure: string): string {
-  return failure.split("\n")[0]?.replaceAll(/\d+|alice|bob|carol|dave|ok in epoch|;|no problem/g, "") ?? "";
+  return failure.split("\n")[0]?.replaceAll(
+    /\d+|alice|bob|carol|dave|ok in epoch|;|no problem/g,
+    "",
+  ) ?? "";
 }
 
-function pickWeighted(random: Random, kinds: readonly (readonly [string, { readonly weight: number }])[]): string {
+function pickWeighted(
+  random: Random,
+  kinds: readonly (readonly [string, { readonly weight: number }])[],
+): string {
   const total = kinds.reduce((sum, [, { weight }]) => sum + weight, 0);
   let left = random.below(total);
   for (const [kind, { weight }] of kinds) {
@@ -167,5 +202,7 @@ function pickWeighted(random: Random, kinds: readonly (readonly [string, { reado
 }
 
 function prefixed(prefix: string, table: MoveTable): MoveTable {
-  return Object.fromEntries(Object.entries(table).map(([kind, move]) => [`${prefix} ${kind}`, move]));
+  return Object.fromEntries(
+    Object.entries(table).map(([kind, move]) => [`${prefix} ${kind}`, move]),
+  );
 }

@@ -1,9 +1,17 @@
-/** Actors around the real relay core on simulated time: nothing happens unless a schedule moves, and the same seed does the same. */
+/**
+ * Actors around the real relay core on simulated time: nothing happens unless a schedule moves, and
+ * the same seed does the same.
+ */
 import type { ChannelId } from "../../../proto/mod.ts";
 import { createNodeEd25519 } from "../../../sdk/platform/node_ed25519.ts";
 import { nodeSha256 } from "../../../sdk/platform/node_sha256.ts";
 import { createNodeX25519 } from "../../../sdk/platform/node_x25519.ts";
-import { createWorld, defaultCoreConfig, type World, type WorldOptions } from "../../../relay/core/testing/world.ts";
+import {
+  createWorld,
+  defaultCoreConfig,
+  type World,
+  type WorldOptions,
+} from "../../../relay/core/testing/world.ts";
 import { copyKey, type Engine, type Entry, openSqliteEngine } from "../../../relay/engine/mod.ts";
 import type { ChannelManager } from "../../../sdk/mod.ts";
 import { createSignatures, type Runtime, type Signatures } from "../../../sdk/testing/agents.ts";
@@ -34,7 +42,13 @@ export class SimulatedStage implements ActorHost {
   readonly #journal: Journal;
   #follow: (engine: Engine) => void = () => {};
 
-  private constructor(world: World, options: WorldOptions, journal: Journal, random: Random, signatures: Signatures) {
+  private constructor(
+    world: World,
+    options: WorldOptions,
+    journal: Journal,
+    random: Random,
+    signatures: Signatures,
+  ) {
     this.world = world;
     this.#options = options;
     this.#journal = journal;
@@ -71,20 +85,27 @@ export class SimulatedStage implements ActorHost {
     watched.catch(() => {}); // it is awaited below
     await time.settle();
     for (const endMs = time.nowMs() + maxMs; !settled;) {
-      if (time.nowMs() > endMs) throw new Error(`Waited ${maxMs} simulated ms in vain until ${what}`);
+      if (time.nowMs() > endMs) {
+        throw new Error(`Waited ${maxMs} simulated ms in vain until ${what}`);
+      }
       await time.advance(stepMs);
     }
     return await watched;
   }
 
-  /** The relay's process dies and another one takes over its disk: requests and sessions are gone. */
+  /**
+   * The relay's process dies and another one takes over its disk: requests and sessions are gone.
+   */
   async restartRelay(): Promise<void> {
     const { core, time, engine } = this.world;
     await this.finish("the relay has ended", core.close());
     this.world = await createWorld({ ...this.#options, time, engine });
   }
 
-  /** The follower hears of every entry that the relay takes from now on. When the relay is set back, of all that are left. */
+  /**
+   * The follower hears of every entry that the relay takes from now on. When the relay is set back,
+   * of all that are left.
+   */
   followLog(channelId: ChannelId, follower: LogFollower): void {
     this.#follow = (engine) => {
       follower.restart();
@@ -99,8 +120,8 @@ export class SimulatedStage implements ActorHost {
   }
 
   /**
-   * The relay's process dies, and another one begins with a copy of the disk from that moment. Of a copy that it has made itself
-   * it knows that it is one, and says so to its readers.
+   * The relay's process dies, and another one begins with a copy of the disk from that moment. Of a
+   * copy that it has made itself it knows that it is one, and says so to its readers.
    */
   async setRelayBack(moment: number, { isBackup = false } = {}): Promise<void> {
     const { core, time, engine: present } = this.world;
@@ -110,7 +131,10 @@ export class SimulatedStage implements ActorHost {
     this.#follow(empty);
     const engine = await this.finish("the disk is put back", this.#journal.setBack(moment, empty));
     if (isBackup) {
-      await engine.records.put(copyKey, { value: new Uint8Array(1), expiresAtMs: time.nowMs() + 1_000_000_000 }, 0);
+      await engine.records.put(copyKey, {
+        value: new Uint8Array(1),
+        expiresAtMs: time.nowMs() + 1_000_000_000,
+      }, 0);
     }
     this.world = await createWorld({ ...this.#options, time, engine });
   }
@@ -142,7 +166,8 @@ export async function createRememberedSignatures(): Promise<Signatures> {
   return {
     ...signatures,
     verifyHandshake: verify,
-    verifyHandshakes: (items) => items.every((item) => verify(item.publicKey, item.message, item.signature)),
+    verifyHandshakes: (items) =>
+      items.every((item) => verify(item.publicKey, item.message, item.signature)),
     verifyApplication: verify,
   };
 }

@@ -1,6 +1,7 @@
 /**
- * Strangers among the members: a guest that came by a guest link with a pass, agents that a member has invented, and a thief with a copy
- * of an honest member's directory. And the policy, by which owners keep strangers from adding others and from speaking.
+ * Strangers among the members: a guest that came by a guest link with a pass, agents that a member
+ * has invented, and a thief with a copy of an honest member's directory. And the policy, by which
+ * owners keep strangers from adding others and from speaking.
  */
 import { StaticError } from "../../../sdk/mod.ts";
 import { Actor, name } from "../../support/scenario/stage.ts";
@@ -48,7 +49,10 @@ export const strangerMoves: MoveTable = {
       return guest?.hasPass === true ? await invent(play, guest) : undefined;
     },
   },
-  /** The relay would take it, because the key may add members: the group knows that this one is a guest. */
+  /**
+   * The relay would take it, because the key may add members: the group knows that this one is a
+   * guest.
+   */
   guestWithOtherKey: {
     weight: 3,
     run: async (play) => {
@@ -65,7 +69,9 @@ export const strangerMoves: MoveTable = {
         guest.actor.manager.invite(name).then(() => false, isNotAllowed),
       );
       if (refused) play.guestRefusals++;
-      return `${text}, and ${refused ? "may let nobody in" : "does not get so far as to be refused"}`;
+      return `${text}, and ${
+        refused ? "may let nobody in" : "does not get so far as to be refused"
+      }`;
     },
   },
   release: {

@@ -26,7 +26,10 @@ export class Truth {
     this.#everOwners = new Set([founder]);
   }
 
-  /** An owner asks for a change of the owners: from now on they may be believed to be some, whether or not it is taken. */
+  /**
+   * An owner asks for a change of the owners: from now on they may be believed to be some, whether
+   * or not it is taken.
+   */
   asked(sender: AgentId, { owners }: RequestBody<"SendCommit">): void {
     if (!this.#everOwners.has(sender)) return;
     for (const agentId of owners?.agentIds ?? []) this.#everOwners.add(agentId);
@@ -61,7 +64,10 @@ export class Truth {
     this.#left.clear();
   }
 
-  /** The epoch whose commit brought a member in; -1 for the founder, undefined for those that are out. */
+  /**
+   * The epoch whose commit brought a member in; -1 for the founder, undefined for those that are
+   * out.
+   */
   cameIn(agentId: AgentId): number | undefined {
     if (!this.members().has(agentId)) return undefined;
     return this.#inOrder().findLast(({ added }) => added.includes(agentId))?.epoch ?? -1;

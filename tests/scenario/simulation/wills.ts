@@ -1,6 +1,7 @@
 /**
- * The calls by which applications have asked their agents for something, and the statements that agents have signed about
- * themselves. By these the ledger judges the agents' commits: whatever nobody asked for is a fault.
+ * The calls by which applications have asked their agents for something, and the statements that
+ * agents have signed about themselves. By these the ledger judges the agents' commits: whatever
+ * nobody asked for is a fault.
  */
 import type { AgentId, RequestBody } from "../../../proto/mod.ts";
 
@@ -11,7 +12,10 @@ interface Will {
   readonly kind: WillKind;
   readonly about: readonly AgentId[];
   readonly at: number;
-  /** The last epoch in which its agent may act on it: the call has ended since then, or the process has. */
+  /**
+   * The last epoch in which its agent may act on it: the call has ended since then, or the process
+   * has.
+   */
   untilEpoch: number;
 }
 
@@ -21,7 +25,10 @@ type Statement = "leaves" | "comes back";
 /** A commit, on the group that it was made for. */
 export type Made = Pick<RequestBody<"SendCommit">, "epoch" | "added" | "state" | "nextState">;
 
-/** An epoch, and the group that a member had in it: the relay may have led members apart. Without a group, the log's. */
+/**
+ * An epoch, and the group that a member had in it: the relay may have led members apart. Without a
+ * group, the log's.
+ */
 interface Place {
   readonly epoch: number;
   readonly state?: Uint8Array;
@@ -29,24 +36,40 @@ interface Place {
 
 export class Wills {
   readonly #wills: Will[] = [];
-  readonly #statements: { readonly agentId: AgentId; readonly kind: Statement; readonly at: number }[] = [];
+  readonly #statements: {
+    readonly agentId: AgentId;
+    readonly kind: Statement;
+    readonly at: number;
+  }[] = [];
   /** Agents that were let in, and the epochs that this ended. */
-  readonly #arrivals: { readonly agentId: AgentId; readonly epoch: number; readonly at: number }[] = [];
+  readonly #arrivals: { readonly agentId: AgentId; readonly epoch: number; readonly at: number }[] =
+    [];
   /** Epochs whose commits a generation that begins behind them has undone. */
   readonly #undone: { readonly from: number; readonly before: number }[] = [];
   /** Commits that were made, whether or not the log has them, by the groups that they lead to. */
   readonly #commits = new Map<string, Made & { readonly at: number }>();
   readonly #epochNow: () => number;
   #clock = 0;
-  /** In a log that was set back agents have their earlier places again, and earlier words are about these. */
+  /**
+   * In a log that was set back agents have their earlier places again, and earlier words are about
+   * these.
+   */
   #isSetBack = false;
 
   constructor(epochNow: () => number) {
     this.#epochNow = epochNow;
   }
 
-  /** An application's call: until it ends its agent may act on it, and then only in the epochs that it knew. */
-  async during<T>(by: AgentId, kind: WillKind, about: readonly AgentId[], call: Promise<T>): Promise<T> {
+  /**
+   * An application's call: until it ends its agent may act on it, and then only in the epochs that
+   * it knew.
+   */
+  async during<T>(
+    by: AgentId,
+    kind: WillKind,
+    about: readonly AgentId[],
+    call: Promise<T>,
+  ): Promise<T> {
     const will = this.#add(by, kind, about);
     try {
       return await call;
@@ -69,17 +92,25 @@ export class Wills {
     return this.#clock++;
   }
 
-  /** A commit is made. The relay may show it to members that go on from there, and keep it out of its log. */
+  /**
+   * A commit is made. The relay may show it to members that go on from there, and keep it out of
+   * its log.
+   */
   made(commit: Made, at: number): void {
     this.#commits.set(commit.nextState.toHex(), { ...commit, at });
   }
 
-  /** The log lets it in. `at`: when the commit was made, because members may have followed it before the log had it. */
+  /**
+   * The log lets it in. `at`: when the commit was made, because members may have followed it before
+   * the log had it.
+   */
   arrived(agentId: AgentId, epoch: number, at: number): void {
     this.#arrivals.push({ agentId, epoch, at });
   }
 
-  /** A generation begins on an earlier epoch: those that came in after that have not come into it. */
+  /**
+   * A generation begins on an earlier epoch: those that came in after that have not come into it.
+   */
   undone(epochs: { readonly from: number; readonly before: number }): void {
     this.#undone.push(epochs);
   }
@@ -89,7 +120,11 @@ export class Wills {
   }
 
   /** Whether an application has asked for it, so that its agent may commit it there. */
-  has(by: AgentId, kind: WillKind, { about, ...place }: Place & { readonly about?: AgentId }): boolean {
+  has(
+    by: AgentId,
+    kind: WillKind,
+    { about, ...place }: Place & { readonly about?: AgentId },
+  ): boolean {
     return this.#wills.some((will) =>
       will.by === by && will.kind === kind && will.untilEpoch >= place.epoch &&
       (about === undefined ||
@@ -112,20 +147,29 @@ export class Wills {
     );
   }
 
-  /** Whether the agent has been in its place there since then. A member that is behind, or led astray, knows of no other one. */
+  /**
+   * Whether the agent has been in its place there since then. A member that is behind, or led
+   * astray, knows of no other one.
+   */
   #isSince(at: number, agentId: AgentId, place: Place): boolean {
     return this.#isSetBack || at >= this.#cameIn(agentId, place);
   }
 
-  /** By the commits that lead to the group, and by the log up to the first of them that is known. */
+  /**
+   * By the commits that lead to the group, and by the log up to the first of them that is known.
+   */
   #cameIn(agentId: AgentId, { epoch, state }: Place): number {
     const last = state && this.#commits.get(state.toHex());
     if (last !== undefined && last.epoch < epoch) {
       return last.added.includes(agentId) ? last.at : this.#cameIn(agentId, last);
     }
     const isUndone = (arrival: number): boolean =>
-      this.#undone.some(({ from, before }) => arrival >= from && arrival < before && epoch >= before);
-    return this.#arrivals.findLast((each) => each.agentId === agentId && each.epoch < epoch && !isUndone(each.epoch))
+      this.#undone.some(({ from, before }) =>
+        arrival >= from && arrival < before && epoch >= before
+      );
+    return this.#arrivals.findLast((each) =>
+      each.agentId === agentId && each.epoch < epoch && !isUndone(each.epoch)
+    )
       ?.at ?? 0;
   }
 

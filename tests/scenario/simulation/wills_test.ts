@@ -14,7 +14,8 @@ Deno.test("a wish to come back is about one place: not about that of a group in 
   wills.arrived(alice, granted.epoch, at);
   // The relay took this one of the same epoch, and never logged it.
   wills.made({ epoch: 3, state: state(3), nextState: state(40), added: [] }, wills.now());
-  const counts = (place: number): boolean => wills.hasStated(alice, "comes back", { epoch: 4, state: state(place) });
+  const counts = (place: number): boolean =>
+    wills.hasStated(alice, "comes back", { epoch: 4, state: state(place) });
   assertEquals([counts(4), counts(40)], [false, true]);
   // Of a group that nobody has made a commit for, the log tells.
   assertEquals(counts(50), false);

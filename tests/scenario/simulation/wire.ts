@@ -1,6 +1,6 @@
 /**
- * The wire between the players and the relay's core. A rule changes what passes: those of the relay's side are lifted
- * when the schedule calms down, those of a modified client stay.
+ * The wire between the players and the relay's core. A rule changes what passes: those of the
+ * relay's side are lifted when the schedule calms down, those of a modified client stay.
  */
 import {
   type AgentId,
@@ -20,7 +20,11 @@ export interface Rule {
   uses: number;
   readonly untilMs?: number;
   readonly notice?: (notice: NoticeEnvelope) => readonly NoticeEnvelope[] | undefined;
-  readonly call?: (operation: CallName, body: unknown, forward: Forward) => Promise<unknown> | undefined;
+  readonly call?: (
+    operation: CallName,
+    body: unknown,
+    forward: Forward,
+  ) => Promise<unknown> | undefined;
 }
 
 type Side = "relay" | "client";
@@ -42,7 +46,11 @@ export class SimulatedWire implements Wire {
   readonly #rules = { relay: new Map<Player, Rule[]>(), client: new Map<Player, Rule[]>() };
   /** Disturbances of a player's calls by an honest relay and network. */
   readonly #disturbed = new Map<Player, (forward: Forward) => Promise<unknown> | undefined>();
-  readonly #removals: { readonly by: Player; readonly sequence: number; readonly removed: readonly AgentId[] }[] = [];
+  readonly #removals: {
+    readonly by: Player;
+    readonly sequence: number;
+    readonly removed: readonly AgentId[];
+  }[] = [];
   readonly #truth: () => Truth;
   readonly #ledger: () => Ledger;
   readonly #nowMs: () => number;
@@ -59,7 +67,10 @@ export class SimulatedWire implements Wire {
     this.#rules[side].set(player, rules);
   }
 
-  /** The function is asked for each of the player's calls, and answers undefined for those that it leaves alone. */
+  /**
+   * The function is asked for each of the player's calls, and answers undefined for those that it
+   * leaves alone.
+   */
   disturb(player: Player, act: (forward: Forward) => Promise<unknown> | undefined): void {
     this.#disturbed.set(player, act);
   }
@@ -83,22 +94,29 @@ export class SimulatedWire implements Wire {
   }
 
   /**
-   * Whether a player has seen a removal before this place of the log. Of a commit of its own it knows the place: what stands
-   * before it was sent before it, as far as that player can tell.
+   * Whether a player has seen a removal before this place of the log. Of a commit of its own it
+   * knows the place: what stands before it was sent before it, as far as that player can tell.
    */
   hasReadRemoval(player: Player, agentId: AgentId, sequence: number): boolean {
-    const own = this.#removals.findLast((removal) => removal.by === player && removal.removed.includes(agentId));
+    const own = this.#removals.findLast((removal) =>
+      removal.by === player && removal.removed.includes(agentId)
+    );
     if (own !== undefined) return sequence > own.sequence;
     return this.history.some((each) =>
-      each.player === player && each.notice.operation === "DeliverCommit" && each.notice.body.removed.includes(agentId)
+      each.player === player && each.notice.operation === "DeliverCommit" &&
+      each.notice.body.removed.includes(agentId)
     );
   }
 
-  /** A removal that an owner or an honest member made is true to the one that it removes, whether or not the log holds it. */
+  /**
+   * A removal that an owner or an honest member made is true to the one that it removes, whether or
+   * not the log holds it.
+   */
   #noteRemoval(player: Player, { operation, body }: NoticeEnvelope): void {
     if (operation !== "DeliverCommit" || !body.removed.includes(player.agentId)) return;
     const isTrue = [...this.sent].some(([by, commits]) =>
-      (by.honest || this.#truth().wasOwner(by.agentId)) && commits.some(({ commit }) => equalBytes(commit, body.commit))
+      (by.honest || this.#truth().wasOwner(by.agentId)) &&
+      commits.some(({ commit }) => equalBytes(commit, body.commit))
     );
     if (isTrue) player.removedIn = body.epoch;
   }
@@ -111,7 +129,9 @@ export class SimulatedWire implements Wire {
     this.history.push({ player, notice });
     const told = this.#first("relay", player, (rule) => rule.notice?.(notice)) ?? [notice];
     for (const each of told) this.#noteRemoval(player, each);
-    return told.flatMap((each) => this.#first("client", player, (rule) => rule.notice?.(each)) ?? [each]);
+    return told.flatMap((each) =>
+      this.#first("client", player, (rule) => rule.notice?.(each)) ?? [each]
+    );
   }
 
   call(player: Player, operation: CallName, body: unknown, forward: Forward): Promise<unknown> {
@@ -136,7 +156,11 @@ export class SimulatedWire implements Wire {
     const near = (changed: unknown): Promise<unknown> =>
       this.#disturbed.get(player)?.(() => real(changed)) ?? real(changed);
     const relay = (changed: unknown = body): Promise<unknown> =>
-      this.#first("relay", player, (rule) => rule.call?.(operation, changed, (again = changed) => near(again))) ??
+      this.#first(
+        "relay",
+        player,
+        (rule) => rule.call?.(operation, changed, (again = changed) => near(again)),
+      ) ??
         near(changed);
     return this.#first("client", player, (rule) => rule.call?.(operation, body, relay)) ?? relay();
   }

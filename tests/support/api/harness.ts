@@ -1,4 +1,6 @@
-/** A running API for tests: real sockets, real database, light hashing, and everything it logged. */
+/**
+ * A running API for tests: real sockets, real database, light hashing, and everything it logged.
+ */
 import postgres from "postgres";
 import { type Config, createApi, readConfig, startApi } from "../../../api/mod.ts";
 import {
@@ -53,7 +55,10 @@ export interface TestApi {
 export interface Backend {
   readonly name: string;
   readonly requirement: Requirement;
-  /** In the test command a copy of one that has every table, because to make them takes longer than most tests. */
+  /**
+   * In the test command a copy of one that has every table, because to make them takes longer than
+   * most tests.
+   */
   open(): Promise<OpenBackend>;
   /** Without any table. */
   openEmpty(): Promise<OpenBackend>;
@@ -83,7 +88,13 @@ export const embedded: Backend = {
     const dataDir = await Deno.makeTempDir({ prefix: "static-" });
     return {
       environment: { STATIC_DATA_DIR: dataDir },
-      sql: () => postgres({ path: `${dataDir}/.s.PGSQL.5432`, user: "postgres", database: "postgres", max: 1 }),
+      sql: () =>
+        postgres({
+          path: `${dataDir}/.s.PGSQL.5432`,
+          user: "postgres",
+          database: "postgres",
+          max: 1,
+        }),
       close: () => Deno.remove(dataDir, { recursive: true }),
     };
   },
@@ -94,8 +105,12 @@ export const realPostgres: Backend = {
   requirement: postgresInstalled,
   open: async () => {
     const dataDir = await Deno.makeTempDir({ prefix: "static-" });
-    const database = await openSharedDatabase((url) => makeTables({ STATIC_DATA_DIR: dataDir, DATABASE_URL: url }));
-    return database === undefined ? await onServerOfItsOwn(dataDir) : onDatabase(database.url, dataDir, database.close);
+    const database = await openSharedDatabase((url) =>
+      makeTables({ STATIC_DATA_DIR: dataDir, DATABASE_URL: url })
+    );
+    return database === undefined
+      ? await onServerOfItsOwn(dataDir)
+      : onDatabase(database.url, dataDir, database.close);
   },
   openEmpty: async () => await onServerOfItsOwn(await Deno.makeTempDir({ prefix: "static-" })),
 };
@@ -124,7 +139,9 @@ async function makeTables(environment: Readonly<Record<string, string>>): Promis
 
 export const backends: readonly Backend[] = [embedded, realPostgres];
 
-/** For tests that are not about the database: the one that starts quicker, where it is installed. */
+/**
+ * For tests that are not about the database: the one that starts quicker, where it is installed.
+ */
 export const anyBackend: Backend = postgresInstalled.met ? realPostgres : embedded;
 
 export const relaySecret = "relay-secret-for-tests-0123456789abcdef";
@@ -143,12 +160,18 @@ export const testEnvironment: Record<string, string> = {
   STATIC_RATE_MAIL: "100000/60",
 };
 
-/** The API's configuration from these variables and those of every test. A test that says what a password takes has all as it is. */
+/**
+ * The API's configuration from these variables and those of every test. A test that says what a
+ * password takes has all as it is.
+ */
 export function readTestConfig(environment: Readonly<Record<string, string>>): Config {
   const variables: Readonly<Record<string, string>> = { ...testEnvironment, ...environment };
   const config = readConfig((name) => variables[name]);
   if (environment["STATIC_PASSWORD_ARGON2"] !== undefined) return config;
-  return { ...config, hashing: { ...config.hashing, keys: config.hashing.passwords, queueLimit: 2000 } };
+  return {
+    ...config,
+    hashing: { ...config.hashing, keys: config.hashing.passwords, queueLimit: 2000 },
+  };
 }
 
 export async function startTestApi(
@@ -189,12 +212,22 @@ export function createCall(
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       },
-      ...(body !== undefined ? { body: JSON.stringify(body) } : raw !== undefined ? { body: raw } : {}),
+      ...(body !== undefined
+        ? { body: JSON.stringify(body) }
+        : raw !== undefined
+        ? { body: raw }
+        : {}),
       ...(client === undefined ? {} : { client }),
     });
     const text = await response.text();
-    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true && text !== "";
-    return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true &&
+      text !== "";
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: isJson ? JSON.parse(text) : undefined,
+    };
   };
 }
 

@@ -6,7 +6,11 @@ import type { OpenBackend } from "./harness.ts";
 export const codeForm = /^ {4}([0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4})$/m;
 
 /** Messages to an address, oldest first, once there are so many. */
-export async function mailTo({ environment }: OpenBackend, email: string, count: number): Promise<string[]> {
+export async function mailTo(
+  { environment }: OpenBackend,
+  email: string,
+  count: number,
+): Promise<string[]> {
   const folder = `${environment.STATIC_DATA_DIR}/mail`;
   const read = async (): Promise<string[]> => {
     const names: string[] = [];
@@ -15,7 +19,9 @@ export async function mailTo({ environment }: OpenBackend, email: string, count:
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
-    const texts = await Promise.all(names.sort().map((name) => Deno.readTextFile(`${folder}/${name}`)));
+    const texts = await Promise.all(
+      names.sort().map((name) => Deno.readTextFile(`${folder}/${name}`)),
+    );
     return texts.filter((text) => text.startsWith(`To: ${email}\n`));
   };
   return await eventually({ what: `${count} messages` }, read, ({ length }) => length >= count);

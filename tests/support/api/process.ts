@@ -1,6 +1,15 @@
-/** The API as its own process, with no more permissions than `deno task start` gives it, or as its own task. */
+/**
+ * The API as its own process, with no more permissions than `deno task start` gives it, or as its
+ * own task.
+ */
 import { apiPermissions } from "../../../deploy/local/commands.ts";
-import { type PartProcess, readMetrics, type SpawnOptions, spawnPart, untilListening } from "../part_process.ts";
+import {
+  type PartProcess,
+  readMetrics,
+  type SpawnOptions,
+  spawnPart,
+  untilListening,
+} from "../part_process.ts";
 import { createCall, type TestApi, testEnvironment } from "./harness.ts";
 
 export interface ApiProcess extends PartProcess {
@@ -17,7 +26,11 @@ export async function startProcess(
   { how = "permitted", ...options }: SpawnOptions & { readonly how?: "permitted" | "as task" } = {},
 ): Promise<ApiProcess> {
   const variables: Record<string, string> = { ...testEnvironment, ...environment };
-  const part = spawnPart(how === "as task" ? ["task", "--quiet", "api"] : permitted(variables), variables, options);
+  const part = spawnPart(
+    how === "as task" ? ["task", "--quiet", "api"] : permitted(variables),
+    variables,
+    options,
+  );
   const listening = await untilListening(part);
   const { url = "", internal_url: internalUrl = "" } = listening;
   const { admin_url: adminUrl = "" } = listening;
@@ -32,5 +45,11 @@ export async function startProcess(
 }
 
 function permitted(variables: Readonly<Record<string, string>>): string[] {
-  return ["run", "--no-check", "--no-prompt", ...apiPermissions((name) => variables[name]), "api/main.ts"];
+  return [
+    "run",
+    "--no-check",
+    "--no-prompt",
+    ...apiPermissions((name) => variables[name]),
+    "api/main.ts",
+  ];
 }

@@ -1,11 +1,14 @@
-/** An attacker's side of `launchAttacker`: reads its order, says that it has begun, stops when it is told to, and reports. */
+/**
+ * An attacker's side of `launchAttacker`: reads its order, says that it has begun, stops when it is
+ * told to, and reports.
+ */
 
 /** How long a report may take after the stop; calls that hang are not waited for. */
 const reportMs = 10_000;
 
 /**
- * Runs until `stop` is aborted. `work` returns what `report` may be told at the end; it should look at `stop` often.
- * Faults of single calls are for `work` to count, not to throw.
+ * Runs until `stop` is aborted. `work` returns what `report` may be told at the end; it should look
+ * at `stop` often. Faults of single calls are for `work` to count, not to throw.
  */
 export async function attack<Order, Report>(
   work: (order: Order, stop: AbortSignal) => Promise<Report>,

@@ -1,7 +1,8 @@
 /**
- * Attackers in processes of their own, so that neither their work nor their memory is taken for that of the service or of the
- * honest tenant. A real one brings its own machine: they have one core, and in campaigns the service and the honest tenant have the
- * others, where `taskset` is installed; elsewhere they run at a lower priority.
+ * Attackers in processes of their own, so that neither their work nor their memory is taken for
+ * that of the service or of the honest tenant. A real one brings its own machine: they have one
+ * core, and in campaigns the service and the honest tenant have the others, where `taskset` is
+ * installed; elsewhere they run at a lower priority.
  */
 import { inCampaign } from "../campaign.ts";
 import { installed } from "../command.ts";
@@ -18,17 +19,36 @@ export interface Attacker<Report> extends AsyncDisposable {
 const tickMs = 10;
 
 /**
- * Starts a script that calls `attack` (`attack.ts`) and waits until it attacks. `order` is what it is told, as JSON. It ends
- * with its standard input, so none outlives its test.
+ * Starts a script that calls `attack` (`attack.ts`) and waits until it attacks. `order` is what it
+ * is told, as JSON. It ends with its standard input, so none outlives its test.
  */
-export async function launchAttacker<Report>(script: URL, order: unknown): Promise<Attacker<Report>> {
-  const deno = [Deno.execPath(), "run", "-A", "--no-check", "--quiet", script.pathname, JSON.stringify(order)];
+export async function launchAttacker<Report>(
+  script: URL,
+  order: unknown,
+): Promise<Attacker<Report>> {
+  const deno = [
+    Deno.execPath(),
+    "run",
+    "-A",
+    "--no-check",
+    "--quiet",
+    script.pathname,
+    JSON.stringify(order),
+  ];
   const [command = "", ...args] = besideOthers(deno);
-  const child = new Deno.Command(command, { args, stdin: "piped", stdout: "piped", stderr: "inherit" }).spawn();
-  const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream()).values();
+  const child = new Deno.Command(command, {
+    args,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream())
+    .values();
   const next = async (): Promise<string> => {
     const line = await lines.next();
-    if (line.done === true) throw new Error(`The attacker ${script.pathname} died; what it said is above`);
+    if (line.done === true) {
+      throw new Error(`The attacker ${script.pathname} died; what it said is above`);
+    }
     return line.value;
   };
   await next();
@@ -65,7 +85,11 @@ function besideOthers(command: readonly string[]): readonly string[] {
 export function keepApart(pids: readonly number[]): Disposable {
   const keepOn = (list: string): void => {
     for (const pid of hasCores ? pids : []) {
-      new Deno.Command("taskset", { args: ["-a", "-c", "-p", list, String(pid)], stdout: "null", stderr: "null" })
+      new Deno.Command("taskset", {
+        args: ["-a", "-c", "-p", list, String(pid)],
+        stdout: "null",
+        stderr: "null",
+      })
         .outputSync();
     }
   };

@@ -1,4 +1,7 @@
-/** A relay's own process with agents that do nothing wrong: one over QUIC, one with typed calls, one that logs in again and again. */
+/**
+ * A relay's own process with agents that do nothing wrong: one over QUIC, one with typed calls, one
+ * that logs in again and again.
+ */
 import type { ChannelId } from "../../../proto/mod.ts";
 import type { SpawnOptions } from "../part_process.ts";
 import { TestAgent } from "../relay/agent.ts";
@@ -16,11 +19,17 @@ export interface BesiegedRelay extends AsyncDisposable {
   readonly grpcPort: number;
   readonly quicPort: number;
   readonly ca: string;
-  /** In turn: a Ping over QUIC, a typed Ping, a message to a member that reads, and more rarely `/health` and a whole login. */
+  /**
+   * In turn: a Ping over QUIC, a typed Ping, a message to a member that reads, and more rarely
+   * `/health` and a whole login.
+   */
   readonly honest: HonestCall;
   /** A login with typed calls, on a connection of its own, from an address of its own. */
   loginOverTcp(): Promise<void>;
-  /** An agent of this account, connected over QUIC. `claims` are further ones of its token, as JSON text. */
+  /**
+   * An agent of this account, connected over QUIC. `claims` are further ones of its token, as JSON
+   * text.
+   */
   connect(account?: string, claims?: string): Promise<TestAgent>;
   /** The order with which an attacker becomes a tenant of these accounts. */
   tenants(accounts: readonly string[]): Promise<TenantOrder>;
@@ -43,7 +52,12 @@ export async function besiegedRelay(
   const keys = opened.use(await startKeyServer());
   const process = opened.use(
     await startRelayProcess(
-      { STATIC_DATA_DIR: dataDir, STATIC_API_URL: keys.url, STATIC_API_INTERNAL_URL: keys.url, ...environment },
+      {
+        STATIC_DATA_DIR: dataDir,
+        STATIC_API_URL: keys.url,
+        STATIC_API_INTERNAL_URL: keys.url,
+        ...environment,
+      },
       "permitted",
       options,
     ),
@@ -62,7 +76,8 @@ export async function besiegedRelay(
     await agent.authenticate(client, await keys.sign(agent.account, claims));
     return agent;
   };
-  const connect: BesiegedRelay["connect"] = (account, claims) => login(() => openQuic(quicPort, ca), account, claims);
+  const connect: BesiegedRelay["connect"] = (account, claims) =>
+    login(() => openQuic(quicPort, ca), account, claims);
   const sender = await connect();
   const typed = await login(() => Promise.resolve(new TypedClient(fetching.transport)));
   const reader = await connect();
@@ -81,7 +96,9 @@ export async function besiegedRelay(
     try {
       (await connect()).client.close();
     } catch (error) {
-      if (retries === 0 || !(error instanceof CallFailed && error.code === "overloaded")) throw error;
+      if (retries === 0 || !(error instanceof CallFailed && error.code === "overloaded")) {
+        throw error;
+      }
       await loginOnce(retries - 1);
     }
   };
@@ -108,9 +125,12 @@ export async function besiegedRelay(
     tenants: async (accounts) => ({
       quicPort,
       ca,
-      tenants: await Promise.all(accounts.map(async (account) => ({ account, token: await keys.sign(account) }))),
+      tenants: await Promise.all(
+        accounts.map(async (account) => ({ account, token: await keys.sign(account) })),
+      ),
     }),
-    metric: async (name) => Number(new RegExp(`^static_relay_${name} (\\S+)$`, "m").exec(await process.metrics())?.[1]),
+    metric: async (name) =>
+      Number(new RegExp(`^static_relay_${name} (\\S+)$`, "m").exec(await process.metrics())?.[1]),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

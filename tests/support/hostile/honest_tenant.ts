@@ -1,6 +1,7 @@
 /**
- * A tenant that does nothing wrong and notices how it is served: one call at a steady pace, whether the one before has been
- * answered or not, so that a service that stalls is not asked less. A call belongs to the lap in which it was begun.
+ * A tenant that does nothing wrong and notices how it is served: one call at a steady pace, whether
+ * the one before has been answered or not, so that a service that stalls is not asked less. A call
+ * belongs to the lap in which it was begun.
  */
 
 export interface Served {
@@ -14,7 +15,10 @@ export interface Served {
 }
 
 export interface Meter {
-  /** Of the calls that were begun since the last call of this function, or since the start. Resolves when all of them have ended. */
+  /**
+   * Of the calls that were begun since the last call of this function, or since the start. Resolves
+   * when all of them have ended.
+   */
   lap(): Promise<Served>;
   /** Begins no more, and waits for the calls under way. */
   stop(): Promise<void>;
@@ -42,13 +46,21 @@ class Lap {
   async ended(): Promise<Served> {
     await Promise.all(this.#underWay);
     const sorted = this.#durations.toSorted((a, b) => a - b);
-    return { calls: sorted.length, errors: this.#errors, reasons: this.#reasons, ...quantiles(sorted) };
+    return {
+      calls: sorted.length,
+      errors: this.#errors,
+      reasons: this.#reasons,
+      ...quantiles(sorted),
+    };
   }
 
   async #once(call: HonestCall): Promise<void> {
     const startedMs = performance.now();
     const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(
+      () => reject(new Error(`no answer within ${timeoutMs} ms`)),
+      timeoutMs,
+    );
     try {
       await Promise.race([call(AbortSignal.timeout(timeoutMs)), late]);
     } catch (error) {
@@ -58,12 +70,16 @@ class Lap {
       }
     }
     clearTimeout(timer);
-    // A call that failed was not served: its time counts too, so that failing fast does not look like serving fast.
+    // A call that failed was not served: its time counts too, so that failing fast does not look
+    // like serving fast.
     this.#durations.push(performance.now() - startedMs);
   }
 }
 
-export function meterHonestTenant(call: HonestCall, { everyMs = 25 }: { everyMs?: number } = {}): Meter {
+export function meterHonestTenant(
+  call: HonestCall,
+  { everyMs = 25 }: { everyMs?: number } = {},
+): Meter {
   let current = new Lap();
   const timer = setInterval(() => current.begin(call), everyMs);
   const lap = (): Promise<Served> => {

@@ -1,4 +1,7 @@
-/** Honest clients that nobody has seen before: each call comes from an address of its own, on a connection of its own. */
+/**
+ * Honest clients that nobody has seen before: each call comes from an address of its own, on a
+ * connection of its own.
+ */
 import { createCall, signUp, type TestApi } from "../api/harness.ts";
 import type { HonestCall } from "./honest_tenant.ts";
 
@@ -15,10 +18,16 @@ export function addressOf(network: number, index: number): string {
 }
 
 /** Has an account first. */
-export async function createNewcomers({ url, caCerts = [], passwordsEvery }: Newcomers): Promise<HonestCall> {
+export async function createNewcomers(
+  { url, caCerts = [], passwordsEvery }: Newcomers,
+): Promise<HonestCall> {
   let calls = 0;
   const asNewcomer = async (use: (call: TestApi["call"]) => Promise<void>): Promise<void> => {
-    using client = Deno.createHttpClient({ caCerts, localAddress: addressOf(2, calls++), poolMaxIdlePerHost: 0 });
+    using client = Deno.createHttpClient({
+      caCerts,
+      localAddress: addressOf(2, calls++),
+      poolMaxIdlePerHost: 0,
+    });
     await use(createCall(url, { client }));
   };
   using first = Deno.createHttpClient({ caCerts });

@@ -1,6 +1,7 @@
 /**
- * The first packet of a QUIC connection (RFC 9000 section 17.2.2), opened and sealed. Its keys follow from the connection id that
- * the client chose (RFC 9001 section 5.2), so anybody can do both.
+ * The first packet of a QUIC connection (RFC 9000 section 17.2.2), opened and sealed. Its keys
+ * follow from the connection id that the client chose (RFC 9001 section 5.2), so anybody can do
+ * both.
  */
 import { concatBytes as concat } from "@noble/hashes/utils.js";
 import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
@@ -32,21 +33,40 @@ export function openInitial(packet: Uint8Array): Initial {
   const { key, iv, hp } = keysOf(connectionId);
   const mask = maskOf(hp, packet.subarray(numberAt + 4, numberAt + 4 + sampleBytes));
   const first = (packet[0] ?? 0) ^ (mask[0] ?? 0) & 0x0f;
-  const packetNumber = packet.slice(numberAt, numberAt + (first & 3) + 1).map((byte, i) => byte ^ (mask[i + 1] ?? 0));
+  const packetNumber = packet.slice(numberAt, numberAt + (first & 3) + 1).map((byte, i) =>
+    byte ^ (mask[i + 1] ?? 0)
+  );
   const header = concat(Uint8Array.of(first), packet.subarray(1, numberAt), packetNumber);
   const sealed = packet.subarray(numberAt + packetNumber.length, numberAt + length);
   const decipher = createDecipheriv("aes-128-gcm", key, nonceOf(iv, packetNumber));
   decipher.setAAD(header).setAuthTag(sealed.subarray(-tagBytes));
   const frames = concat(decipher.update(sealed.subarray(0, -tagBytes)), decipher.final());
-  return { connectionId, first, version, rest: packet.slice(restAt, lengthAt), packetNumber, frames };
+  return {
+    connectionId,
+    first,
+    version,
+    rest: packet.slice(restAt, lengthAt),
+    packetNumber,
+    frames,
+  };
 }
 
-export function sealInitial({ connectionId, first, version, rest, packetNumber, frames }: Initial): Uint8Array {
+export function sealInitial(
+  { connectionId, first, version, rest, packetNumber, frames }: Initial,
+): Uint8Array {
   const { key, iv, hp } = keysOf(connectionId);
   const length = packetNumber.length + frames.length + tagBytes;
   const lengthBytes = Uint8Array.of(0x40 | length >> 8, length & 0xff);
   const idLength = Uint8Array.of(connectionId.length);
-  const header = concat(Uint8Array.of(first), version, idLength, connectionId, rest, lengthBytes, packetNumber);
+  const header = concat(
+    Uint8Array.of(first),
+    version,
+    idLength,
+    connectionId,
+    rest,
+    lengthBytes,
+    packetNumber,
+  );
   const cipher = createCipheriv("aes-128-gcm", key, nonceOf(iv, packetNumber));
   cipher.setAAD(header);
   const packet = concat(header, cipher.update(frames), cipher.final(), cipher.getAuthTag());
@@ -61,13 +81,18 @@ function keysOf(
   connectionId: Uint8Array,
 ): { readonly key: Uint8Array; readonly iv: Uint8Array; readonly hp: Uint8Array } {
   const secret = expand(hmac(salt, connectionId), "client in", 32);
-  return { key: expand(secret, "quic key", 16), iv: expand(secret, "quic iv", 12), hp: expand(secret, "quic hp", 16) };
+  return {
+    key: expand(secret, "quic key", 16),
+    iv: expand(secret, "quic iv", 12),
+    hp: expand(secret, "quic hp", 16),
+  };
 }
 
 /** HKDF-Expand-Label without context, for up to 32 bytes. */
 function expand(secret: Uint8Array, label: string, length: number): Uint8Array {
   const full = new TextEncoder().encode(`tls13 ${label}`);
-  return hmac(secret, concat(Uint8Array.of(0, length, full.length), full, Uint8Array.of(0, 1))).subarray(0, length);
+  return hmac(secret, concat(Uint8Array.of(0, length, full.length), full, Uint8Array.of(0, 1)))
+    .subarray(0, length);
 }
 
 function hmac(key: Uint8Array, content: Uint8Array): Uint8Array {

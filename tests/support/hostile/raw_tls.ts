@@ -1,4 +1,6 @@
-/** TLS sockets of an attacker, from any address of the loopback network, with nothing above them. */
+/**
+ * TLS sockets of an attacker, from any address of the loopback network, with nothing above them.
+ */
 import { connect as connectTcp } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 
@@ -9,7 +11,10 @@ export interface RawTlsOptions {
   readonly alpn: string;
 }
 
-/** Resolves with an open socket, or undefined when the service refused it. Nobody checks certificates here. */
+/**
+ * Resolves with an open socket, or undefined when the service refused it. Nobody checks
+ * certificates here.
+ */
 export function openRawTls({ port, from, alpn }: RawTlsOptions): Promise<TLSSocket | undefined> {
   const { promise, resolve } = Promise.withResolvers<TLSSocket | undefined>();
   const tcp = connectTcp({ port, host: "127.0.0.1", localAddress: from });

@@ -1,6 +1,7 @@
 /**
- * One attack on a real process with an honest tenant beside it: first in peace, then under attack, then until it is served as
- * in peace again. The figures are printed, because a note wants them; what they must be is for each test to say.
+ * One attack on a real process with an honest tenant beside it: first in peace, then under attack,
+ * then until it is served as in peace again. The figures are printed, because a note wants them;
+ * what they must be is for each test to say.
  */
 import { type HonestCall, meterHonestTenant, type Served } from "./honest_tenant.ts";
 import { residentBytes, watchMemory } from "../process_memory.ts";
@@ -18,9 +19,14 @@ export interface SiegeOptions {
   readonly siegeMs: number;
   /** Counted apart: nobody can tell attackers from others before they have done something. */
   readonly beginningMs?: number;
-  /** The attackers are where they want to be; on a busy machine that may take longer than `siegeMs`. */
+  /**
+   * The attackers are where they want to be; on a busy machine that may take longer than `siegeMs`.
+   */
   readonly until?: () => Promise<boolean>;
-  /** Afterwards, as long as the siege: somebody burns the processor time of the attackers and asks nothing of the service. */
+  /**
+   * Afterwards, as long as the siege: somebody burns the processor time of the attackers and asks
+   * nothing of the service.
+   */
   readonly control?: boolean;
 }
 
@@ -33,10 +39,16 @@ export interface Siege<Report> {
   readonly idleBytes: number;
   readonly halfwayBytes: number;
   readonly peakBytes: number;
-  /** From the end of the attack until the honest tenant was served as in peace; Infinity when it was not. */
+  /**
+   * From the end of the attack until the honest tenant was served as in peace; Infinity when it was
+   * not.
+   */
   readonly recoveryMs: number;
   readonly reports: readonly Report[];
-  /** Beside somebody that uses as much of the machine as the attackers did, if that was asked for: else as in peace. */
+  /**
+   * Beside somebody that uses as much of the machine as the attackers did, if that was asked for:
+   * else as in peace.
+   */
   readonly control: Served;
 }
 
@@ -46,7 +58,15 @@ const longestSiegeMs = 30_000;
 const noiseMs = 20;
 
 export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Report>> {
-  const { name, pid, honest, attackers, siegeMs, peaceMs = 1_500, until = () => Promise.resolve(true) } = options;
+  const {
+    name,
+    pid,
+    honest,
+    attackers,
+    siegeMs,
+    peaceMs = 1_500,
+    until = () => Promise.resolve(true),
+  } = options;
   const meter = meterHonestTenant(honest, { everyMs: options.everyMs ?? 25 });
   const memory = watchMemory(pid);
   await using running = new AsyncDisposableStack();
@@ -58,7 +78,9 @@ export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Repo
   await pass(peaceMs);
   const [peace, idleBytes] = [await meter.lap(), residentBytes(pid)];
 
-  const launched = await Promise.all(attackers.map(({ script, order }) => launchAttacker<Report>(script, order)));
+  const launched = await Promise.all(
+    attackers.map(({ script, order }) => launchAttacker<Report>(script, order)),
+  );
   for (const attacker of launched) running.use(attacker);
   void meter.lap();
   const [beganMs, before] = [performance.now(), cpuOf(launched)];
@@ -67,7 +89,9 @@ export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Repo
   await pass(siegeMs / 2);
   const halfwayBytes = memory.peakBytes();
   await pass(siegeMs / 2);
-  for (let longerMs = 0; longerMs < longestSiegeMs && !await until(); longerMs += 250) await pass(250);
+  for (let longerMs = 0; longerMs < longestSiegeMs && !await until(); longerMs += 250) {
+    await pass(250);
+  }
   const cores = (cpuOf(launched) - before) / (performance.now() - beganMs);
   const reports = await Promise.all(launched.map((attacker: Attacker<Report>) => attacker.stop()));
   const endedMs = performance.now();
@@ -82,7 +106,9 @@ export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Repo
     const isServed = calls > 0 && errors === 0 && maxMs <= limitMs;
     if (!isServed && passedMs < recoveryLimitMs) continue;
     const recoveryMs = isServed ? passedMs : Infinity;
-    const control = options.control === true ? await besideBurner(cores, siegeMs, () => meter.lap()) : peace;
+    const control = options.control === true
+      ? await besideBurner(cores, siegeMs, () => meter.lap())
+      : peace;
     const result = {
       ...{ peace, siege, idleBytes, halfwayBytes, peakBytes, recoveryMs, reports, control },
       ...(begun !== undefined && { beginning: await begun }),
@@ -96,8 +122,15 @@ function cpuOf(attackers: readonly Attacker<unknown>[]): number {
   return attackers.reduce((sum, attacker) => sum + attacker.cpuMs(), 0);
 }
 
-/** Attackers share the machine with the service and the honest tenant; this is what that alone costs. */
-async function besideBurner(cores: number, ms: number, lap: () => Promise<Served>): Promise<Served> {
+/**
+ * Attackers share the machine with the service and the honest tenant; this is what that alone
+ * costs.
+ */
+async function besideBurner(
+  cores: number,
+  ms: number,
+  lap: () => Promise<Served>,
+): Promise<Served> {
   await using burner = await launchAttacker(new URL("burner.ts", import.meta.url), { cores });
   void lap();
   await pass(ms);
@@ -111,15 +144,29 @@ async function pass(ms: number): Promise<void> {
 }
 
 function describe(name: string, held: Siege<unknown>): string {
-  const { peace, siege, idleBytes, halfwayBytes, peakBytes, recoveryMs, reports, control, beginning } = held;
+  const {
+    peace,
+    siege,
+    idleBytes,
+    halfwayBytes,
+    peakBytes,
+    recoveryMs,
+    reports,
+    control,
+    beginning,
+  } = held;
   const served = ({ calls, errors, p50Ms, p99Ms }: Served): string =>
     `p50 ${p50Ms.toFixed(1)} p99 ${p99Ms.toFixed(1)} ms, ${errors} of ${calls} failed`;
   const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
   return [
-    `${name}: peace ${served(peace)}${beginning === undefined ? "" : `; beginning ${served(beginning)}`}; attack ${
-      served(siege)
-    }${control === peace ? "" : `; control ${served(control)}`}`,
-    `memory ${mib(idleBytes)} → ${mib(halfwayBytes)} → ${mib(peakBytes)} MiB; recovery ${recoveryMs.toFixed(0)} ms`,
-    `attackers ${JSON.stringify(reports)}${siege.errors === 0 ? "" : `; ${siege.reasons.join(" | ")}`}`,
+    `${name}: peace ${served(peace)}${
+      beginning === undefined ? "" : `; beginning ${served(beginning)}`
+    }; attack ${served(siege)}${control === peace ? "" : `; control ${served(control)}`}`,
+    `memory ${mib(idleBytes)} → ${mib(halfwayBytes)} → ${mib(peakBytes)} MiB; recovery ${
+      recoveryMs.toFixed(0)
+    } ms`,
+    `attackers ${JSON.stringify(reports)}${
+      siege.errors === 0 ? "" : `; ${siege.reasons.join(" | ")}`
+    }`,
   ].join("; ");
 }

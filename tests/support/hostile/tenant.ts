@@ -24,7 +24,10 @@ export async function connectTenants({ quicPort, ca, tenants }: TenantOrder): Pr
 export type Answers = Record<string, number>;
 
 /** Counts what becomes of a call; returns its reply, or undefined when it was refused. */
-export async function counted<Reply>(answers: Answers, call: Promise<Reply>): Promise<Reply | undefined> {
+export async function counted<Reply>(
+  answers: Answers,
+  call: Promise<Reply>,
+): Promise<Reply | undefined> {
   const [code, reply] = await call.then(
     (reply): [string, Reply] => ["ok", reply],
     (error): [string, undefined] => [error instanceof CallFailed ? error.code : "lost", undefined],

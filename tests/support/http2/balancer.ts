@@ -1,10 +1,18 @@
-/** Stands between clients and a server, as balancers do: passes bytes on unread, behind a header of the PROXY protocol. */
+/**
+ * Stands between clients and a server, as balancers do: passes bytes on unread, behind a header of
+ * the PROXY protocol.
+ */
 import { concat } from "./wire.ts";
 
 /** How the header and a client's first bytes come to the server. */
 export type Delivery = "apart" | "in one piece" | "byte by byte" | "cut behind the first bytes";
 
-export const deliveries: readonly Delivery[] = ["apart", "in one piece", "byte by byte", "cut behind the first bytes"];
+export const deliveries: readonly Delivery[] = [
+  "apart",
+  "in one piece",
+  "byte by byte",
+  "cut behind the first bytes",
+];
 
 export interface BalancerOptions {
   readonly target: number;
@@ -29,7 +37,9 @@ export class TestBalancer implements AsyncDisposable {
   }
 
   async #accept(): Promise<void> {
-    for await (const client of this.#listener) this.#passing.push(this.#pass(client).catch(() => {}));
+    for await (const client of this.#listener) {
+      this.#passing.push(this.#pass(client).catch(() => {}));
+    }
   }
 
   async #pass(client: Deno.TcpConn): Promise<void> {
@@ -101,7 +111,22 @@ const signature = new TextEncoder().encode("\r\n\r\n\0\r\nQUIT\n");
 
 /** Version 2 for an IPv4 client, with an extension, as haproxy writes it. */
 export function binaryFor(client: string): Uint8Array {
-  const block = [...client.split(".").map(Number), 192, 0, 2, 1, 0xc3, 0x50, 0x13, 0x88, 0x04, 0, 2, 0, 0];
+  const block = [
+    ...client.split(".").map(Number),
+    192,
+    0,
+    2,
+    1,
+    0xc3,
+    0x50,
+    0x13,
+    0x88,
+    0x04,
+    0,
+    2,
+    0,
+    0,
+  ];
   return concat(signature, new Uint8Array([0x21, 0x11, 0, block.length, ...block]));
 }
 

@@ -1,4 +1,7 @@
-/** Opens endless downloads and unfinished uploads, says so, and waits to be killed. Arguments: port, certificate file. */
+/**
+ * Opens endless downloads and unfinished uploads, says so, and waits to be killed. Arguments: port,
+ * certificate file.
+ */
 import { RawClient } from "./raw_client.ts";
 import { block, data, getFields, postBlock } from "./wire.ts";
 

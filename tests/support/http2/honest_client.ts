@@ -1,4 +1,7 @@
-/** A client that does everything right and expects to be served, always: it calls again as soon as it was answered. */
+/**
+ * A client that does everything right and expects to be served, always: it calls again as soon as
+ * it was answered.
+ */
 
 export class HonestClient {
   readonly failures: string[] = [];
@@ -13,10 +16,14 @@ export class HonestClient {
     this.#running = this.#run(`${origin}/health`);
   }
 
-  static async start(server: { origin: string; certificate: { cert: string } }): Promise<HonestClient> {
+  static async start(
+    server: { origin: string; certificate: { cert: string } },
+  ): Promise<HonestClient> {
     const client = new HonestClient(server.origin, server.certificate.cert);
     // wait: until it has been served once, so that it is there before what is to disturb it
-    while (client.#served === 0 && client.failures.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (client.#served === 0 && client.failures.length === 0) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
     return client;
   }
 
@@ -31,7 +38,10 @@ export class HonestClient {
     while (!this.#stopping) {
       const started = performance.now();
       try {
-        const response = await fetch(url, { client: this.#client, signal: AbortSignal.timeout(5_000) });
+        const response = await fetch(url, {
+          client: this.#client,
+          signal: AbortSignal.timeout(5_000),
+        });
         const text = await response.text();
         if (text !== '{"status":"ok"}') throw new Error(`answered ${response.status} ${text}`);
         this.#served++;
@@ -40,7 +50,8 @@ export class HonestClient {
         return;
       }
       this.#slowestMs = Math.max(this.#slowestMs, performance.now() - started);
-      // wait: a call every few milliseconds is enough to notice, and leaves the machine to the attackers
+      // wait: a call every few milliseconds is enough to notice, and leaves the machine to the
+      // attackers
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   }

@@ -1,6 +1,7 @@
 /**
- * Clients that need Node and packages from npm. The packages are installed once per checkout and version, below
- * `dist/`; the scripts are copied beside them, because that is how Node finds packages.
+ * Clients that need Node and packages from npm. The packages are installed once per checkout and
+ * version, below `dist/`; the scripts are copied beside them, because that is how Node finds
+ * packages.
  */
 import { installed, type Requirement, runCommand } from "../mod.ts";
 
@@ -21,8 +22,15 @@ export async function installNodePeers(): Promise<string> {
   const marker = `${folder}/node_modules/.installed`;
   if (!await isFile(marker)) {
     await Deno.mkdir(folder, { recursive: true });
-    await Deno.writeTextFile(`${folder}/package.json`, JSON.stringify({ private: true, type: "module", dependencies }));
-    await runCommand("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent"], { cwd: folder });
+    await Deno.writeTextFile(
+      `${folder}/package.json`,
+      JSON.stringify({ private: true, type: "module", dependencies }),
+    );
+    await runCommand(
+      "npm",
+      ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent"],
+      { cwd: folder },
+    );
     await Deno.writeTextFile(marker, "");
   }
   for await (const entry of Deno.readDir(scripts)) {

@@ -12,7 +12,17 @@ import {
   type SocketPlace,
   SocketPlaces,
 } from "../../../server/http2/mod.ts";
-import { concat, describe, flag, parseFrames, preface, settings, settingsAck, type, type WireFrame } from "./wire.ts";
+import {
+  concat,
+  describe,
+  flag,
+  parseFrames,
+  preface,
+  settings,
+  settingsAck,
+  type,
+  type WireFrame,
+} from "./wire.ts";
 
 export interface PeerOptions {
   readonly handler?: Handler;
@@ -27,7 +37,10 @@ export class Peer {
   readonly connection: Connection;
   readonly requests: ServerRequest[] = [];
   readonly faults: unknown[] = [];
-  /** Bytes that the socket pretends not to have sent yet; above `acceptedBytes` it asks the writer to wait. */
+  /**
+   * Bytes that the socket pretends not to have sent yet; above `acceptedBytes` it asks the writer
+   * to wait.
+   */
   queuedBytes = 0;
   acceptedBytes = Number.POSITIVE_INFINITY;
   ended = false;

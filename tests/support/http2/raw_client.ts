@@ -1,5 +1,14 @@
 /** A TLS socket that speaks HTTP/2 frames, well or badly, against a real server. */
-import { describe, headers, parseFrames, postBlock, preface, settings, settingsAck, type WireFrame } from "./wire.ts";
+import {
+  describe,
+  headers,
+  parseFrames,
+  postBlock,
+  preface,
+  settings,
+  settingsAck,
+  type WireFrame,
+} from "./wire.ts";
 
 export class RawClient implements Disposable {
   readonly #conn: Deno.TlsConn;
@@ -10,7 +19,9 @@ export class RawClient implements Disposable {
     this.#conn = conn;
   }
 
-  static async connect(server: { port: number; certificate: { cert: string } }): Promise<RawClient> {
+  static async connect(
+    server: { port: number; certificate: { cert: string } },
+  ): Promise<RawClient> {
     const conn = await Deno.connectTls({
       hostname: "localhost",
       port: server.port,

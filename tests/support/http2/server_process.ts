@@ -1,4 +1,7 @@
-/** Starts the server under test, asks it for its statistics, and makes sure that it ended the way it should. */
+/**
+ * Starts the server under test, asks it for its statistics, and makes sure that it ended the way it
+ * should.
+ */
 import type { Budgets } from "../../../server/http2/mod.ts";
 import { createCertificate, type TestCertificate } from "../mod.ts";
 
@@ -68,7 +71,9 @@ export class ServerProcess implements AsyncDisposable {
     }).spawn();
     const lines = linesOf(child.stdout);
     const first = await lines.next();
-    if (first.done) throw new Error("Cannot start the server under test: it ended before it listened");
+    if (first.done) {
+      throw new Error("Cannot start the server under test: it ended before it listened");
+    }
     return new ServerProcess({ port: Number(first.value), certificate, folder, child, lines });
   }
 
@@ -84,12 +89,18 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   /** Asks again until the statistics are as wanted; the caller's test times out otherwise. */
-  async until(wanted: (stats: ProcessStats) => boolean, what: string, seconds = 20): Promise<ProcessStats> {
+  async until(
+    wanted: (stats: ProcessStats) => boolean,
+    what: string,
+    seconds = 20,
+  ): Promise<ProcessStats> {
     const deadline = performance.now() + seconds * 1_000;
     for (;;) {
       const stats = await this.stats();
       if (wanted(stats)) return stats;
-      if (performance.now() > deadline) throw new Error(`not ${what} after ${seconds} s: ${JSON.stringify(stats)}`);
+      if (performance.now() > deadline) {
+        throw new Error(`not ${what} after ${seconds} s: ${JSON.stringify(stats)}`);
+      }
       // wait: for the server's own timers and its peers; polled because it is another process
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
@@ -101,11 +112,15 @@ export class ServerProcess implements AsyncDisposable {
     const { code, signal } = await this.#child.status;
     await this.#lines.return?.();
     await Deno.remove(this.#folder, { recursive: true });
-    if (code !== 0) throw new Error(`The server under test ended with code ${code}, signal ${signal}`);
+    if (code !== 0) {
+      throw new Error(`The server under test ended with code ${code}, signal ${signal}`);
+    }
   }
 }
 
-export async function* linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string, undefined> {
+export async function* linesOf(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<string, undefined> {
   let rest = "";
   for await (const part of stream.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + part).split("\n");

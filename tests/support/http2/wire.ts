@@ -1,4 +1,7 @@
-/** Frames as a client writes them, made without the code under test, so that a shared mistake cannot hide. */
+/**
+ * Frames as a client writes them, made without the code under test, so that a shared mistake cannot
+ * hide.
+ */
 
 export const preface = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
@@ -59,17 +62,31 @@ export function uint32(value: number): Bytes {
   return bytes(value >>> 24, value >>> 16, value >>> 8, value);
 }
 
-export function frame(frameType: number, flags: number, streamId: number, payload: Uint8Array = bytes()): Bytes {
+export function frame(
+  frameType: number,
+  flags: number,
+  streamId: number,
+  payload: Uint8Array = bytes(),
+): Bytes {
   const { length } = payload;
-  return concat(bytes(length >> 16, length >> 8, length, frameType, flags), uint32(streamId), payload);
+  return concat(
+    bytes(length >> 16, length >> 8, length, frameType, flags),
+    uint32(streamId),
+    payload,
+  );
 }
 
-export const data = (id: number, payload: Uint8Array, flags = 0): Bytes => frame(type.DATA, flags, id, payload);
-export const headers = (id: number, block: Uint8Array, flags: number = flag.END_HEADERS | flag.END_STREAM): Bytes =>
-  frame(type.HEADERS, flags, id, block);
+export const data = (id: number, payload: Uint8Array, flags = 0): Bytes =>
+  frame(type.DATA, flags, id, payload);
+export const headers = (
+  id: number,
+  block: Uint8Array,
+  flags: number = flag.END_HEADERS | flag.END_STREAM,
+): Bytes => frame(type.HEADERS, flags, id, block);
 export const continuation = (id: number, block: Uint8Array, flags = 0): Bytes =>
   frame(type.CONTINUATION, flags, id, block);
-export const rstStream = (id: number, error: number): Bytes => frame(type.RST_STREAM, 0, id, uint32(error));
+export const rstStream = (id: number, error: number): Bytes =>
+  frame(type.RST_STREAM, 0, id, uint32(error));
 export const windowUpdate = (id: number, increment: number): Bytes =>
   frame(type.WINDOW_UPDATE, 0, id, uint32(increment));
 export const priority = (id: number, dependsOn: number): Bytes =>
@@ -80,10 +97,18 @@ export const goaway = (last: number, error: number): Bytes =>
 export const settingsAck: Bytes = frame(type.SETTINGS, flag.ACK, 0);
 
 export function settings(...entries: readonly (readonly [id: number, value: number])[]): Bytes {
-  return frame(type.SETTINGS, 0, 0, concat(...entries.map(([id, value]) => concat(bytes(id >> 8, id), uint32(value)))));
+  return frame(
+    type.SETTINGS,
+    0,
+    0,
+    concat(...entries.map(([id, value]) => concat(bytes(id >> 8, id), uint32(value)))),
+  );
 }
 
-/** A header block of literals without indexing and without Huffman: readable, and it leaves no table state. */
+/**
+ * A header block of literals without indexing and without Huffman: readable, and it leaves no table
+ * state.
+ */
 export function block(...fields: readonly (readonly [name: string, value: string])[]): Bytes {
   return concat(...fields.map(([name, value]) => concat(bytes(0), string(name), string(value))));
 }
@@ -95,7 +120,10 @@ export const getFields: readonly (readonly [string, string])[] = [
   [":authority", "localhost"],
 ];
 export const getBlock: Bytes = block(...getFields);
-export const postFields: readonly (readonly [string, string])[] = [[":method", "POST"], ...getFields.slice(1)];
+export const postFields: readonly (readonly [string, string])[] = [
+  [":method", "POST"],
+  ...getFields.slice(1),
+];
 export const postBlock: Bytes = block(...postFields);
 
 /** Every whole frame in `stream`, and what is left of a cut one. */
@@ -119,7 +147,8 @@ export function parseFrames(stream: Uint8Array): { frames: WireFrame[]; rest: Ui
 
 /** A frame as a short line, for comparing whole conversations: `RST_STREAM 1 REFUSED_STREAM`. */
 export function describe({ type: frameType, flags, streamId, payload }: WireFrame): string {
-  const name = Object.entries(type).find(([, value]) => value === frameType)?.[0] ?? `type ${frameType}`;
+  const name = Object.entries(type).find(([, value]) => value === frameType)?.[0] ??
+    `type ${frameType}`;
   const end = (flags & flag.END_STREAM) !== 0 ? " END_STREAM" : "";
   switch (frameType) {
     case type.DATA:

@@ -1,4 +1,7 @@
-/** An agent of the operations suite: keys, a token of these tests, and the usual requests. Its MLS bytes are opaque. */
+/**
+ * An agent of the operations suite: keys, a token of these tests, and the usual requests. Its MLS
+ * bytes are opaque.
+ */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import {
   type AgentId,
@@ -55,8 +58,14 @@ export class TestAgent {
     return `${this.account} ${Date.now() + lifetimeMs}`;
   }
 
-  async authenticate(client = this.client, token = this.token()): Promise<ReplyBody<"Authenticate">> {
-    const { nonce } = await client.call("GetChallenge", { versions: [protocolVersion], features: [] });
+  async authenticate(
+    client = this.client,
+    token = this.token(),
+  ): Promise<ReplyBody<"Authenticate">> {
+    const { nonce } = await client.call("GetChallenge", {
+      versions: [protocolVersion],
+      features: [],
+    });
     const reply = await client.call("Authenticate", this.answer(nonce, token));
     client.authenticateWith?.((relayNonce) => this.answer(relayNonce));
     return reply;
@@ -66,7 +75,12 @@ export class TestAgent {
     const { publicKey, identity, agentId } = this;
     const clientNonce = crypto.getRandomValues(new Uint8Array(32));
     const statement = { origin: this.#relay.origin, relayNonce, clientNonce, token, agentId };
-    return { ...statement, publicKey, identity, signature: this.sign(authenticationStatement(statement)) };
+    return {
+      ...statement,
+      publicKey,
+      identity,
+      signature: this.sign(authenticationStatement(statement)),
+    };
   }
 
   async reconnect(): Promise<void> {
@@ -81,12 +95,22 @@ export class TestAgent {
 
   keyPackage(change: { readonly notAfterMs?: number } = {}): Uint8Array {
     const initKey = crypto.getRandomValues(new Uint8Array(32));
-    const life = { notBeforeMs: Date.now() - dayMs, notAfterMs: Date.now() + 30 * dayMs, ...change };
-    return createKeyPackage({ secretKey: this.secretKey, identity: this.identity, initKey, ...life });
+    const life = {
+      notBeforeMs: Date.now() - dayMs,
+      notAfterMs: Date.now() + 30 * dayMs,
+      ...change,
+    };
+    return createKeyPackage({
+      secretKey: this.secretKey,
+      identity: this.identity,
+      initKey,
+      ...life,
+    });
   }
 
   async createChannel(): Promise<ChannelId> {
-    return (await this.client.call("CreateChannel", { name: freshName(), nonce: randomId16() })).channelId;
+    return (await this.client.call("CreateChannel", { name: freshName(), nonce: randomId16() }))
+      .channelId;
   }
 
   message(channelId: ChannelId, epoch: number, bytes = 100): RequestBody<"SendMessage"> {
@@ -107,14 +131,24 @@ export class TestAgent {
   ): RequestBody<"SendCommit"> {
     const commit = this.commitBytes(channelId, epoch);
     const added = change.added ?? [];
-    const welcomes = added.length === 0 ? [] : [{ recipients: added, welcome: createWelcome(added.length) }];
-    return signedCommit({ channelId, epoch, commit, added, welcomes, ...change }, (statement) => this.sign(statement));
+    const welcomes = added.length === 0
+      ? []
+      : [{ recipients: added, welcome: createWelcome(added.length) }];
+    return signedCommit(
+      { channelId, epoch, commit, added, welcomes, ...change },
+      (statement) => this.sign(statement),
+    );
   }
 
   commitBytes(channelId: ChannelId, epoch: number, bytes = 64): Uint8Array {
     const ciphertext = patterned(bytes);
     ciphertext.set(randomId16());
-    return createPrivateMessage({ groupId: binaryIdToBytes(channelId), epoch, contentType: 3, ciphertext });
+    return createPrivateMessage({
+      groupId: binaryIdToBytes(channelId),
+      epoch,
+      contentType: 3,
+      ciphertext,
+    });
   }
 
   async send(channelId: ChannelId, epoch: number): Promise<RequestBody<"SendMessage">> {
@@ -123,7 +157,10 @@ export class TestAgent {
     return message;
   }
 
-  subscribe(channelId: ChannelId, change: Partial<RequestBody<"Subscribe">> = {}): Promise<ReplyBody<"Subscribe">> {
+  subscribe(
+    channelId: ChannelId,
+    change: Partial<RequestBody<"Subscribe">> = {},
+  ): Promise<ReplyBody<"Subscribe">> {
     return this.client.call("Subscribe", { channelId, windowBytes: 1 << 22, tag: 1, ...change });
   }
 

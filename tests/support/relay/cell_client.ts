@@ -34,7 +34,10 @@ export class CellClient implements RelayClient {
   readonly ended: Promise<string | undefined>;
   readonly #carrier: CellCarrier;
   readonly #sender: CellSender;
-  readonly #reader = new CellReader({ cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
+  readonly #reader = new CellReader({
+    cellBytes: limits.cellBytes,
+    maxEnvelopeBytes: limits.envelopeBytes,
+  });
   readonly #calls = new Map<number, PendingCall>();
   #nextId = 1;
   /** Why no call can be answered any more. */
@@ -85,7 +88,10 @@ export class CellClient implements RelayClient {
     }
     this.#sender.stop();
     const code = await this.#carrier.closeCode();
-    this.#lost = new CallFailed({ code: code ?? "transport_error", message: "The session has ended" });
+    this.#lost = new CallFailed({
+      code: code ?? "transport_error",
+      message: "The session has ended",
+    });
     for (const { reject } of this.#calls.values()) reject(this.#lost);
     return code;
   }

@@ -1,6 +1,17 @@
-/** Relays of one cluster in this process: the real core behind real ports, on one log. A fault of their code fails the test. */
-import { freshPrefix, type OpenCluster, openTestCluster } from "../../../relay/cluster/testing/open_test_cluster.ts";
-import { openTestRelay, type TestRelay, type TestRelayOptions } from "../../../relay/testing/open_relay.ts";
+/**
+ * Relays of one cluster in this process: the real core behind real ports, on one log. A fault of
+ * their code fails the test.
+ */
+import {
+  freshPrefix,
+  type OpenCluster,
+  openTestCluster,
+} from "../../../relay/cluster/testing/open_test_cluster.ts";
+import {
+  openTestRelay,
+  type TestRelay,
+  type TestRelayOptions,
+} from "../../../relay/testing/open_relay.ts";
 import { createCertificate, type TestCertificate } from "../mod.ts";
 import type { TestNats } from "../nats.ts";
 import { testOrigin } from "./test_relay.ts";
@@ -36,7 +47,8 @@ export async function startClusterRelays(options: ClusterRelaysOptions): Promise
       prefix,
       replicas,
       relay: `relay-${number}`,
-      log: (level, event, fields) => void (level === "error" && faults.push(new Error(event, { cause: fields }))),
+      log: (level, event, fields) =>
+        void (level === "error" && faults.push(new Error(event, { cause: fields }))),
       onFailed: (error) => faults.push(error),
     });
     const relay = await openTestRelay({

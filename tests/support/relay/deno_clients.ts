@@ -1,4 +1,6 @@
-/** Clients that run in Deno: QUIC, and Connect over fetch for typed calls and `CellUp`/`CellDown`. */
+/**
+ * Clients that run in Deno: QUIC, and Connect over fetch for typed calls and `CellUp`/`CellDown`.
+ */
 import type { Transport } from "@connectrpc/connect";
 import { createFetchClient } from "@connectrpc/connect/protocol";
 import { createTransport } from "@connectrpc/connect/protocol-connect";
@@ -12,7 +14,11 @@ export async function openQuic(port: number, ca: string, silenceMs = idleMs): Pr
   return new CellClient(await quicCarrier(port, ca, silenceMs));
 }
 
-export async function quicCarrier(port: number, ca: string, silenceMs = idleMs): Promise<CellCarrier> {
+export async function quicCarrier(
+  port: number,
+  ca: string,
+  silenceMs = idleMs,
+): Promise<CellCarrier> {
   const conn = await Deno.connectQuic<false>({
     hostname: "localhost",
     port,
@@ -38,7 +44,10 @@ export async function quicCarrier(port: number, ca: string, silenceMs = idleMs):
 }
 
 /** Deno's own WebTransport client, which trusts a certificate by its hash. */
-export async function openWebTransport(port: number, certificateHash: Uint8Array<ArrayBuffer>): Promise<CellClient> {
+export async function openWebTransport(
+  port: number,
+  certificateHash: Uint8Array<ArrayBuffer>,
+): Promise<CellClient> {
   const serverCertificateHashes = [{ algorithm: "sha-256", value: certificateHash }];
   const transport = new WebTransport(`https://localhost:${port}/`, { serverCertificateHashes });
   await transport.ready;
@@ -55,7 +64,10 @@ export async function openWebTransport(port: number, certificateHash: Uint8Array
 }
 
 export async function certificateHash(pem: string): Promise<Uint8Array<ArrayBuffer>> {
-  const der = Uint8Array.from(atob(pem.replace(/-----[^-]+-----|\s/g, "")), (character) => character.charCodeAt(0));
+  const der = Uint8Array.from(
+    atob(pem.replace(/-----[^-]+-----|\s/g, "")),
+    (character) => character.charCodeAt(0),
+  );
   return new Uint8Array(await crypto.subtle.digest("SHA-256", der));
 }
 

@@ -1,15 +1,22 @@
 /**
- * The part of the HTTP API that a relay needs, with the key in the test's hands: it can sign what the API never would. Every
- * account has as many messages as it likes, and they are counted.
+ * The part of the HTTP API that a relay needs, with the key in the test's hands: it can sign what
+ * the API never would. Every account has as many messages as it likes, and they are counted.
  */
 import { type CryptoKey, exportJWK, generateKeyPair } from "jose";
 import type { AccountChanges } from "../../../proto/api/changes.ts";
-import type { LeaseReportBatch, LeaseReportResults, LeaseRequest, LeaseResponse } from "../../../proto/api/lease.ts";
+import type {
+  LeaseReportBatch,
+  LeaseReportResults,
+  LeaseRequest,
+  LeaseResponse,
+} from "../../../proto/api/lease.ts";
 import { encodeBase64url } from "../../../proto/mod.ts";
 
 export interface KeyServer extends AsyncDisposable {
   readonly url: string;
-  /** A token of this account. `claims` is JSON text of further members, as it stands: `"exp":1e400`. */
+  /**
+   * A token of this account. `claims` is JSON text of further members, as it stands: `"exp":1e400`.
+   */
   sign(account: string, claims?: string): Promise<string>;
   /** Messages that the relay has reported for this account. */
   used(account: string): number;
@@ -20,17 +27,23 @@ const hourS = 3_600;
 const quietMs = 500;
 
 export async function startKeyServer(): Promise<KeyServer> {
-  const { publicKey, privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true });
+  const { publicKey, privateKey } = await generateKeyPair("EdDSA", {
+    crv: "Ed25519",
+    extractable: true,
+  });
   const keys = [{ ...await exportJWK(publicKey), kid, alg: "EdDSA", use: "sig" }];
   const leases = new GenerousLeases();
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
-    const { pathname } = new URL(request.url);
-    if (pathname === "/.well-known/jwks.json") return Response.json({ keys });
-    if (pathname === "/internal/v1/changes") return Response.json(await changesOf(request));
-    if (request.method === "GET") return Response.json({ leases: [] });
-    const body = await request.json();
-    return Response.json(pathname.endsWith("/reports") ? leases.report(body) : leases.take(body));
-  });
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    async (request) => {
+      const { pathname } = new URL(request.url);
+      if (pathname === "/.well-known/jwks.json") return Response.json({ keys });
+      if (pathname === "/internal/v1/changes") return Response.json(await changesOf(request));
+      if (request.method === "GET") return Response.json({ leases: [] });
+      const body = await request.json();
+      return Response.json(pathname.endsWith("/reports") ? leases.report(body) : leases.take(body));
+    },
+  );
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
     sign: (account, claims) => sign(privateKey, account, claims),
@@ -41,7 +54,9 @@ export async function startKeyServer(): Promise<KeyServer> {
 
 /** Nothing ever happens to an account: a relay that waits for a change is told so after a while. */
 async function changesOf(request: Request): Promise<AccountChanges> {
-  if (!new URL(request.url).searchParams.has("after")) return { after: 0, suspended: [], deleted: [], changes: [] };
+  if (!new URL(request.url).searchParams.has("after")) {
+    return { after: 0, suspended: [], deleted: [], changes: [] };
+  }
   // wait: as the API does
   await new Promise((resolve) => setTimeout(resolve, quietMs));
   return { after: 0, changes: [] };
@@ -56,8 +71,19 @@ class GenerousLeases {
     this.#accounts.set(id, account_id);
     const [nowMs, fence] = [Date.now(), this.#accounts.size];
     const at = (ms: number): string => new Date(ms).toISOString();
-    const lease = { id, fence, account_id, granted: messages, consumed: 0, expires_at: at(nowMs + hourS * 1_000) };
-    return { lease, plan: "free", period: { start: at(nowMs), end: at(nowMs + 30 * 24 * hourS * 1_000) } };
+    const lease = {
+      id,
+      fence,
+      account_id,
+      granted: messages,
+      consumed: 0,
+      expires_at: at(nowMs + hourS * 1_000),
+    };
+    return {
+      lease,
+      plan: "free",
+      period: { start: at(nowMs), end: at(nowMs + 30 * 24 * hourS * 1_000) },
+    };
   }
 
   report({ reports }: LeaseReportBatch): LeaseReportResults {
@@ -67,7 +93,9 @@ class GenerousLeases {
 
   used(account: string): number {
     let used = 0;
-    for (const [id, consumed] of this.#consumed) if (this.#accounts.get(id) === account) used += consumed;
+    for (const [id, consumed] of this.#consumed) {
+      if (this.#accounts.get(id) === account) used += consumed;
+    }
     return used;
   }
 }
@@ -76,7 +104,9 @@ class GenerousLeases {
 async function sign(key: CryptoKey, account: string, claims?: string): Promise<string> {
   const nowS = Math.floor(Date.now() / 1_000);
   const part = (json: string): string => encodeBase64url(new TextEncoder().encode(json));
-  const standard = `"sub":"${account}","plan":"free","iss":"static-api","iat":${nowS},"exp":${nowS + hourS}`;
+  const standard = `"sub":"${account}","plan":"free","iss":"static-api","iat":${nowS},"exp":${
+    nowS + hourS
+  }`;
   // The last of two members of one name counts.
   const body = `{${standard}${claims === undefined ? "" : `,${claims}`}}`;
   const signed = `${part(JSON.stringify({ alg: "EdDSA", typ: "JWT", kid }))}.${part(body)}`;

@@ -1,8 +1,15 @@
 /**
- * A client that changes relays between any two of its calls: it opens a session at the next relay, which ends the one
- * before, subscribes again and reads on. Its deliveries are one log, each delivery once, as an SDK would see it.
+ * A client that changes relays between any two of its calls: it opens a session at the next relay,
+ * which ends the one before, subscribes again and reads on. Its deliveries are one log, each
+ * delivery once, as an SDK would see it.
  */
-import type { CallName, ChannelId, NoticeEnvelope, ReplyBody, RequestBody } from "../../../proto/mod.ts";
+import type {
+  CallName,
+  ChannelId,
+  NoticeEnvelope,
+  ReplyBody,
+  RequestBody,
+} from "../../../proto/mod.ts";
 import { protocolVersion } from "../../../proto/mod.ts";
 import { NoticeLog, type RelayClient } from "./relay_client.ts";
 
@@ -14,7 +21,13 @@ export interface MovingClientOptions {
 type Answer = (relayNonce: Uint8Array) => RequestBody<"Authenticate">;
 
 /** Calls that are about the connection itself, or that end it. */
-const staying: ReadonlySet<CallName> = new Set(["GetChallenge", "Authenticate", "EndSession", "RenewToken", "Ping"]);
+const staying: ReadonlySet<CallName> = new Set([
+  "GetChallenge",
+  "Authenticate",
+  "EndSession",
+  "RenewToken",
+  "Ping",
+]);
 
 export class MovingClient implements RelayClient {
   readonly notices = new NoticeLog();
@@ -45,7 +58,9 @@ export class MovingClient implements RelayClient {
   }
 
   call<Name extends CallName>(operation: Name, body: RequestBody<Name>): Promise<ReplyBody<Name>> {
-    if (staying.has(operation) || this.#answer === undefined) return this.#client.call(operation, body);
+    if (staying.has(operation) || this.#answer === undefined) {
+      return this.#client.call(operation, body);
+    }
     // One after the other: a session ends with what is under way in it.
     const answered = this.#turn.then(async () => {
       const client = await this.#move();
@@ -66,7 +81,9 @@ export class MovingClient implements RelayClient {
       const subscription = body as RequestBody<"Subscribe">; // cast: of the operation
       this.#subscriptions.set(subscription.channelId, subscription);
     }
-    if (operation === "Unsubscribe") this.#subscriptions.delete((body as RequestBody<"Unsubscribe">).channelId); // cast: the same
+    if (operation === "Unsubscribe") {
+      this.#subscriptions.delete((body as RequestBody<"Unsubscribe">).channelId); // cast: the same
+    }
   }
 
   async #move(): Promise<RelayClient> {
@@ -76,7 +93,10 @@ export class MovingClient implements RelayClient {
     const before = this.#client;
     this.#client = next;
     this.#adopt(next);
-    const { nonce } = await next.call("GetChallenge", { versions: [protocolVersion], features: [] });
+    const { nonce } = await next.call("GetChallenge", {
+      versions: [protocolVersion],
+      features: [],
+    });
     await next.call("Authenticate", answer(nonce));
     before.close();
     for (const [channelId, subscription] of this.#subscriptions) {
@@ -100,7 +120,10 @@ export class MovingClient implements RelayClient {
   #take(notice: NoticeEnvelope): void {
     const { operation, body } = notice;
     if (operation === "SessionEnding" && body.code === "session_replaced" && this.moves > 0) return;
-    const key = JSON.stringify([operation, body], (_, value) => value instanceof Uint8Array ? [...value] : value);
+    const key = JSON.stringify(
+      [operation, body],
+      (_, value) => value instanceof Uint8Array ? [...value] : value,
+    );
     if (this.#delivered.has(key)) return;
     this.#delivered.add(key);
     this.notices.add(notice);

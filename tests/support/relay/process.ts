@@ -1,4 +1,7 @@
-/** The relay as its own process, with no more permissions than `docs/relay.md` gives it in production. */
+/**
+ * The relay as its own process, with no more permissions than `docs/relay.md` gives it in
+ * production.
+ */
 import { relayMemory } from "../../../deploy/local/commands.ts";
 import {
   type PartProcess,
@@ -24,7 +27,11 @@ export interface ExitedProcess {
   readonly output: string;
 }
 
-export const ephemeral = { STATIC_RELAY_GRPC_PORT: "0", STATIC_RELAY_QUIC_PORT: "0", STATIC_ADMIN_PORT: "0" };
+export const ephemeral = {
+  STATIC_RELAY_GRPC_PORT: "0",
+  STATIC_RELAY_QUIC_PORT: "0",
+  STATIC_ADMIN_PORT: "0",
+};
 
 export async function startRelayProcess(
   environment: Readonly<Record<string, string>>,
@@ -33,7 +40,8 @@ export async function startRelayProcess(
 ): Promise<RelayProcess> {
   const part = spawn(environment, how, options);
   const listening = await untilListening(part);
-  const { url = "", quic_url: quicUrl = "", ca_file: caFile = "", admin_url: adminUrl = "" } = listening;
+  const { url = "", quic_url: quicUrl = "", ca_file: caFile = "", admin_url: adminUrl = "" } =
+    listening;
   return {
     ...part,
     grpcUrl: url,
@@ -49,7 +57,9 @@ export async function startRelayProcess(
 }
 
 /** A start that is expected to fail. */
-export async function runRelayProcess(environment: Readonly<Record<string, string>>): Promise<ExitedProcess> {
+export async function runRelayProcess(
+  environment: Readonly<Record<string, string>>,
+): Promise<ExitedProcess> {
   const part = spawn(environment, "permitted");
   const timer = setTimeout(() => part.signal("SIGKILL"), startMs);
   const code = await part.finished();
@@ -64,18 +74,31 @@ function spawn(
 ): PartProcess {
   const variables: Record<string, string> = { ...ephemeral, ...environment };
   const run = ["run", "--no-check", ...permissions(variables), "relay/main.ts"];
-  return spawnPart(how === "as task" ? ["task", "--quiet", "relay"] : run, { ...relayMemory, ...variables }, options);
+  return spawnPart(how === "as task" ? ["task", "--quiet", "relay"] : run, {
+    ...relayMemory,
+    ...variables,
+  }, options);
 }
 
-/** Ports to listen on, the API to ask, the data directory, the files of the certificate and of the nodes' keys, and the engine's worker. */
+/**
+ * Ports to listen on, the API to ask, the data directory, the files of the certificate and of the
+ * nodes' keys, and the engine's worker.
+ */
 function permissions(variables: Readonly<Record<string, string>>): string[] {
-  const { STATIC_RELAY_GRPC_PORT, STATIC_RELAY_QUIC_PORT, STATIC_ADMIN_PORT, STATIC_DATA_DIR = ".static" } = variables;
-  const { STATIC_API_URL = "http://127.0.0.1:8080", STATIC_API_INTERNAL_URL = "http://127.0.0.1:9466" } = variables;
+  const {
+    STATIC_RELAY_GRPC_PORT,
+    STATIC_RELAY_QUIC_PORT,
+    STATIC_ADMIN_PORT,
+    STATIC_DATA_DIR = ".static",
+  } = variables;
+  const {
+    STATIC_API_URL = "http://127.0.0.1:8080",
+    STATIC_API_INTERNAL_URL = "http://127.0.0.1:9466",
+  } = variables;
   const api = [STATIC_API_URL, STATIC_API_INTERNAL_URL].map((url) => new URL(url).host);
   const { STATIC_NATS_URLS = "", STATIC_NATS_MONITOR_URLS = "" } = variables;
-  const nodes = [STATIC_NATS_URLS, STATIC_NATS_MONITOR_URLS].flatMap((urls) => urls.split(",")).filter((url) =>
-    url !== ""
-  )
+  const nodes = [STATIC_NATS_URLS, STATIC_NATS_MONITOR_URLS].flatMap((urls) => urls.split(","))
+    .filter((url) => url !== "")
     .map((url) => new URL(url).host);
   const net = [
     `[::]:${STATIC_RELAY_GRPC_PORT}`,
@@ -86,7 +109,9 @@ function permissions(variables: Readonly<Record<string, string>>): string[] {
   ];
   const { STATIC_TLS_CERT: cert, STATIC_TLS_KEY: key } = variables;
   const { STATIC_NATS_CA: nodesCa, STATIC_NATS_CREDENTIALS: nodesKey } = variables;
-  const files = [STATIC_DATA_DIR, cert, key, nodesCa, nodesKey].filter((path) => path !== undefined && path !== "");
+  const files = [STATIC_DATA_DIR, cert, key, nodesCa, nodesKey].filter((path) =>
+    path !== undefined && path !== ""
+  );
   return [
     "--no-prompt",
     `--allow-net=${net.join(",")}`,

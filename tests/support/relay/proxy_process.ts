@@ -11,17 +11,25 @@ export interface ProxyProcess extends AsyncDisposable {
   reload(renewed: TestCertificate): Promise<void>;
 }
 
-export async function startProxyProcess(relay: { quicPort: number; ca: string }): Promise<ProxyProcess> {
+export async function startProxyProcess(
+  relay: { quicPort: number; ca: string },
+): Promise<ProxyProcess> {
   const certificate = await createCertificate();
   const folder = await Deno.makeTempDir({ prefix: "static-proxy-" });
-  const [certFile, keyFile, caFile] = [`${folder}/cert.pem`, `${folder}/key.pem`, `${folder}/ca.pem`];
+  const [certFile, keyFile, caFile] = [
+    `${folder}/cert.pem`,
+    `${folder}/key.pem`,
+    `${folder}/ca.pem`,
+  ];
   const write = async ({ cert, key }: TestCertificate): Promise<void> => {
     await Deno.writeTextFile(certFile, cert);
     await Deno.writeTextFile(keyFile, key, { mode: 0o600 });
   };
   await write(certificate);
   await Deno.writeTextFile(caFile, relay.ca);
-  const { tasks } = JSON.parse(await Deno.readTextFile(new URL("../../../deno.json", import.meta.url)));
+  const { tasks } = JSON.parse(
+    await Deno.readTextFile(new URL("../../../deno.json", import.meta.url)),
+  );
   const [, ...args] = String(tasks.proxy).split("&& ").at(-1)?.split(" ") ?? [];
   const process = spawnPart(args, {
     STATIC_RELAY_URL: `quic://localhost:${relay.quicPort}`,

@@ -1,6 +1,6 @@
 /**
- * The client interface of the operations suite, for every protocol: calls, deliveries, and the reason of its end. No
- * runtime's own API.
+ * The client interface of the operations suite, for every protocol: calls, deliveries, and the
+ * reason of its end. No runtime's own API.
  */
 import {
   type CallName,
@@ -62,7 +62,10 @@ export class NoticeLog {
   }
 
   /** The first `count` notices of this name, as soon as they are there. */
-  async first<Name extends NoticeName>(operation: Name, count: number): Promise<NoticeBody<Name>[]> {
+  async first<Name extends NoticeName>(
+    operation: Name,
+    count: number,
+  ): Promise<NoticeBody<Name>[]> {
     if (this.of(operation).length < count) {
       await this.#until(() => this.of(operation).length >= count, operation, count);
     }
@@ -98,6 +101,8 @@ export interface Deferred<T> {
 /** `Promise.withResolvers`, which Node 20 does not have. */
 export function deferred<T>(): Deferred<T> {
   let [resolve, reject]: [(value: T) => void, (error: Error) => void] = [() => {}, () => {}];
-  const promise = new Promise<T>((onResolve, onReject) => [resolve, reject] = [onResolve, onReject]);
+  const promise = new Promise<T>((onResolve, onReject) =>
+    [resolve, reject] = [onResolve, onReject]
+  );
   return { promise, resolve, reject };
 }

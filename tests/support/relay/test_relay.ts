@@ -1,4 +1,7 @@
-/** The relay under test: the real core on an engine in memory behind the real ports. A fault of its own code fails the test. */
+/**
+ * The relay under test: the real core on an engine in memory behind the real ports. A fault of its
+ * own code fails the test.
+ */
 import {
   openTestRelay,
   type TestRelay as OpenRelay,

@@ -9,7 +9,12 @@ import {
   replyFromMessage,
   requestToMessage,
 } from "../../../proto/wire/grpc.ts";
-import { type CallName, encodeBase64url, type ReplyBody, type RequestBody } from "../../../proto/mod.ts";
+import {
+  type CallName,
+  encodeBase64url,
+  type ReplyBody,
+  type RequestBody,
+} from "../../../proto/mod.ts";
 import { CallFailed, deferred, NoticeLog, type RelayClient } from "./relay_client.ts";
 
 type Unary = (message: Message, options: { headers?: Record<string, string> }) => Promise<Message>;
@@ -30,14 +35,19 @@ export class TypedClient implements RelayClient {
     return this.#ended.promise;
   }
 
-  async call<Name extends CallName>(operation: Name, body: RequestBody<Name>): Promise<ReplyBody<Name>> {
+  async call<Name extends CallName>(
+    operation: Name,
+    body: RequestBody<Name>,
+  ): Promise<ReplyBody<Name>> {
     const name = operation.charAt(0).toLowerCase() + operation.slice(1);
     const method = (this.#client as unknown as Record<string, Unary>)[name];
     if (method === undefined) throw new Error(`no method ${name}`);
     try {
       const message = await method(requestToMessage(operation, body), { headers: this.#headers });
       const reply = replyFromMessage(operation, message);
-      if (operation === "Authenticate") await this.#authenticated(reply as ReplyBody<"Authenticate">);
+      if (operation === "Authenticate") {
+        await this.#authenticated(reply as ReplyBody<"Authenticate">);
+      }
       return reply;
     } catch (error) {
       throw toCallFailed(error);
@@ -59,8 +69,14 @@ export class TypedClient implements RelayClient {
   }
 
   async #deliver(onOpen: () => void): Promise<undefined> {
-    const options = { headers: this.#headers, signal: this.#abort.signal, onHeader: () => onOpen() };
-    for await (const delivery of this.#client.deliver({}, options)) this.notices.add(noticeFromDelivery(delivery));
+    const options = {
+      headers: this.#headers,
+      signal: this.#abort.signal,
+      onHeader: () => onOpen(),
+    };
+    for await (const delivery of this.#client.deliver({}, options)) {
+      this.notices.add(noticeFromDelivery(delivery));
+    }
     onOpen();
   }
 }

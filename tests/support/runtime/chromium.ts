@@ -1,4 +1,6 @@
-/** Headless Chromium, and a bundle in a page of it: served from loopback, until the page reports. */
+/**
+ * Headless Chromium, and a bundle in a page of it: served from loopback, until the page reports.
+ */
 import type { Requirement } from "../mod.ts";
 
 const executable = "/usr/bin/chromium";
@@ -12,7 +14,8 @@ const flags = [
   "--disable-component-update",
   "--disable-sync",
 ];
-const page = '<!doctype html><meta charset="utf-8"><script type="module" src="/bundle.mjs"></script>';
+const page =
+  '<!doctype html><meta charset="utf-8"><script type="module" src="/bundle.mjs"></script>';
 
 export const chromium: Requirement = {
   met: await isFile(executable),
@@ -25,9 +28,16 @@ export interface Browser extends AsyncDisposable {
   readonly profile: string;
 }
 
-/** Everything that it writes is in one folder, which goes with it. `args` are more flags and the page to open. */
-export async function startChromium(args: readonly string[], stderr: "null" | "piped" = "null"): Promise<Browser> {
-  // A short name: the browser makes a socket two folders further down, and a socket's path is bounded.
+/**
+ * Everything that it writes is in one folder, which goes with it. `args` are more flags and the
+ * page to open.
+ */
+export async function startChromium(
+  args: readonly string[],
+  stderr: "null" | "piped" = "null",
+): Promise<Browser> {
+  // A short name: the browser makes a socket two folders further down, and a socket's path is
+  // bounded.
   const profile = await Deno.makeTempDir({ prefix: "page-" });
   const process = new Deno.Command(executable, {
     args: [...flags, `--user-data-dir=${profile}`, ...args],
@@ -47,19 +57,42 @@ export async function startChromium(args: readonly string[], stderr: "null" | "p
   };
 }
 
-/** The page must POST its results to `/results`; a script that fails to load reports its error there too. */
-export async function runInChromium(bundle: string, ...moreFlags: readonly string[]): Promise<string> {
+/**
+ * The page must POST its results to `/results`; a script that fails to load reports its error there
+ * too.
+ */
+export async function runInChromium(
+  bundle: string,
+  ...moreFlags: readonly string[]
+): Promise<string> {
   const code = await Deno.readFile(bundle);
   const reported = Promise.withResolvers<string>();
-  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
-    const { pathname } = new URL(request.url);
-    if (pathname === "/bundle.mjs") return new Response(code, { headers: { "content-type": "text/javascript" } });
-    if (pathname === "/results") reported.resolve(await request.text());
-    return new Response(pathname === "/" ? page : "", { headers: { "content-type": "text/html" } });
-  });
-  await using browser = await startChromium([...moreFlags, `http://127.0.0.1:${server.addr.port}/`]);
-  const timer = setTimeout(() => reported.reject(new Error(`Chromium reported nothing in ${timeoutMs} ms`)), timeoutMs);
-  void browser.process.status.then(({ code }) => reported.reject(new Error(`Chromium ended with code ${code}`)));
+  await using server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    async (request) => {
+      const { pathname } = new URL(request.url);
+      if (pathname === "/bundle.mjs") {
+        return new Response(code, {
+          headers: { "content-type": "text/javascript" },
+        });
+      }
+      if (pathname === "/results") reported.resolve(await request.text());
+      return new Response(pathname === "/" ? page : "", {
+        headers: { "content-type": "text/html" },
+      });
+    },
+  );
+  await using browser = await startChromium([
+    ...moreFlags,
+    `http://127.0.0.1:${server.addr.port}/`,
+  ]);
+  const timer = setTimeout(
+    () => reported.reject(new Error(`Chromium reported nothing in ${timeoutMs} ms`)),
+    timeoutMs,
+  );
+  void browser.process.status.then(({ code }) =>
+    reported.reject(new Error(`Chromium ended with code ${code}`))
+  );
   try {
     return await reported.promise;
   } finally {
@@ -67,7 +100,10 @@ export async function runInChromium(bundle: string, ...moreFlags: readonly strin
   }
 }
 
-/** Helper processes of the browser outlive it by a moment, and one that still writes makes the folder again. */
+/**
+ * Helper processes of the browser outlive it by a moment, and one that still writes makes the
+ * folder again.
+ */
 async function removeProfile(profile: string): Promise<void> {
   for (let attempt = 0;; attempt++) {
     const isLast = attempt === 50;

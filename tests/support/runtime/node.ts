@@ -7,7 +7,8 @@ export const node: Requirement = {
 };
 
 export async function runInNode(bundle: string, ...args: string[]): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command("node", { args: [bundle, ...args] }).output();
+  const { success, stdout, stderr } = await new Deno.Command("node", { args: [bundle, ...args] })
+    .output();
   const [output, errors] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
   if (!success) throw new Error(`Node failed: ${errors}`);
   return output ?? "";

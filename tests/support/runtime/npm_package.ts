@@ -1,6 +1,7 @@
 /**
- * The npm package as a stranger gets it: packed, and unpacked beside its dependencies. Suites that run one after the other
- * share one build: it is kept under a hash of everything that it is made of.
+ * The npm package as a stranger gets it: packed, and unpacked beside its dependencies. Suites that
+ * run one after the other share one build: it is kept under a hash of everything that it is made
+ * of.
  */
 import { buildPackage, sdkPackage, sourcesOf } from "../../../tools/build_npm.ts";
 import { createProject, type Project } from "../../../tools/bundle.ts";
@@ -14,7 +15,9 @@ export const packageTools: Requirement = {
 
 const builds = new URL("../../../dist/tested/", import.meta.url).pathname;
 
-/** A project with the dependencies, those of `tools/npm` that are named and, unpacked, the package. */
+/**
+ * A project with the dependencies, those of `tools/npm` that are named and, unpacked, the package.
+ */
 export async function installPackage(packages: readonly string[] = []): Promise<Project> {
   await using opened = new AsyncDisposableStack();
   const project = opened.use(await createProject(packages));
@@ -25,7 +28,10 @@ export async function installPackage(packages: readonly string[] = []): Promise<
   return { ...project, [Symbol.asyncDispose]: () => moved.disposeAsync() };
 }
 
-/** Returns the tarball. Of two that build it at once, the second to finish replaces the first with the same. */
+/**
+ * Returns the tarball. Of two that build it at once, the second to finish replaces the first with
+ * the same.
+ */
 async function packedOnce(): Promise<string> {
   const made = `${builds}${await hashOfSources()}.tgz`;
   if (await Deno.stat(made).then(() => true, () => false)) return made;
@@ -45,6 +51,9 @@ async function packedOnce(): Promise<string> {
 async function hashOfSources(): Promise<string> {
   const parts: unknown[] = [Deno.version.deno];
   for (const path of await sourcesOf(sdkPackage)) parts.push(path, await Deno.readTextFile(path));
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(parts)));
+  const digest = await crypto.subtle.digest(
+    "SHA-256",
+    new TextEncoder().encode(JSON.stringify(parts)),
+  );
   return new Uint8Array(digest).toHex();
 }

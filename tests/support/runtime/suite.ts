@@ -1,6 +1,7 @@
 /**
- * The parts of a runtime suite. A suite is a list of tests without any runtime's own test API; it runs in Deno, Node
- * and a browser, and a test may return a text (a digest of its outputs) that must be the same everywhere.
+ * The parts of a runtime suite. A suite is a list of tests without any runtime's own test API; it
+ * runs in Deno, Node and a browser, and a test may return a text (a digest of its outputs) that
+ * must be the same everywhere.
  */
 
 export interface RuntimeTest {
@@ -35,9 +36,19 @@ export function check(condition: boolean, what: string): asserts condition {
   if (!condition) throw new Error(what);
 }
 
-export function sameBytes(actual: Uint8Array | undefined, expected: Uint8Array, what: string): void {
-  const same = actual?.length === expected.length && actual.every((byte, i) => byte === expected[i]);
-  check(same, `${what}: ${actual?.length ?? "no"} bytes, expected ${expected.length}, or their content differs`);
+export function sameBytes(
+  actual: Uint8Array | undefined,
+  expected: Uint8Array,
+  what: string,
+): void {
+  const same = actual?.length === expected.length &&
+    actual.every((byte, i) => byte === expected[i]);
+  check(
+    same,
+    `${what}: ${
+      actual?.length ?? "no"
+    } bytes, expected ${expected.length}, or their content differs`,
+  );
 }
 
 /** Runs `act`, which must fail with this `code`. */
@@ -52,7 +63,9 @@ export async function failsWith(code: string, act: () => unknown): Promise<void>
   throw new Error(`expected ${code}, nothing failed`);
 }
 
-/** 64 bits that depend on every byte given, for comparing what runtimes produced. Not for security. */
+/**
+ * 64 bits that depend on every byte given, for comparing what runtimes produced. Not for security.
+ */
 export class Digest {
   #high = 0x811c9dc5;
   #low = 0x01000193;
@@ -65,6 +78,8 @@ export class Digest {
   }
 
   toString(): string {
-    return [this.#high, this.#low].map((half) => (half >>> 0).toString(16).padStart(8, "0")).join("");
+    return [this.#high, this.#low].map((half) => (half >>> 0).toString(16).padStart(8, "0")).join(
+      "",
+    );
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Pages in headless Chromium that a test drives and photographs, through the browser's own debugging protocol. Tabs of one
- * person share cookies and storage; another person has a context of their own.
+ * Pages in headless Chromium that a test drives and photographs, through the browser's own
+ * debugging protocol. Tabs of one person share cookies and storage; another person has a context of
+ * their own.
  */
 import { startChromium } from "./chromium.ts";
 
@@ -8,7 +9,10 @@ export interface Tab extends AsyncDisposable {
   open(url: string): Promise<void>;
   /** The value of an expression in the page. Throws when it throws. */
   evaluate(expression: string): Promise<unknown>;
-  /** Until the expression is true in the page; throws with the page's text when it does not become so. */
+  /**
+   * Until the expression is true in the page; throws with the page's text when it does not become
+   * so.
+   */
   until(expression: string): Promise<void>;
   /** Presses the first button, link or label that shows this text, when there is one. */
   press(text: string): Promise<void>;
@@ -69,10 +73,17 @@ export async function openTab(): Promise<Tab> {
 export async function openBrowser(...flags: readonly string[]): Promise<TabBrowser> {
   await using opened = new AsyncDisposableStack();
   const { process } = opened.use(
-    await startChromium(["--window-size=1100,900", "--remote-debugging-port=0", ...flags, "about:blank"], "piped"),
+    await startChromium([
+      "--window-size=1100,900",
+      "--remote-debugging-port=0",
+      ...flags,
+      "about:blank",
+    ], "piped"),
   );
-  const url = /DevTools listening on (ws:\S+)/.exec(await readUntil(process.stderr, "DevTools listening on"))?.[1] ??
-    "";
+  const url =
+    /DevTools listening on (ws:\S+)/.exec(await readUntil(process.stderr, "DevTools listening on"))
+      ?.[1] ??
+      "";
   const wire = await connect(url, opened);
   const moved = opened.move();
   const open = (context?: string): Promise<Tab> => attach(wire, context);
@@ -94,7 +105,10 @@ interface Wire {
 
 async function connect(url: string, opened: AsyncDisposableStack): Promise<Wire> {
   const socket = new WebSocket(url);
-  const pending = new Map<number, { resolve: (answer: Answer) => void; reject: (error: Error) => void }>();
+  const pending = new Map<
+    number,
+    { resolve: (answer: Answer) => void; reject: (error: Error) => void }
+  >();
   const listeners = new Map<string, (method: string, params: Answer) => void>();
   socket.onmessage = ({ data }) => {
     const { id, result = {}, error, method, params, sessionId } = JSON.parse(data);
@@ -119,7 +133,12 @@ async function connect(url: string, opened: AsyncDisposableStack): Promise<Wire>
         const id = ++calls;
         pending.set(id, { resolve, reject });
         socket.send(
-          JSON.stringify({ id, method, params: params ?? {}, ...(sessionId !== undefined && { sessionId }) }),
+          JSON.stringify({
+            id,
+            method,
+            params: params ?? {},
+            ...(sessionId !== undefined && { sessionId }),
+          }),
         );
       }),
     listen: (session, receive) => void listeners.set(session, receive),
@@ -131,7 +150,9 @@ async function attach(wire: Wire, browserContextId: string | undefined): Promise
     url: "about:blank",
     ...(browserContextId !== undefined && { browserContextId }),
   });
-  const session = String((await wire.call("Target.attachToTarget", { targetId, flatten: true }))["sessionId"]);
+  const session = String(
+    (await wire.call("Target.attachToTarget", { targetId, flatten: true }))["sessionId"],
+  );
   const call: Call = (method, params = {}) => wire.call(method, params, session);
   const seen: Seen = { faults: [], violations: [], requests: [], workers: [] };
   wire.listen(session, (method, params) => {
@@ -140,7 +161,12 @@ async function attach(wire: Wire, browserContextId: string | undefined): Promise
   });
   for (const domain of ["Runtime", "Page", "Network", "Audits"]) await call(`${domain}.enable`);
   const filter = [{ type: "worker" }];
-  await call("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: true, flatten: true, filter });
+  await call("Target.setAutoAttach", {
+    autoAttach: true,
+    waitForDebuggerOnStart: true,
+    flatten: true,
+    filter,
+  });
   const evaluate = async (expression: string): Promise<unknown> => {
     const { result, exceptionDetails } = await call("Runtime.evaluate", {
       expression,
@@ -148,7 +174,9 @@ async function attach(wire: Wire, browserContextId: string | undefined): Promise
       returnByValue: true,
       userGesture: true,
     });
-    if (exceptionDetails !== undefined) throw new Error(`${expression}: ${JSON.stringify(exceptionDetails)}`);
+    if (exceptionDetails !== undefined) {
+      throw new Error(`${expression}: ${JSON.stringify(exceptionDetails)}`);
+    }
     return (result as { value?: unknown }).value;
   };
   const until = async (expression: string): Promise<void> => {
@@ -157,7 +185,9 @@ async function attach(wire: Wire, browserContextId: string | undefined): Promise
     while (await evaluate(expression).catch(() => false) !== true) {
       if (performance.now() > deadlineMs) {
         const text = await evaluate("document.body.innerText");
-        throw new Error(`${expression} is not true; faults: ${seen.faults.join("; ")}; the page: ${text}`);
+        throw new Error(
+          `${expression} is not true; faults: ${seen.faults.join("; ")}; the page: ${text}`,
+        );
       }
       // wait: for the page, which tells nobody when it changes
       await new Promise((resolve) => setTimeout(resolve, 25));
@@ -181,15 +211,24 @@ async function attach(wire: Wire, browserContextId: string | undefined): Promise
       await until(`${findField(label)}?.value === ${JSON.stringify(text)}`);
     },
     resize: async ({ width, height, isDark = false, scale = 1 }) => {
-      await call("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: scale, mobile: false });
+      await call("Emulation.setDeviceMetricsOverride", {
+        width,
+        height,
+        deviceScaleFactor: scale,
+        mobile: false,
+      });
       const features = [{ name: "prefers-color-scheme", value: isDark ? "dark" : "light" }];
       await call("Emulation.setEmulatedMedia", { features });
     },
     screenshot: async (path, isWhole = false) => {
-      const { data } = await call("Page.captureScreenshot", { format: "png", captureBeyondViewport: isWhole });
+      const { data } = await call("Page.captureScreenshot", {
+        format: "png",
+        captureBeyondViewport: isWhole,
+      });
       await Deno.writeFile(path, Uint8Array.fromBase64(String(data)));
     },
-    runFirst: async (source) => void await call("Page.addScriptToEvaluateOnNewDocument", { source }),
+    runFirst: async (source) =>
+      void await call("Page.addScriptToEvaluateOnNewDocument", { source }),
     [Symbol.asyncDispose]: async () => void await wire.call("Target.closeTarget", { targetId }),
   };
 }
@@ -201,7 +240,10 @@ interface Seen {
   readonly workers: TabWorker[];
 }
 
-/** The browser holds a new worker back until it is watched. Rejects never: a worker may end at any time. */
+/**
+ * The browser holds a new worker back until it is watched. Rejects never: a worker may end at any
+ * time.
+ */
 async function watchWorker(wire: Wire, seen: Seen, params: Answer): Promise<void> {
   // cast: the shape of the debugging protocol
   const { sessionId, targetInfo } = params as { sessionId: string; targetInfo: { url: string } };

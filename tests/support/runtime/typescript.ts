@@ -1,6 +1,6 @@
 /**
- * TypeScript as users compile with it: the oldest version that the package supports and the newest, for Node and for
- * bundlers, strict, and with the declarations of packages checked too.
+ * TypeScript as users compile with it: the oldest version that the package supports and the newest,
+ * for Node and for bundlers, strict, and with the declarations of packages checked too.
  */
 import { runCommand } from "../mod.ts";
 
@@ -19,7 +19,9 @@ export const compilers: readonly Compiler[] = typescripts.flatMap((typescript) =
 ]);
 
 interface Sources {
-  /** A folder with a `package.json`; TypeScript is found in `node_modules` of the folder above it. */
+  /**
+   * A folder with a `package.json`; TypeScript is found in `node_modules` of the folder above it.
+   */
   readonly folder: string;
   readonly files: readonly string[];
   /** Packages whose global declarations the files need. */
@@ -27,16 +29,29 @@ interface Sources {
 }
 
 /** Throws with the compiler's errors. */
-export async function compileWith(compiler: Compiler, { folder, files, types = [] }: Sources): Promise<void> {
+export async function compileWith(
+  compiler: Compiler,
+  { folder, files, types = [] }: Sources,
+): Promise<void> {
   const { typescript, ...modules } = compiler;
-  const strict = { noEmit: true, strict: true, skipLibCheck: false, target: "es2022", lib: ["es2022", "dom"] };
+  const strict = {
+    noEmit: true,
+    strict: true,
+    skipLibCheck: false,
+    target: "es2022",
+    lib: ["es2022", "dom"],
+  };
   const compilerOptions = { ...strict, ...modules, types };
   await Deno.writeTextFile(`${folder}/tsconfig.json`, JSON.stringify({ compilerOptions, files }));
-  const tsc = `../node_modules/.deno/typescript@${await versionOf(typescript)}/node_modules/typescript/bin/tsc`;
+  const tsc = `../node_modules/.deno/typescript@${await versionOf(
+    typescript,
+  )}/node_modules/typescript/bin/tsc`;
   await runCommand("node", [tsc, "-p", "."], { cwd: folder });
 }
 
 async function versionOf(typescript: string): Promise<string> {
-  const { imports } = JSON.parse(await Deno.readTextFile(new URL("../../../tools/npm/deno.json", import.meta.url)));
+  const { imports } = JSON.parse(
+    await Deno.readTextFile(new URL("../../../tools/npm/deno.json", import.meta.url)),
+  );
   return String(imports[typescript]).replace(/^.*@/, "");
 }

@@ -16,7 +16,11 @@ import type { Actor } from "./stage.ts";
 type Commit = RequestBody<"SendCommit">;
 
 /** Signed as its sender would sign it, in the right state. */
-export async function signedBy(actor: Actor, commit: Uint8Array, change: Partial<Commit> = {}): Promise<Commit> {
+export async function signedBy(
+  actor: Actor,
+  commit: Uint8Array,
+  change: Partial<Commit> = {},
+): Promise<Commit> {
   return signedCommit(actor.agent, await actor.inside(), commit, change);
 }
 
@@ -26,7 +30,11 @@ export async function sendBogus(actor: Actor, change: Partial<Commit> = {}): Pro
   await actor.session.call("SendCommit", await bogusCommit(actor.agent, name, change));
 }
 
-export async function bogusCommit(agent: Agent, name: string, change: Partial<Commit> = {}): Promise<Commit> {
+export async function bogusCommit(
+  agent: Agent,
+  name: string,
+  change: Partial<Commit> = {},
+): Promise<Commit> {
   const inside = await Inside.of(agent, name);
   const { channelId, epoch } = inside;
   const commit = createPrivateMessage({
@@ -57,24 +65,35 @@ function signedCommit(
     nextState: crypto.getRandomValues(new Uint8Array(32)),
     ...change,
   };
-  const statement = commitStatement({ ...body, commitHash: sha256(commit), owners: body.owners?.agentIds });
+  const statement = commitStatement({
+    ...body,
+    commitHash: sha256(commit),
+    owners: body.owners?.agentIds,
+  });
   return { ...body, signature: signatures.sign(identity.signingSeed, statement) };
 }
 
-/** From now on the actor's next commit goes out changed, signed as it is then, and the actor believes that it is taken. */
+/**
+ * From now on the actor's next commit goes out changed, signed as it is then, and the actor
+ * believes that it is taken.
+ */
 export function changeNext(actor: Actor, change: (commit: Commit) => Partial<Commit>): void {
   actor.session.tampering.call = (operation, body, forward) => {
     if (operation !== "SendCommit") return forward();
     actor.session.tampering = {};
     const sent = { ...body as Commit, ...change(body as Commit) }; // cast: of this operation
-    const statement = commitStatement({ ...sent, commitHash: sha256(sent.commit), owners: sent.owners?.agentIds });
+    const statement = commitStatement({
+      ...sent,
+      commitHash: sha256(sent.commit),
+      owners: sent.owners?.agentIds,
+    });
     return forward({ ...sent, signature: actor.sign(statement) });
   };
 }
 
 /**
- * The founding of an owner that calls a commit bad which it has not followed. Undefined when its sender is not a
- * member.
+ * The founding of an owner that calls a commit bad which it has not followed. Undefined when its
+ * sender is not a member.
  */
 export async function foundingAgainst(
   inside: Inside,
@@ -91,4 +110,5 @@ export function flipped(message: Uint8Array): Uint8Array {
   return changed;
 }
 
-export const idsOf = (...actors: readonly Actor[]): AgentId[] => actors.map(({ client }) => client.agentId);
+export const idsOf = (...actors: readonly Actor[]): AgentId[] =>
+  actors.map(({ client }) => client.agentId);

@@ -1,6 +1,7 @@
 /**
- * Disturbances of single calls by an honest relay and network: a refusal because the relay is busy, an answer that takes long, a
- * connection that breaks before the call arrives or before its answer does.
+ * Disturbances of single calls by an honest relay and network: a refusal because the relay is busy,
+ * an answer that takes long, a connection that breaks before the call arrives or before its answer
+ * does.
  */
 import { createError, errorFromRelay, pause, type Runtime } from "../../../sdk/testing/agents.ts";
 import type { MemorySession } from "./memory_session.ts";

@@ -15,13 +15,24 @@ const service = {
 /** The invite of a guest link, as a token. */
 export async function inviteGuest(inviter: Actor): Promise<string> {
   Object.assign(inviter.session, { service });
-  return formatInviteToken(parseJoinLink(await inviter.manager.inviteLink(name, { guest: true })).invite);
+  return formatInviteToken(
+    parseJoinLink(await inviter.manager.inviteLink(name, { guest: true })).invite,
+  );
 }
 
 /** The identities of those that the members' groups say are guests, all alike. */
-export async function assertGuests(guests: readonly Actor[], ...readers: readonly Actor[]): Promise<void> {
+export async function assertGuests(
+  guests: readonly Actor[],
+  ...readers: readonly Actor[]
+): Promise<void> {
   for (const reader of readers) {
-    const members = (await reader.channel()).members().filter(({ guest }) => guest).map(({ identity }) => identity);
-    assertEquals(members.toSorted(), guests.map(({ label }) => label).toSorted(), `as ${reader.label} sees it`);
+    const members = (await reader.channel()).members().filter(({ guest }) => guest).map((
+      { identity },
+    ) => identity);
+    assertEquals(
+      members.toSorted(),
+      guests.map(({ label }) => label).toSorted(),
+      `as ${reader.label} sees it`,
+    );
   }
 }

@@ -10,25 +10,35 @@ import {
 import { HostileMember } from "../../../sdk/testing/hostile_member.ts";
 import { type Actor, name } from "./stage.ts";
 
-/** From now on the actor's commits declare no change to the relay, whatever they do, and are signed so. */
+/**
+ * From now on the actor's commits declare no change to the relay, whatever they do, and are signed
+ * so.
+ */
 export function declareNothing(actor: Actor): void {
   actor.session.tampering.call = (operation, body, forward) => {
     if (operation !== "SendCommit") return forward();
     const { owners: _, ...sent } = body as RequestBody<"SendCommit">; // cast: of this operation
     const commit = { ...sent, added: [], removed: [], welcomes: [], answers: [] };
-    const statement = commitStatement({ ...commit, commitHash: sha256(commit.commit), owners: undefined });
+    const statement = commitStatement({
+      ...commit,
+      commitHash: sha256(commit.commit),
+      owners: undefined,
+    });
     return forward({ ...commit, signature: actor.sign(statement) });
   };
 }
 
-/** The relay keeps commits from a member until it is told otherwise, so that this one loses step. */
+/**
+ * The relay keeps commits from a member until it is told otherwise, so that this one loses step.
+ */
 export function withholdCommits(actor: Actor, isOver: () => boolean): void {
-  actor.session.tampering.notice = (notice) => notice.operation === "DeliverCommit" && !isOver() ? [] : [notice];
+  actor.session.tampering.notice = (notice) =>
+    notice.operation === "DeliverCommit" && !isOver() ? [] : [notice];
 }
 
 /**
- * The relay keeps commits from the victim, and gives so many of its requests to come back only to a member that has
- * made itself the owner. Returns how often that member has answered.
+ * The relay keeps commits from the victim, and gives so many of its requests to come back only to a
+ * member that has made itself the owner. Returns how often that member has answered.
  */
 export function usurp(victim: Actor, usurper: Actor, times: number): () => number {
   const lies = answerWith(
@@ -41,7 +51,10 @@ export function usurp(victim: Actor, usurper: Actor, times: number): () => numbe
   return lies;
 }
 
-/** So many requests of the victim to come back are given to one member alone, which answers each with a Welcome of its making. */
+/**
+ * So many requests of the victim to come back are given to one member alone, which answers each
+ * with a Welcome of its making.
+ */
 export function answerWith(
   victim: Actor,
   answerer: Actor,
@@ -52,7 +65,8 @@ export function answerWith(
   victim.session.tampering.call = async (operation, body, forward) => {
     if (operation !== "RequestRejoin" || lies === times) return await forward();
     lies++;
-    const { keyPackage, channelId, generation } = body as RequestBody<"RequestRejoin">; // cast: of this operation
+    // cast: of this operation
+    const { keyPackage, channelId, generation } = body as RequestBody<"RequestRejoin">;
     const inside = await answerer.inside();
     const welcome: NoticeBody<"DeliverWelcome"> = {
       channelId,
@@ -65,14 +79,19 @@ export function answerWith(
       name: inside.name,
       generation,
     };
-    queueMicrotask(() => victim.session.inject({ kind: "notice", operation: "DeliverWelcome", body: welcome }));
+    queueMicrotask(() =>
+      victim.session.inject({ kind: "notice", operation: "DeliverWelcome", body: welcome })
+    );
     const requestId = binaryIdFromBytes<JoinRequestId>(crypto.getRandomValues(new Uint8Array(16)));
     return { requestId, expiresAtMs: Date.now() + 60_000 };
   };
   return () => lies;
 }
 
-/** The actor answers rejoins with the Welcome of another commit than the one that it sends. Returns how often. */
+/**
+ * The actor answers rejoins with the Welcome of another commit than the one that it sends. Returns
+ * how often.
+ */
 export async function answerWrongly(actor: Actor): Promise<() => number> {
   const inside = await actor.inside();
   let other: Uint8Array | undefined;
@@ -87,7 +106,10 @@ export async function answerWrongly(actor: Actor): Promise<() => number> {
     const welcome = other;
     other = undefined;
     answers++;
-    return forward({ ...sent, welcomes: sent.welcomes.map(({ recipients }) => ({ recipients, welcome })) });
+    return forward({
+      ...sent,
+      welcomes: sent.welcomes.map(({ recipients }) => ({ recipients, welcome })),
+    });
   };
   return () => answers;
 }

@@ -1,6 +1,6 @@
 /**
- * A client's session with the relay's real core, without sockets. Everything between the two can be tampered with: so
- * the relay behind it may be honest, and the client sees a malicious one.
+ * A client's session with the relay's real core, without sockets. Everything between the two can be
+ * tampered with: so the relay behind it may be honest, and the client sees a malicious one.
  */
 import type {
   AgentId,
@@ -29,12 +29,19 @@ export interface Tampering {
   /** The notices that the client gets instead of this one. */
   notice?: (notice: NoticeEnvelope) => readonly NoticeEnvelope[];
   /** Instead of the call; `forward` asks the honest relay, with another body if one is given. */
-  call?: (operation: CallName, body: unknown, forward: (changed?: unknown) => Promise<unknown>) => Promise<unknown>;
+  call?: (
+    operation: CallName,
+    body: unknown,
+    forward: (changed?: unknown) => Promise<unknown>,
+  ) => Promise<unknown>;
   /** The client's statement about an epoch, changed or left out. */
   confirm?: (body: RequestBody<"Confirm">) => RequestBody<"Confirm"> | undefined;
 }
 
-/** The content of a session's token: its account, and its rights, undefined for all that the account has. */
+/**
+ * The content of a session's token: its account, and its rights, undefined for all that the account
+ * has.
+ */
 export interface SessionKey {
   readonly account: number;
   readonly grant?: TokenGrant;
@@ -92,7 +99,8 @@ export class MemorySession implements RelaySession {
         await pause(this.#runtime, 5);
       }
     }
-    // In one with the last look: a connection that is lost in the next moment is opened by another one.
+    // In one with the last look: a connection that is lost in the next moment is opened by another
+    // one.
     this.#connecting = undefined;
   }
 
@@ -165,7 +173,9 @@ export class MemorySession implements RelaySession {
     const forward = (changed: unknown = body): Promise<ReplyBody<Name>> =>
       this.#forward(operation, changed as RequestBody<Name>);
     // A test that tampers answers in the shape of the operation.
-    const answer = this.tampering.call?.(operation, body, forward) as Promise<ReplyBody<Name>> | undefined;
+    const answer = this.tampering.call?.(operation, body, forward) as
+      | Promise<ReplyBody<Name>>
+      | undefined;
     return await Promise.race([answer ?? forward(), this.#lost.promise]);
   }
 
@@ -230,7 +240,10 @@ export class MemorySession implements RelaySession {
     if (this.#state.kind === "ended") throw createError("transport_error", "The session is closed");
   }
 
-  async #forward<Name extends CallName>(operation: Name, body: RequestBody<Name>): Promise<ReplyBody<Name>> {
+  async #forward<Name extends CallName>(
+    operation: Name,
+    body: RequestBody<Name>,
+  ): Promise<ReplyBody<Name>> {
     if (this.#client === undefined) throw createError("transport_error", "The connection was lost");
     try {
       const reply = await this.#client.call(operation, body);

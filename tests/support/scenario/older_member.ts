@@ -43,7 +43,11 @@ export async function addOlderMember(
   types?: readonly number[],
 ): Promise<void> {
   const inside = await owner.inside();
-  const { keyPackage } = createOlderKeyPackage(member.agent.parts.identity, world.time.nowMs(), types);
+  const { keyPackage } = createOlderKeyPackage(
+    member.agent.parts.identity,
+    world.time.nowMs(),
+    types,
+  );
   await inside.commit(() => ({ add: [keyPackage] }));
 }
 

@@ -1,9 +1,16 @@
 /**
- * A thief that has copied an agent's directory and recorded what the relay delivered. From every version of a record that the copy
- * opens it makes groups, one of each epoch, secret tree and chain, and tries each message with all of them.
+ * A thief that has copied an agent's directory and recorded what the relay delivered. From every
+ * version of a record that the copy opens it makes groups, one of each epoch, secret tree and
+ * chain, and tries each message with all of them.
  */
 import { type ChannelId, readPrivateMessageHeader } from "../../../proto/mod.ts";
-import { atOnce, createSignatures, DurableGroup, openIdentity, type RecordStore } from "../../../sdk/testing/agents.ts";
+import {
+  atOnce,
+  createSignatures,
+  DurableGroup,
+  openIdentity,
+  type RecordStore,
+} from "../../../sdk/testing/agents.ts";
 import { platform } from "../../../sdk/platform/deno.ts";
 import { openAll, type OpenedVersion, stealStore } from "../stolen_store.ts";
 
@@ -28,7 +35,9 @@ export async function openWith(
   const deps = await memberDeps(opened, identity);
   const currents = new Map<number, OpenedVersion>();
   for (const current of of(/^epoch$/)) {
-    const epoch = await DurableGroup.storedEpoch(channelId, { get: () => Promise.resolve(current.value) });
+    const epoch = await DurableGroup.storedEpoch(channelId, {
+      get: () => Promise.resolve(current.value),
+    });
     if (epoch !== undefined) currents.set(epoch, current);
   }
   const epochs = messages.map((message) => readPrivateMessageHeader(message).epoch);

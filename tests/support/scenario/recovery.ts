@@ -11,7 +11,9 @@ export async function stateOf(actor: Actor): Promise<string> {
 }
 
 export async function issuesOf(actor: Actor, kind: string): Promise<string[]> {
-  return (await actor.channel()).health().issues.filter((issue) => issue.kind === kind).map(({ text }) => text);
+  return (await actor.channel()).health().issues.filter((issue) => issue.kind === kind).map((
+    { text },
+  ) => text);
 }
 
 export async function allStopped(...actors: readonly Actor[]): Promise<void> {
@@ -53,7 +55,11 @@ export function withoutKeyPackages(founder: Actor, ...of: readonly Actor[]): voi
 }
 
 /** An owner begins the channel anew without the hostile member, while these are away. */
-export async function recoverWithout(owner: Actor, hostile: Actor, ...away: readonly Actor[]): Promise<void> {
+export async function recoverWithout(
+  owner: Actor,
+  hostile: Actor,
+  ...away: readonly Actor[]
+): Promise<void> {
   for (const actor of away) await actor.stop();
   withoutKeyPackages(owner, ...away);
   await sendBogus(hostile);
@@ -63,7 +69,9 @@ export async function recoverWithout(owner: Actor, hostile: Actor, ...away: read
 }
 
 export async function membersOf(actor: Actor): Promise<string[]> {
-  return (await actor.channel()).members().filter(({ absent }) => !absent).map(({ identity }) => identity).toSorted();
+  return (await actor.channel()).members().filter(({ absent }) => !absent).map(({ identity }) =>
+    identity
+  ).toSorted();
 }
 
 export async function fourMembers(stage: Stage): Promise<[Actor, Actor, Actor, Actor]> {
@@ -76,12 +84,16 @@ export async function fourMembers(stage: Stage): Promise<[Actor, Actor, Actor, A
 export async function sendGarbled(sender: Actor, levels: readonly number[]): Promise<void> {
   const hostile = await HostileMember.of(sender.agent, name);
   const { message, next } = hostile.garbledCommit(levels);
-  await sender.session.call("SendCommit", await signedBy(sender, message, { nextState: stateOfEpoch(next) }));
+  await sender.session.call(
+    "SendCommit",
+    await signedBy(sender, message, { nextState: stateOfEpoch(next) }),
+  );
 }
 
 /** The relay does not tell them who asks to come back. */
 export function deafen(...actors: readonly Actor[]): void {
   for (const { session } of actors) {
-    session.tampering.notice = (notice) => notice.operation === "DeliverRejoinRequest" ? [] : [notice];
+    session.tampering.notice = (notice) =>
+      notice.operation === "DeliverRejoinRequest" ? [] : [notice];
   }
 }

@@ -9,7 +9,9 @@ export interface Moment {
 }
 
 /** A stage whose relay can be set back once, to the moment of `backUp`. */
-export async function withBackup(play: (stage: Stage, moment: Moment) => Promise<void>): Promise<void> {
+export async function withBackup(
+  play: (stage: Stage, moment: Moment) => Promise<void>,
+): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "static-set-back-" });
   const engine = await openSqliteEngine({ path: `${folder}/relay.sqlite` });
   await using opened = new AsyncDisposableStack();

@@ -1,8 +1,22 @@
-/** Agents on memory disks around one real relay core in memory: restarts, crashes and lost connections at will. */
+/**
+ * Agents on memory disks around one real relay core in memory: restarts, crashes and lost
+ * connections at will.
+ */
 import { agentIdOf } from "../../../proto/mod.ts";
 import { createSigner } from "../../../relay/core/testing/client.ts";
-import { createWorld, defaultCoreConfig, type World, type WorldOptions } from "../../../relay/core/testing/world.ts";
-import { type Channel, ChannelManager, type Envelope, type IssueKind, StaticClient } from "../../../sdk/mod.ts";
+import {
+  createWorld,
+  defaultCoreConfig,
+  type World,
+  type WorldOptions,
+} from "../../../relay/core/testing/world.ts";
+import {
+  type Channel,
+  ChannelManager,
+  type Envelope,
+  type IssueKind,
+  StaticClient,
+} from "../../../sdk/mod.ts";
 import {
   Agent,
   createMemoryDisk,
@@ -37,7 +51,10 @@ export const runtime: Runtime = {
   show: (text) => console.error(text),
 };
 
-/** Of all actors: to compare the runtime's signatures with noble's takes long, and has the same result for each of them. */
+/**
+ * Of all actors: to compare the runtime's signatures with noble's takes long, and has the same
+ * result for each of them.
+ */
 let signaturesOfAll: Promise<Signatures> | undefined;
 
 /** The surroundings of an actor: a relay, a time, and signatures. */
@@ -75,7 +92,12 @@ export class Actor {
   #dying: { writes: number; readonly dead: () => void } | undefined;
 
   /** `disk`: a copy of another actor's. */
-  constructor(host: ActorHost, label: string, account: number, disk: MemoryDisk = createMemoryDisk()) {
+  constructor(
+    host: ActorHost,
+    label: string,
+    account: number,
+    disk: MemoryDisk = createMemoryDisk(),
+  ) {
     this.#host = host;
     this.#disk = disk;
     this.after = (ms, run) => host.runtime.after(ms, run);
@@ -83,7 +105,10 @@ export class Actor {
     this.key = { account };
   }
 
-  /** The process dies when it has written this often from now on: what it writes then does not reach the disk. */
+  /**
+   * The process dies when it has written this often from now on: what it writes then does not reach
+   * the disk.
+   */
   diesAfter(writes: number): Promise<void> {
     const dying = Promise.withResolvers<void>();
     this.#dying = { writes, dead: dying.resolve };
@@ -95,7 +120,8 @@ export class Actor {
     const parts = openMemory(this.#disk, random);
     this.#dying = undefined;
     const write: typeof parts.blobs.write = async (changes) => {
-      if (this.writeMs > 0) await new Promise((resolve) => setTimeout(resolve, this.writeMs)); // wait: a slow disk
+      // wait: a slow disk
+      if (this.writeMs > 0) await new Promise((resolve) => setTimeout(resolve, this.writeMs));
       const dying = this.#dying;
       if (dying === undefined || dying.writes-- > 0) return await parts.blobs.write(changes);
       dying.dead();
@@ -109,10 +135,12 @@ export class Actor {
     const nowMs = (): number => this.#host.world.time.nowMs() + this.clockOffsetMs;
     const runtime = { ...this.#host.runtime, nowMs };
     const store = await RecordStore.open(this.#openDisk((length) => runtime.randomBytes(length)));
-    const identity = await openIdentity(store, new TextEncoder().encode(this.label), runtime).catch(async (error) => {
-      await store.close();
-      throw error;
-    });
+    const identity = await openIdentity(store, new TextEncoder().encode(this.label), runtime).catch(
+      async (error) => {
+        await store.close();
+        throw error;
+      },
+    );
     const { signingSeed, signatureKey } = identity;
     this.#seed = signingSeed;
     this.sign = createSigner({ secretKey: signingSeed, publicKey: signatureKey });
@@ -131,8 +159,15 @@ export class Actor {
     session.tampering = tampering;
     this.session = session;
     const signatures = await this.#host.signatures();
-    const after: Runtime["after"] = (ms, run) => this.after(this.hurried && ms > 30_000 ? ms / 100 : ms, run);
-    this.agent = await Agent.open({ store, session, runtime: { ...runtime, after }, signatures, identity });
+    const after: Runtime["after"] = (ms, run) =>
+      this.after(this.hurried && ms > 30_000 ? ms / 100 : ms, run);
+    this.agent = await Agent.open({
+      store,
+      session,
+      runtime: { ...runtime, after },
+      signatures,
+      identity,
+    });
     await session.connect();
     this.client = StaticClient.over(this.agent);
     this.manager = await ChannelManager.over(this.agent);
@@ -152,7 +187,9 @@ export class Actor {
   async change(act: (store: RecordStore) => Promise<void>): Promise<void> {
     await this.stop();
     const { runtime } = this.#host;
-    const store = await RecordStore.open(openMemory(this.#disk, (length) => runtime.randomBytes(length)));
+    const store = await RecordStore.open(
+      openMemory(this.#disk, (length) => runtime.randomBytes(length)),
+    );
     await act(store);
     await store.close();
     await this.start();
@@ -232,7 +269,10 @@ export class Stage implements ActorHost {
     this.#ticking = this.#tick();
   }
 
-  /** The relay has room for few KeyPackages: making and checking them is what an agent's first connection costs. */
+  /**
+   * The relay has room for few KeyPackages: making and checking them is what an agent's first
+   * connection costs.
+   */
   static async open({ config, ...options }: WorldOptions = {}): Promise<Stage> {
     const limits = { ...defaultCoreConfig.limits, keyPackagesPerAgent: 1 };
     const given = { ...options, config: { limits, ...config } };
@@ -267,11 +307,16 @@ export class Stage implements ActorHost {
 
   async trio(): Promise<{ alice: Actor; bob: Actor; carol: Actor }> {
     const [alice, bob, carol] = await this.channelOf(2);
-    if (alice === undefined || bob === undefined || carol === undefined) throw new Error("three actors were asked for");
+    if (alice === undefined || bob === undefined || carol === undefined) {
+      throw new Error("three actors were asked for");
+    }
     return { alice, bob, carol };
   }
 
-  /** The relay's process dies and another one takes over its disk, or another disk. Join requests and KeyPackages are gone. */
+  /**
+   * The relay's process dies and another one takes over its disk, or another disk. Join requests
+   * and KeyPackages are gone.
+   */
   async restartRelay(engine = this.world.engine): Promise<void> {
     for (const { session } of this.#actors) session.disconnect();
     await this.world.core.close();
@@ -282,7 +327,11 @@ export class Stage implements ActorHost {
   }
 
   signatures(): Promise<Signatures> {
-    return signaturesOfAll ??= createSignatures(createNodeEd25519(), createNodeX25519(), nodeSha256);
+    return signaturesOfAll ??= createSignatures(
+      createNodeEd25519(),
+      createNodeX25519(),
+      nodeSha256,
+    );
   }
 
   abandon(manager: ChannelManager): void {
@@ -300,7 +349,8 @@ export class Stage implements ActorHost {
 
   async #tick(): Promise<void> {
     for (let before = Date.now(); !this.#closed;) {
-      await new Promise((resolve) => setTimeout(resolve, 2)); // wait: the relay's clock is driven by ours
+      // wait: the relay's clock is driven by ours
+      await new Promise((resolve) => setTimeout(resolve, 2));
       const now = Date.now();
       await this.world.time.advance(now - before);
       before = now;
@@ -314,7 +364,9 @@ export class Stage implements ActorHost {
 
 export async function allAgree(...actors: readonly Actor[]): Promise<void> {
   await until("all members agree", async () => {
-    const prints = await Promise.all(actors.map(async (actor) => (await actor.channel()).fingerprint()));
+    const prints = await Promise.all(
+      actors.map(async (actor) => (await actor.channel()).fingerprint()),
+    );
     return new Set(prints).size === 1;
   });
 }
@@ -334,23 +386,32 @@ export async function until(
   const deadline = Date.now() + timeoutMs;
   while (!await condition()) {
     if (Date.now() > deadline) throw new Error(`Waited ${timeoutMs} ms in vain until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5)); // wait: polls a condition with a deadline
+    // wait: polls a condition with a deadline
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 
 /** The next messages of a channel as text, acknowledged. */
 export async function read(channel: Channel, count: number, timeoutMs = 60_000): Promise<string[]> {
-  return (await readEnvelopes(channel, count, timeoutMs)).map(({ payload }) => new TextDecoder().decode(payload));
+  return (await readEnvelopes(channel, count, timeoutMs)).map(({ payload }) =>
+    new TextDecoder().decode(payload)
+  );
 }
 
-export async function readEnvelopes(channel: Channel, count: number, timeoutMs = 60_000): Promise<Envelope[]> {
+export async function readEnvelopes(
+  channel: Channel,
+  count: number,
+  timeoutMs = 60_000,
+): Promise<Envelope[]> {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), timeoutMs);
   const envelopes: Envelope[] = [];
   const reader = channel.envelopes({ signal: stop.signal });
   while (envelopes.length < count) {
     const { done, value } = await reader.next();
-    if (done === true) throw new Error(`Only ${envelopes.length} of ${count} messages arrived in ${timeoutMs} ms`);
+    if (done === true) {
+      throw new Error(`Only ${envelopes.length} of ${count} messages arrived in ${timeoutMs} ms`);
+    }
     envelopes.push(value);
   }
   clearTimeout(timer);

@@ -1,4 +1,6 @@
-/** A thief that copied an agent's directory once, and from then on reads what passes on the wire. */
+/**
+ * A thief that copied an agent's directory once, and from then on reads what passes on the wire.
+ */
 import type { ChannelId } from "../../../proto/mod.ts";
 import { type Agent, atOnce, DurableGroup, type RecordStore } from "../../../sdk/testing/agents.ts";
 
@@ -12,7 +14,9 @@ export class Thief {
     this.#durable = durable;
   }
 
-  /** `stolen` is the copy; of the victim itself the thief uses nothing that the copy does not hold. */
+  /**
+   * `stolen` is the copy; of the victim itself the thief uses nothing that the copy does not hold.
+   */
   static async of(stolen: RecordStore, victim: Agent, channelId: ChannelId): Promise<Thief> {
     const { identity, signatures, runtime } = victim.parts;
     const loaded = await DurableGroup.load(channelId, stolen, {
@@ -36,7 +40,9 @@ export class Thief {
   /** Traffic on the wire, the victim's own commits included. */
   async read(bytes: Uint8Array): Promise<void> {
     const { outcome } = await this.#durable.receive(bytes, () => undefined);
-    if (outcome.kind === "message") this.heard.push(new TextDecoder().decode(outcome.payload).replace(/^[^ -~]+/, ""));
+    if (outcome.kind === "message") {
+      this.heard.push(new TextDecoder().decode(outcome.payload).replace(/^[^ -~]+/, ""));
+    }
     if (outcome.kind === "own") this.isOut = true;
   }
 }

@@ -1,13 +1,15 @@
 /**
- * AES-256: key schedule and counter mode, four blocks at a time. A vector holds one row of the state of four blocks, so
- * ShiftRows is one permutation a row and MixColumns is plain xor. Bytes stay in the tower representation of `tables.ts`.
+ * AES-256: key schedule and counter mode, four blocks at a time. A vector holds one row of the
+ * state of four blocks, so ShiftRows is one permutation a row and MixColumns is plain xor. Bytes
+ * stay in the tower representation of `tables.ts`.
  *
- * Constant time: state and round keys are touched only by xor, and, shift by a constant, and `i8x16.swizzle`, which looks up
- * a 16-byte table inside a register; no instruction of these has a duration or an address that depends on its operands.
- * Loop bounds and addresses come from the number of blocks, which is public.
+ * Constant time: state and round keys are touched only by xor, and, shift by a constant, and
+ * `i8x16.swizzle`, which looks up a 16-byte table inside a register; no instruction of these has a
+ * duration or an address that depends on its operands. Loop bounds and addresses come from the
+ * number of blocks, which is public.
  *
- * Constants of the inner loop are loaded from memory rather than written in the code: compilers would build the latter
- * again in every round.
+ * Constants of the inner loop are loaded from memory rather than written in the code: compilers
+ * would build the latter again in every round.
  */
 import {
   A_OVER, IN_HIGH, IN_LOW, INVERSE, KEY, NIBBLE, NONCE, ONCE_IO, ONCE_JO, OUT_IO, OUT_JO, ROTATE, ROUNDS, TWICE_IO,
@@ -69,8 +71,9 @@ function substituteWord(word: u32): u32 {
 }
 
 /**
- * Stores one round key as four rows, each repeated for four blocks. Round keys 1 to 14 take up the S-box's constant, which
- * MixColumns leaves unchanged (its coefficients add to 1); all but the last are in tower representation.
+ * Stores one round key as four rows, each repeated for four blocks. Round keys 1 to 14 take up the
+ * S-box's constant, which MixColumns leaves unchanged (its coefficients add to 1); all but the last
+ * are in tower representation.
  */
 function storeRoundKey(to: usize, round: u32, key: v128): void {
   if (round > 0) key = xor(key, affineConstant());
@@ -106,8 +109,9 @@ export function expandKey(context: usize): void {
 }
 
 /**
- * Encrypts four counter blocks, given as rows in tower representation with round key 0 added, and adds the result to the
- * four blocks at `text`. With A = S(state) and B = 2·S(state), row r after MixColumns is A0+A1+A2+A3 + Ar + Br + B(r+1).
+ * Encrypts four counter blocks, given as rows in tower representation with round key 0 added, and
+ * adds the result to the four blocks at `text`. With A = S(state) and B = 2·S(state), row r after
+ * MixColumns is A0+A1+A2+A3 + Ar + Br + B(r+1).
  */
 function encryptFour(context: usize, text: usize, s0: v128, s1: v128, s2: v128, s3: v128): void {
   const inverse = v128.load(INVERSE);
@@ -195,20 +199,30 @@ function addBlock(at: usize, block: v128): void {
   v128.store(at, xor(v128.load(at), block));
 }
 
-/** Row r of the nonce in four blocks, the counter's column 0, in tower representation with round key 0 added. */
+/**
+ * Row r of the nonce in four blocks, the counter's column 0, in tower representation with round key
+ * 0 added.
+ */
 @inline
 function nonceRow(context: usize, nonce: v128, row: i32): v128 {
-  const columns = i8x16.add(i32x4.splat(0x70080400), i8x16.splat(<i8>row)); // an index above 15 gives 0
+  // an index above 15 gives 0
+  const columns = i8x16.add(i32x4.splat(0x70080400), i8x16.splat(<i8>row));
   return xor(toTower(lookup(nonce, columns)), v128.load(context + (row << 4)));
 }
 
-/** The same with byte r of each big-endian counter in its column: representation is linear, so it can be added later. */
+/**
+ * The same with byte r of each big-endian counter in its column: representation is linear, so it
+ * can be added later.
+ */
 @inline
 function withCounters(nonceRow: v128, counters: v128, row: i32): v128 {
   return xor(nonceRow, toTower(v128.and(i32x4.shl(counters, row << 3), i32x4.splat(0xff000000))));
 }
 
-/** Adds the keystream from `counter` on to `bytes` bytes at `text`, rounded up to groups of four blocks. */
+/**
+ * Adds the keystream from `counter` on to `bytes` bytes at `text`, rounded up to groups of four
+ * blocks.
+ */
 export function addKeystreamFrom(context: usize, text: usize, bytes: usize, counter: u32): void {
   const nonce = v128.load(NONCE);
   const row0 = nonceRow(context, nonce, 0);

@@ -1,13 +1,14 @@
 /**
  * GHASH, eight blocks at a time: Y ← (Y + X1)·H^8 + X2·H^7 + … + X8·H, reduced once.
  *
- * A product X·H is a sum over the nibbles of X. For each k, one vector lists byte k of nibble·H for all sixteen nibbles; a
- * `swizzle` of it by the high nibbles of X gives byte k of sixteen products at once, that of byte p of X belonging to
- * position p + k of the result. So for each k the products of eight blocks are added, and Horner's rule shifts them into
- * place, one byte a step. Low nibbles are summed apart and multiplied by x^4 at the end.
+ * A product X·H is a sum over the nibbles of X. For each k, one vector lists byte k of nibble·H for
+ * all sixteen nibbles; a `swizzle` of it by the high nibbles of X gives byte k of sixteen products
+ * at once, that of byte p of X belonging to position p + k of the result. So for each k the
+ * products of eight blocks are added, and Horner's rule shifts them into place, one byte a step.
+ * Low nibbles are summed apart and multiplied by x^4 at the end.
  *
- * Constant time: hash key and blocks are touched only by xor, and, shifts by a constant, and swizzles of registers;
- * addresses and loop bounds depend on the number of blocks alone.
+ * Constant time: hash key and blocks are touched only by xor, and, shifts by a constant, and
+ * swizzles of registers; addresses and loop bounds depend on the number of blocks alone.
  */
 import { addKeystreamFrom } from "./aes";
 import { BATCH, HASH, MASK, NONCE, ROUND_KEYS_BYTES } from "./layout";
@@ -21,7 +22,10 @@ function xor(a: v128, b: v128): v128 {
   return v128.xor(a, b);
 }
 
-/** Multiplies eight blocks, the first with the running hash added, by H^8 to H, and adds the products. */
+/**
+ * Multiplies eight blocks, the first with the running hash added, by H^8 to H, and adds the
+ * products.
+ */
 function multiplyBatch(tables: usize, from: usize, hash: v128): v128 {
   const nibble = i8x16.splat(15);
   const x0 = xor(v128.load(from), hash);
@@ -85,7 +89,10 @@ function oneByteUp(below: v128, x: v128): v128 {
   return i8x16.shuffle(below, x, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
 }
 
-/** Times x^4. The first bit of a byte has the lowest degree, so this shifts to the right, through all bytes. */
+/**
+ * Times x^4. The first bit of a byte has the lowest degree, so this shifts to the right, through
+ * all bytes.
+ */
 @inline
 function timesX4(below: v128, x: v128): v128 {
   return xor(i8x16.shr_u(x, 4), oneByteUp(i8x16.shl(below, 4), i8x16.shl(x, 4)));
@@ -115,7 +122,10 @@ function reduce(lower: v128, upper: v128): v128 {
   );
 }
 
-/** Adds whole blocks to the running hash. A short batch comes first, right-aligned behind zero blocks, which add nothing. */
+/**
+ * Adds whole blocks to the running hash. A short batch comes first, right-aligned behind zero
+ * blocks, which add nothing.
+ */
 export function absorbBlocks(context: usize, from: usize, blocks: usize): void {
   const tables = context + ROUND_KEYS_BYTES;
   let hash = v128.load(HASH);
@@ -148,7 +158,8 @@ function nibbleTable(position: usize): v128 {
 function storePower(tables: usize, power: usize, h: v128): void {
   for (let i: usize = 0; i < 4; i++) {
     v128.store(BATCH + (i << 4), h);
-    // Times x: one bit to the right through all bytes; a bit that leaves comes back as x^7 + x^2 + x + 1.
+    // Times x: one bit to the right through all bytes; a bit that leaves comes back as x^7 + x^2 +
+    // x + 1.
     const leaving = i64x2.splat(-(i64x2.extract_lane(h, 1) >> 56 & 1));
     const shifted = v128.or(i8x16.shr_u(h, 1), oneByteUp(i64x2.splat(0), i8x16.shl(h, 7)));
     h = xor(shifted, v128.and(leaving, i64x2(0xe1, 0)));
@@ -158,7 +169,10 @@ function storePower(tables: usize, power: usize, h: v128): void {
   }
 }
 
-/** Prepares H = E(0) and its powers. The context must be zero: powers not yet there must contribute nothing. */
+/**
+ * Prepares H = E(0) and its powers. The context must be zero: powers not yet there must contribute
+ * nothing.
+ */
 export function prepareHash(context: usize): void {
   const tables = context + ROUND_KEYS_BYTES;
   const zero = i64x2.splat(0);

@@ -1,6 +1,7 @@
 /**
- * AES-256-GCM (NIST SP 800-38D) with nonces of 96 bits and tags of 128 bits: the exports of the module. A caller brings a
- * message through the window piece by piece; every piece but the last fills it:
+ * AES-256-GCM (NIST SP 800-38D) with nonces of 96 bits and tags of 128 bits: the exports of the
+ * module. A caller brings a message through the window piece by piece; every piece but the last
+ * fills it:
  *
  *   setKey   once
  *   begin    per message, then `absorb` for each piece of the associated data
@@ -64,13 +65,19 @@ export function appendTag(context: usize, bytes: usize, aadBytes: u32, textBytes
   v128.store(WINDOW + bytes, finish(context, bytes, aadBytes, textBytes));
 }
 
-/** 1 when the tag behind the last piece of ciphertext is right. All its bytes are compared at once, in one register. */
+/**
+ * 1 when the tag behind the last piece of ciphertext is right. All its bytes are compared at once,
+ * in one register.
+ */
 export function checkTag(context: usize, bytes: usize, aadBytes: u32, textBytes: u32): i32 {
   const received = v128.load(WINDOW + bytes);
   return i32(!v128.any_true(v128.xor(received, finish(context, bytes, aadBytes, textBytes))));
 }
 
-/** Forgets everything about the last message, of which at most `bytes` bytes were in the window at once. */
+/**
+ * Forgets everything about the last message, of which at most `bytes` bytes were in the window at
+ * once.
+ */
 export function wipe(bytes: usize): void {
   memory.fill(SECRETS, 0, WINDOW - SECRETS + bytes + WINDOW_SLACK);
 }

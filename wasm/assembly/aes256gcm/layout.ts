@@ -1,6 +1,6 @@
 /**
- * Where everything lies in linear memory. Every address below is fixed before a key or a message is known, which is half of
- * the constant-time argument; the other half is in `aes.ts` and `ghash.ts`.
+ * Where everything lies in linear memory. Every address below is fixed before a key or a message is
+ * known, which is half of the constant-time argument; the other half is in `aes.ts` and `ghash.ts`.
  *
  *   TABLES    constants of the S-box, public, written once by `tables.ts`
  *   SECRETS   key, nonce, running hash, tag mask, one batch of blocks; wiped by `wipe`

@@ -1,17 +1,21 @@
 /**
- * Derives the S-box tables from the definition of the field, once, when the module is instantiated. Nothing here is secret.
+ * Derives the S-box tables from the definition of the field, once, when the module is instantiated.
+ * Nothing here is secret.
  *
- * Inversion in GF(256) after Mike Hamburg, "Accelerating AES with Vector Permute Instructions" (CHES 2009). Take t with
- * t + t^16 = 1 and write x = i·t + j·t^16 with i, j in the subfield GF(16), k = i + j, n = t^17, a = 1/n. With
+ * Inversion in GF(256) after Mike Hamburg, "Accelerating AES with Vector Permute Instructions"
+ * (CHES 2009). Take t with t + t^16 = 1 and write x = i·t + j·t^16 with i, j in the subfield
+ * GF(16), k = i + j, n = t^17, a = 1/n. With
  *
  *   io = 1/(1/i + a/k) + j        jo = 1/(1/j + a/k) + i
  *
- * one finds 1/io = ((n+1)·i + n·j)/N and 1/jo = (n·i + (n+1)·j)/N where N = x^17, and since 1/x = (j·t + i·t^16)/N,
+ * one finds 1/io = ((n+1)·i + n·j)/N and 1/jo = (n·i + (n+1)·j)/N where N = x^17, and since 1/x =
+ * (j·t + i·t^16)/N,
  *
  *   1/x = (1/io)·(n·t + (n+1)·t^16) + (1/jo)·((n+1)·t + n·t^16):
  *
- * a function of io plus a function of jo. So an S-box is a handful of lookups in tables of 16 entries. Division by zero
- * gives infinity, stored as 0x80: `swizzle` answers 0 for any index above 15, which is exactly 1/infinity.
+ * a function of io plus a function of jo. So an S-box is a handful of lookups in tables of 16
+ * entries. Division by zero gives infinity, stored as 0x80: `swizzle` answers 0 for any index above
+ * 15, which is exactly 1/infinity.
  */
 import {
   A_OVER, IN_HIGH, IN_LOW, INVERSE, NIBBLE, ONCE_IO, ONCE_JO, OUT_IO, OUT_JO, ROTATE, TWICE_IO, TWICE_JO,
@@ -74,7 +78,10 @@ function nibbleOf(x: u32): u32 {
   return nibble;
 }
 
-/** Tower representation of an AES byte: i in the high nibble, k = i + j in the low one. From x = i + k·t^16. */
+/**
+ * Tower representation of an AES byte: i in the high nibble, k = i + j in the low one. From x = i +
+ * k·t^16.
+ */
 function toTower(x: u32): u32 {
   const k = x ^ conjugate(x);
   const i = x ^ multiply(k, conjugate(findT()));
@@ -93,7 +100,10 @@ function storeOutputs(nibble: u32, inverse: u32, once: usize, twice: usize, out:
   store<u8>(out + nibble, <u8>s);
 }
 
-/** A row of four blocks of four columns each: column c of row r comes from column c + r of the same block. */
+/**
+ * A row of four blocks of four columns each: column c of row r comes from column c + r of the same
+ * block.
+ */
 function storeRotations(): void {
   for (let at = 0; at < 16; at++) {
     for (let row = 1; row < 4; row++) {

@@ -1,6 +1,7 @@
 /**
- * ChaCha20 (RFC 8439 section 2.4), four blocks at a time: a vector holds one word of the state of four blocks, so a round is
- * additions, xors and rotations of whole vectors. None of these has a duration or an address that depends on its operands.
+ * ChaCha20 (RFC 8439 section 2.4), four blocks at a time: a vector holds one word of the state of
+ * four blocks, so a round is additions, xors and rotations of whole vectors. None of these has a
+ * duration or an address that depends on its operands.
  */
 import { KEY, NONCE } from "./layout";
 
@@ -107,7 +108,10 @@ function addGroup(at: usize, counter: u32): void {
   addColumns(at + 48, add(x12, counters(counter)), add(x13, nonceWord(0)), add(x14, nonceWord(1)), add(x15, nonceWord(2)));
 }
 
-/** Adds the keystream that begins with block `counter`, in whole groups: what follows the text in its last group is garbage. */
+/**
+ * Adds the keystream that begins with block `counter`, in whole groups: what follows the text in
+ * its last group is garbage.
+ */
 export function addKeystream(at: usize, bytes: usize, counter: u32): void {
   const end = at + bytes;
   for (; at < end; at += 256) {

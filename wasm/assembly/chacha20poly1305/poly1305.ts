@@ -1,8 +1,10 @@
 /**
- * Poly1305 (RFC 8439 section 2.5) over whole blocks, which is all that the AEAD needs: it pads everything to blocks. Numbers
- * modulo 2^130 - 5 are five limbs of 26 bits, so a product of two limbs and the sum of five such products stay below 2^64.
+ * Poly1305 (RFC 8439 section 2.5) over whole blocks, which is all that the AEAD needs: it pads
+ * everything to blocks. Numbers modulo 2^130 - 5 are five limbs of 26 bits, so a product of two
+ * limbs and the sum of five such products stay below 2^64.
  *
- * Constant time: 64-bit multiplication, addition, shifts by constants and masks only; the last reduction selects by a mask.
+ * Constant time: 64-bit multiplication, addition, shifts by constants and masks only; the last
+ * reduction selects by a mask.
  */
 import { MULTIPLIER, ONE_TIME_KEY, SUM } from "./layout";
 

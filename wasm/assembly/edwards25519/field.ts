@@ -1,9 +1,11 @@
 /**
- * Numbers modulo p = 2^255 - 19: ten limbs of 26 and 25 bits in turn, signed, 40 bytes in memory, after the reference code of
- * Ed25519. For public data only: nothing here is constant-time by promise.
+ * Numbers modulo p = 2^255 - 19: ten limbs of 26 and 25 bits in turn, signed, 40 bytes in memory,
+ * after the reference code of Ed25519. For public data only: nothing here is constant-time by
+ * promise.
  *
- * A product is carried: its limbs are at most 1.01·2^25 and 1.01·2^24. Sums and differences are not. A product of a sum of m
- * carried numbers and one of n stays below 2^63 as long as m·n is at most 50; the point formulas need 12.
+ * A product is carried: its limbs are at most 1.01·2^25 and 1.01·2^24. Sums and differences are
+ * not. A product of a sum of m carried numbers and one of n stays below 2^63 as long as m·n is at
+ * most 50; the point formulas need 12.
  */
 
 export const FIELD_BYTES: usize = 40;
@@ -12,8 +14,8 @@ const HALF26: i64 = 1 << 25;
 const HALF25: i64 = 1 << 24;
 
 /**
- * Writes the limbs of a product, carried so that each is at most a little above half of its size. Rounding carries go up in two
- * chains side by side; what leaves at 2^255 comes back times 19.
+ * Writes the limbs of a product, carried so that each is at most a little above half of its size.
+ * Rounding carries go up in two chains side by side; what leaves at 2^255 comes back times 19.
  */
 @inline
 function storeCarried(
@@ -148,7 +150,10 @@ export function fromBytes(h: usize, from: usize): void {
   );
 }
 
-/** The one number from 0 to p - 1 that this is, as 32 bytes. Of a sum or difference of two carried numbers at most. */
+/**
+ * The one number from 0 to p - 1 that this is, as 32 bytes. Of a sum or difference of two carried
+ * numbers at most.
+ */
 export function toBytes(to: usize, h: usize): void {
   let h0 = load<i32>(h);
   let h1 = load<i32>(h, 4);

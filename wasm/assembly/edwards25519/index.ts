@@ -1,5 +1,6 @@
 /**
- * Verification of many Ed25519 signatures at once: the exports of the module. Nothing here is constant-time.
+ * Verification of many Ed25519 signatures at once: the exports of the module. Nothing here is
+ * constant-time.
  *
  *   hash   `beginHash`, each full window: `absorbHash`; the last piece: `finishHash`
  *   sum    `beginSum`, each turn of at most `maxTerms` terms, written at `termsAt`: `addTerms`; then `sumIsZero`
@@ -22,7 +23,10 @@ export const isKeyAt: usize = IS_KEY;
 export const scalarAt: usize = SCALAR;
 export const maxTerms: usize = MAX_TERMS;
 
-/** Forgets everything, of which at most `bytes` bytes were in the window, and `terms` terms were written, at once. */
+/**
+ * Forgets everything, of which at most `bytes` bytes were in the window, and `terms` terms were
+ * written, at once.
+ */
 export function wipe(bytes: usize, terms: usize): void {
   memory.fill(SCRATCH, 0, WINDOW - SCRATCH);
   memory.fill(WINDOW, 0, bytes + WINDOW_SLACK);

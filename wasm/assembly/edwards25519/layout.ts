@@ -1,6 +1,6 @@
 /**
- * Where everything lies in linear memory; the compiler puts constants before it. `wipe` wipes all of it: what was
- * signed may be a private message.
+ * Where everything lies in linear memory; the compiler puts constants before it. `wipe` wipes all
+ * of it: what was signed may be a private message.
  *
  *   SCRATCH  field elements and points of the calculation that runs
  *   WINDOW   one piece of what SHA-512 hashes
@@ -18,7 +18,9 @@ export const WINDOW_BYTES: usize = 0x2000;
 /** Behind the text: its end and its length, in up to two blocks. */
 export const WINDOW_SLACK: usize = 0x100;
 
-/** 32 bytes of encoding, whether it is a key (u32), 4 of nothing, 32 of scalar, 8 of zero behind it. */
+/**
+ * 32 bytes of encoding, whether it is a key (u32), 4 of nothing, 32 of scalar, 8 of zero behind it.
+ */
 export const TERM_BYTES: usize = 80;
 export const IS_KEY: usize = 32;
 export const SCALAR: usize = 40;

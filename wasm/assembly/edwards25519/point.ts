@@ -1,7 +1,8 @@
 /**
- * Points of edwards25519, -x² + y² = 1 + d·x²·y², after the reference code of Ed25519. A point is four field elements behind
- * each other: X, Y, Z, T with x = X/Z, y = Y/Z, T = XY/Z. A sum first exists as ((X : Z), (Y : T)), from which `extend` makes a
- * point; what is added lies in memory as (Y + X, Y - X, Z, 2d·T). For public data only: not constant-time.
+ * Points of edwards25519, -x² + y² = 1 + d·x²·y², after the reference code of Ed25519. A point is
+ * four field elements behind each other: X, Y, Z, T with x = X/Z, y = Y/Z, T = XY/Z. A sum first
+ * exists as ((X : Z), (Y : T)), from which `extend` makes a point; what is added lies in memory as
+ * (Y + X, Y - X, Z, 2d·T). For public data only: not constant-time.
  */
 import { add, copy, FIELD_BYTES, fromBytes, multiply, setNumber, square, squareTimes, subtract, toBytes } from "./field";
 import { SCRATCH } from "./layout";
@@ -82,7 +83,9 @@ function power(h: usize, f: usize): void {
   multiply(h, T0, f); // 2^252 - 3
 }
 
-/** Decodes as RFC 8032 section 5.1.3 says. False for what is no point, or not its canonical form. */
+/**
+ * Decodes as RFC 8032 section 5.1.3 says. False for what is no point, or not its canonical form.
+ */
 export function decode(point: usize, encoded: usize): bool {
   if (!isCanonical(encoded)) return false;
   fromBytes(y(point), encoded);

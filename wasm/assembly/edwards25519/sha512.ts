@@ -1,4 +1,7 @@
-/** SHA-512 (FIPS 180-4 section 6.4) of what is verified. The eight variables change roles every round instead of their values. */
+/**
+ * SHA-512 (FIPS 180-4 section 6.4) of what is verified. The eight variables change roles every
+ * round instead of their values.
+ */
 import { RESULT, SCHEDULE, STATE, WINDOW } from "./layout";
 
 /** The first 64 bits of the fractional parts of the cube roots of the first 80 primes. */
@@ -70,7 +73,10 @@ export function absorbHash(bytes: usize): void {
   for (let at: usize = 0; at < bytes; at += BLOCK_BYTES) compress(WINDOW + at);
 }
 
-/** Takes in the last piece of a message of `total` bytes (before it, whole blocks only), and writes the hash. */
+/**
+ * Takes in the last piece of a message of `total` bytes (before it, whole blocks only), and writes
+ * the hash.
+ */
 export function finishHash(bytes: usize, total: u32): void {
   const end = (bytes + 17 + BLOCK_BYTES - 1) & ~(BLOCK_BYTES - 1);
   memory.fill(WINDOW + bytes, 0, end - bytes);

@@ -1,6 +1,7 @@
 /**
- * Sums of multiples of points, after Straus: all terms share the doublings, and each brings a table of eight odd multiples and
- * a scalar in signed digits, of which one in six is not zero. For public data only: not constant-time.
+ * Sums of multiples of points, after Straus: all terms share the doublings, and each brings a table
+ * of eight odd multiples and a scalar in signed digits, of which one in six is not zero. For public
+ * data only: not constant-time.
  */
 import {
   DIGIT_COUNT, DIGITS, IS_KEY, POINT_BYTES, SCALAR, SCRATCH, TABLE_BYTES, TABLE_POINTS, TABLES, TERM_BYTES, TERMS,

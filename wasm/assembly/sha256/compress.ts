@@ -1,6 +1,7 @@
 /**
- * The compression function of SHA-256 (FIPS 180-4 section 6.2.2). Only additions, logic and rotations by constants touch the
- * message, at addresses that do not depend on it. The eight variables change roles every round instead of their values.
+ * The compression function of SHA-256 (FIPS 180-4 section 6.2.2). Only additions, logic and
+ * rotations by constants touch the message, at addresses that do not depend on it. The eight
+ * variables change roles every round instead of their values.
  */
 import { SCHEDULE, STATE } from "./layout";
 

@@ -1,6 +1,7 @@
 /**
- * SHA-256 (FIPS 180-4), HMAC (RFC 2104) and what HKDF (RFC 5869) takes of it: the exports of the module. A caller brings a
- * message through the window piece by piece; every piece but the last fills it:
+ * SHA-256 (FIPS 180-4), HMAC (RFC 2104) and what HKDF (RFC 5869) takes of it: the exports of the
+ * module. A caller brings a message through the window piece by piece; every piece but the last
+ * fills it:
  *
  *   hash   `begin`, each piece: `absorb`; the last: `finish`
  *   HMAC   `setKey`, `beginMac`, each piece: `absorb`; the last: `finishMac`
@@ -31,8 +32,8 @@ export function absorb(bytes: usize): void {
 }
 
 /**
- * Takes in the last piece of a message of `total` bytes (before it, whole blocks only), padded (a one bit, zeros, the length in
- * bits), and writes the hash.
+ * Takes in the last piece of a message of `total` bytes (before it, whole blocks only), padded (a
+ * one bit, zeros, the length in bits), and writes the hash.
  */
 export function finish(bytes: usize, total: u32): void {
   const end = (bytes + 9 + BLOCK_BYTES - 1) & ~(BLOCK_BYTES - 1);
@@ -69,7 +70,10 @@ export function finishMac(bytes: usize, total: u32): void {
   writeHash();
 }
 
-/** Forgets everything about the last message, of which at most `bytes` bytes were in the window at once. */
+/**
+ * Forgets everything about the last message, of which at most `bytes` bytes were in the window at
+ * once.
+ */
 export function wipe(bytes: usize): void {
   memory.fill(SECRETS, 0, SECRETS_END - SECRETS);
   memory.fill(WINDOW, 0, bytes + WINDOW_SLACK);

@@ -1,6 +1,7 @@
 /**
- * Where everything lies in linear memory: the constants of the compression function first, where the compiler puts them, then
- * what `wipe` wipes. Every address is fixed before a key or a message is known.
+ * Where everything lies in linear memory: the constants of the compression function first, where
+ * the compiler puts them, then what `wipe` wipes. Every address is fixed before a key or a message
+ * is known.
  */
 export const SECRETS: usize = 0x800;
 export const STATE: usize = SECRETS; // eight words

@@ -1,6 +1,7 @@
 /**
- * The channels of the account as the relay lists them, also those that this tab's agent is not in. The SDK has no such question,
- * so the relay is asked by typed calls over HTTPS (Connect with JSON), as an agent that lives for this question alone.
+ * The channels of the account as the relay lists them, also those that this tab's agent is not in.
+ * The SDK has no such question, so the relay is asked by typed calls over HTTPS (Connect with
+ * JSON), as an agent that lives for this question alone.
  */
 import {
   agentIdOf,
@@ -70,14 +71,22 @@ export async function listAccountChannels(asking: Asking): Promise<readonly Acco
 /** Returns what later calls carry. */
 async function authenticate(asking: Asking): Promise<string> {
   const { origin, token } = asking;
-  const { privateKey, publicKey: key } = await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"])
+  const { privateKey, publicKey: key } = await crypto.subtle.generateKey("Ed25519", false, [
+    "sign",
+    "verify",
+  ])
     .catch(() => {
       throw new Error("This browser cannot sign with Ed25519. Use a newer one");
     });
   const publicKey = new Uint8Array(await crypto.subtle.exportKey("raw", key));
   const name = new TextEncoder().encode(identity);
-  const { nonce } = await call<{ nonce: string }>(asking, "GetChallenge", { versions: [protocolVersion] });
-  const [relayNonce, clientNonce] = [fromBase64(nonce), crypto.getRandomValues(new Uint8Array(nonceBytes))];
+  const { nonce } = await call<{ nonce: string }>(asking, "GetChallenge", {
+    versions: [protocolVersion],
+  });
+  const [relayNonce, clientNonce] = [
+    fromBase64(nonce),
+    crypto.getRandomValues(new Uint8Array(nonceBytes)),
+  ];
   const statement = authenticationStatement({
     origin,
     relayNonce,
@@ -85,7 +94,9 @@ async function authenticate(asking: Asking): Promise<string> {
     token,
     agentId: agentIdOf(publicKey, name),
   });
-  const signature = new Uint8Array(await crypto.subtle.sign("Ed25519", privateKey, new Uint8Array(statement)));
+  const signature = new Uint8Array(
+    await crypto.subtle.sign("Ed25519", privateKey, new Uint8Array(statement)),
+  );
   const { sessionToken } = await call<{ sessionToken: string }>(asking, "Authenticate", {
     token,
     origin,
@@ -98,7 +109,12 @@ async function authenticate(asking: Asking): Promise<string> {
   return encodeBase64url(fromBase64(sessionToken));
 }
 
-async function call<T>({ origin }: Asking, operation: string, body: Body, session?: string): Promise<T> {
+async function call<T>(
+  { origin }: Asking,
+  operation: string,
+  body: Body,
+  session?: string,
+): Promise<T> {
   const response = await fetch(`${origin}${service}/${operation}`, {
     method: "POST",
     headers: {
@@ -111,7 +127,8 @@ async function call<T>({ origin }: Asking, operation: string, body: Body, sessio
     referrerPolicy: "no-referrer",
     signal: AbortSignal.timeout(deadlineMs),
   }).catch(() => {
-    const text = `The relay does not answer at ${origin}, or this browser does not trust its certificate. ` +
+    const text =
+      `The relay does not answer at ${origin}, or this browser does not trust its certificate. ` +
       `Open ${origin}/health in this browser: it shows which, and lets you accept a certificate of your own machine`;
     throw new Error(text);
   });

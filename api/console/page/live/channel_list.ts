@@ -1,4 +1,7 @@
-/** The channels of this tab's agent, the ways into another one, and the account's channels that it is not in. */
+/**
+ * The channels of this tab's agent, the ways into another one, and the account's channels that it
+ * is not in.
+ */
 import { Action, Ask, Field, Form, Time, useForm } from "../elements.ts";
 import { html, useCallback, useState, type VNode } from "../ui.ts";
 import type { AccountChannel } from "./account_channels.ts";
@@ -18,11 +21,14 @@ export function ChannelList({ agent, shown, onRoom, onEnter, onPane }: {
       <div class="bar">
         <h2>Channels</h2>
         <button type="button" class="narrow" onClick=${() => onPane("talk")}>Back</button>
-        ${shown && html`<button type="button" onClick=${onEnter} aria-label="Enter a channel">New</button>`}
+        ${shown &&
+          html`<button type="button" onClick=${onEnter} aria-label="Enter a channel">New</button>`}
       </div>
       <ul class="channels">
         ${agent.rooms.map((room) =>
-          html`<li key=${room.name}><button type="button" aria-current=${room === shown ? "true" : undefined}
+          html`<li key=${room.name}><button type="button" aria-current=${
+            room === shown ? "true" : undefined
+          }
             onClick=${() => onRoom(room)}><span class="text">${room.name}</span>${
             room.conversation.unread > 0 && room !== shown &&
             html`<span class="badge">${room.conversation.unread}<span class="unseen"> unread</span></span>`
@@ -41,13 +47,19 @@ function lastWords({ conversation }: Room): string {
 /** A channel of one's own, or one by a link. */
 export function Doors({ agent, onRoom }: { agent: TabAgent; onRoom: (room: Room) => void }): VNode {
   const create = useForm(
-    useCallback(async (fields) => onRoom(await agent.create(fields["channel"] ?? "")), [agent, onRoom]),
+    useCallback(async (fields) => onRoom(await agent.create(fields["channel"] ?? "")), [
+      agent,
+      onRoom,
+    ]),
   );
-  const join = useForm(useCallback(async (fields) => onRoom(await agent.join(fields["link"] ?? "")), [agent, onRoom]));
+  const join = useForm(
+    useCallback(async (fields) => onRoom(await agent.join(fields["link"] ?? "")), [agent, onRoom]),
+  );
   return html`
     <h3>Make one of your own</h3>
     <${Form} state=${create} submit="Open or make it">
-      <${Field} label="Name" name="channel" placeholder="acme/ops/hello" autocomplete="off" error=${create.error}
+      <${Field} label="Name" name="channel" placeholder="acme/ops/hello" autocomplete="off"
+        error=${create.error}
         hint="Three parts with slashes between them. Lowercase letters, digits and hyphens." />
       <//>
       <h3>Or join by a link that you were given</h3>
@@ -76,15 +88,20 @@ function OtherChannels({ agent }: { agent: TabAgent }): VNode {
       <ul class="items">
         ${found?.map(({ id, name, members, createdAt }) =>
           html`<li key=${id}><span class="grow text"><strong>${name}</strong><br />
-            <small>${members} ${members === 1 ? "member" : "members"}, made <${Time} at=${createdAt} /></small></span>
+            <small>${members} ${
+            members === 1 ? "member" : "members"
+          }, made <${Time} at=${createdAt} /></small></span>
             <button type="button" class="danger" aria-label=${`Close ${name}`} onClick=${() =>
             setEnding(name)}>Close</button></li>`
         )}
       </ul>
       <p>
-        <${Action} work=${look}>${found === undefined ? "Ask the relay" : "Ask the relay again"}<//></p>
+        <${Action} work=${look}>${found === undefined
+          ? "Ask the relay"
+          : "Ask the relay again"}<//></p>
       ${ending !== undefined && html`
-        <${Ask} title=${`Close ${ending}?`} text="The channel ends for all its members, and its name is free again."
+        <${Ask} title=${`Close ${ending}?`}
+          text="The channel ends for all its members, and its name is free again."
           yes="Close it" onClose=${() => setEnding(undefined)} work=${() => close(ending)} />
       `}
     </details>

@@ -1,4 +1,7 @@
-/** How this tab's agent reaches the relay: one button that tells its state, and the settings behind it. */
+/**
+ * How this tab's agent reaches the relay: one button that tells its state, and the settings behind
+ * it.
+ */
 import { Dialog } from "../elements.ts";
 import { html, useState, type VNode } from "../ui.ts";
 import type { TabAgent, Way } from "./tab_agent.ts";
@@ -13,9 +16,10 @@ export function ConnectionButton({ agent }: { agent: TabAgent }): VNode {
   const [isOpen, setOpen] = useState(false);
   return html`
     <button type="button" class="connection" data-state=${stateOf(agent)} aria-label="Connection"
-      onClick=${() => setOpen(true)}><span class="lamp" aria-hidden="true"></span><span class="roomy">${words[
-        stateOf(agent)
-      ]}</span></button>
+      onClick=${() =>
+        setOpen(true)}><span class="lamp" aria-hidden="true"></span><span class="roomy">${words[
+          stateOf(agent)
+        ]}</span></button>
     <span role="status" class="unseen">${stateText(agent)}</span>
     ${isOpen && html`
       <${Dialog} title="Connection" onClose=${() => setOpen(false)}>
@@ -28,12 +32,15 @@ export function ConnectionButton({ agent }: { agent: TabAgent }): VNode {
 
 function Settings({ agent }: { agent: TabAgent }): VNode {
   const { options, state, manager } = agent;
-  const start = (change: Partial<typeof options>): void => void agent.start({ ...options, ...change });
-  const value = (event: Event): string => (event.currentTarget as HTMLSelectElement).value; // cast: the select's own event
+  const start = (change: Partial<typeof options>): void =>
+    void agent.start({ ...options, ...change });
+  // cast: the select's own event
+  const value = (event: Event): string => (event.currentTarget as HTMLSelectElement).value;
   return html`
     <p class="text">${stateText(agent)}</p>
     ${manager && html`
-      <p class="quiet">This tab's agent calls itself <code id="own-name">${agent.identity}</code>.</p>
+      <p class="quiet">This tab's agent calls itself <code id="own-name">${agent
+        .identity}</code>.</p>
       <p class="quiet">Its id is <code id="own-id">${manager.client.agentId}</code>.</p>
     `}
     <p class="field"><label for="way">Way to the relay</label>
@@ -50,9 +57,11 @@ function Settings({ agent }: { agent: TabAgent }): VNode {
       <ul class="items">
         ${agent.events.length === 0 && html`<li class="quiet">Nothing yet.</li>`}
         ${agent.events.map(({ id, atMs, text }) =>
-          html`<li key=${id}><span class="quiet">${
-            new Date(atMs).toLocaleTimeString()
-          }</span> <span class="text">${text}</span></li>`
+          html`
+            <li
+              key=${id}><span class="quiet">${new Date(atMs)
+                .toLocaleTimeString()}</span> <span class="text">${text}</span></li>
+          `
         )}
       </ul>
     </div>

@@ -1,7 +1,8 @@
 /**
- * The conversation of one channel as its reader sees it: what was said, which reply belongs to which request, what is unread.
- * `converse` is the only thing that changes it, and knows neither clock nor network. A message is there from the moment it is
- * typed, and one that could not be sent stays, to be sent again.
+ * The conversation of one channel as its reader sees it: what was said, which reply belongs to
+ * which request, what is unread. `converse` is the only thing that changes it, and knows neither
+ * clock nor network. A message is there from the moment it is typed, and one that could not be sent
+ * stays, to be sent again.
  */
 import type { ChannelMember } from "static-sdk";
 
@@ -95,17 +96,31 @@ export function converse(before: Conversation, turn: Turn): Conversation {
     case "ask": {
       const { to, key } = turn;
       const asked = { to, replies: [], ...(key !== undefined && { key }) };
-      return add(before, { ...said(turn), ...asked, kind: "request", state: "waiting", id: before.next });
+      return add(before, {
+        ...said(turn),
+        ...asked,
+        kind: "request",
+        state: "waiting",
+        id: before.next,
+      });
     }
     case "tell":
       return add(before, { kind: "news", text: turn.text, atMs: turn.atMs, id: before.next });
     case "sent":
-      return change(before, turn.id, (entry) => entry.kind === "message" ? { ...entry, state: "sent" } : entry);
+      return change(
+        before,
+        turn.id,
+        (entry) => entry.kind === "message" ? { ...entry, state: "sent" } : entry,
+      );
     case "reply":
       return answer(before, turn);
     case "fail": {
       const { id, problem } = turn;
-      return change(before, id, (entry) => isOpen(entry) ? { ...entry, state: "failed", problem } : entry);
+      return change(
+        before,
+        id,
+        (entry) => isOpen(entry) ? { ...entry, state: "failed", problem } : entry,
+      );
     }
     case "again":
       return change(before, turn.id, (entry) => {
@@ -120,20 +135,29 @@ export function converse(before: Conversation, turn: Turn): Conversation {
   }
 }
 
-function said({ from, text, atMs }: Pick<Message, "from" | "text" | "atMs">): Pick<Message, "from" | "text" | "atMs"> {
+function said(
+  { from, text, atMs }: Pick<Message, "from" | "text" | "atMs">,
+): Pick<Message, "from" | "text" | "atMs"> {
   return { from, text, atMs };
 }
 
 function add({ entries, next, unread }: Conversation, entry: Entry): Conversation {
   const isNew = entry.kind !== "news" && entry.from.self !== true;
-  return { entries: [...entries, entry].slice(-maxEntries), next: next + 1, unread: unread + (isNew ? 1 : 0) };
+  return {
+    entries: [...entries, entry].slice(-maxEntries),
+    next: next + 1,
+    unread: unread + (isNew ? 1 : 0),
+  };
 }
 
 function change(before: Conversation, id: number, by: (entry: Entry) => Entry): Conversation {
   return { ...before, entries: before.entries.map((entry) => entry.id === id ? by(entry) : entry) };
 }
 
-/** A reply to nothing that is here, or to a request that has failed meanwhile, stands alone: nothing that was said is lost. */
+/**
+ * A reply to nothing that is here, or to a request that has failed meanwhile, stands alone: nothing
+ * that was said is lost.
+ */
 function answer(before: Conversation, { of, reply }: Turn & { do: "reply" }): Conversation {
   const asked = before.entries.findLast((entry) =>
     entry.kind === "request" && entry.state !== "failed" && (entry.id === of || entry.key === of)
@@ -145,7 +169,10 @@ function answer(before: Conversation, { of, reply }: Turn & { do: "reply" }): Co
   const joined = change(
     before,
     asked.id,
-    (entry) => entry.kind === "request" ? { ...entry, state: "answered", replies: [...entry.replies, reply] } : entry,
+    (entry) =>
+      entry.kind === "request"
+        ? { ...entry, state: "answered", replies: [...entry.replies, reply] }
+        : entry,
   );
   return { ...joined, unread: joined.unread + (reply.from.self === true ? 0 : 1) };
 }
@@ -154,7 +181,10 @@ function isOpen(entry: Entry): entry is Message | Request {
   return entry.kind !== "news" && (entry.state === "sending" || entry.state === "waiting");
 }
 
-/** A line of the page: a new day, or an entry, with its speaker's name unless that stands above already. */
+/**
+ * A line of the page: a new day, or an entry, with its speaker's name unless that stands above
+ * already.
+ */
 export type Row =
   | { readonly kind: "day"; readonly atMs: number }
   | { readonly kind: "entry"; readonly entry: Entry; readonly isNamed: boolean };

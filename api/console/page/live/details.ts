@@ -1,4 +1,7 @@
-/** Beside the conversation: the members of the channel, letting others in, its end, and what others can learn of it. */
+/**
+ * Beside the conversation: the members of the channel, letting others in, its end, and what others
+ * can learn of it.
+ */
 import { ownersInWords } from "../../../../proto/mod.ts";
 import type { ChannelMember } from "static-sdk";
 import { Action, Ask, Fault, Time, useReading } from "../elements.ts";
@@ -11,7 +14,11 @@ import type { TabAgent } from "./tab_agent.ts";
 import { Name, Picture } from "./who.ts";
 
 export function Details(
-  { agent, room, onPane }: { agent: TabAgent; room: Room | undefined; onPane: (pane: Pane) => void },
+  { agent, room, onPane }: {
+    agent: TabAgent;
+    room: Room | undefined;
+    onPane: (pane: Pane) => void;
+  },
 ): VNode {
   return html`
     <aside class="live-details" tabindex="-1" aria-label="Members and privacy">
@@ -22,7 +29,8 @@ export function Details(
       ${room?.channel && html`<${Members} channel=${room.channel} />`}
       <${MeterView} agent=${agent} />
       ${room && !agent.isGuest && html`<${Invites} key=${room.name} agent=${agent} room=${room} />`}
-      ${room?.channel && !agent.isGuest && html`<${Ends} key=${room.name} agent=${agent} room=${room} />`}
+      ${room?.channel && !agent.isGuest &&
+        html`<${Ends} key=${room.name} agent=${agent} room=${room} />`}
     </aside>
   `;
 }
@@ -72,8 +80,14 @@ function whose(scope: string): string {
 function Invites({ agent, room: { name, channel } }: { agent: TabAgent; room: Room }): VNode {
   const members = channel?.members().length ?? 0;
   const { value, error, again } = useReading(
-    // Somebody who came in has used one. Other events are no reason: a question about a channel that ends would open it again.
-    useCallback(async () => await agent.manager?.invites(name) ?? [], [agent, name, agent.state, members]),
+    // Somebody who came in has used one. Other events are no reason: a question about a channel
+    // that ends would open it again.
+    useCallback(async () => await agent.manager?.invites(name) ?? [], [
+      agent,
+      name,
+      agent.state,
+      members,
+    ]),
   );
   const revoke = async (id: string): Promise<void> => {
     await agent.manager?.revokeInviteById({ channel: name, id });
@@ -86,10 +100,14 @@ function Invites({ agent, room: { name, channel } }: { agent: TabAgent; room: Ro
       <${InviteLink} agent=${agent} name=${name} onMade=${again} />
       <ul class="items">
         ${value?.map(({ id, expiresAtMs, uses, used }) =>
-          html`<li key=${id}><small class="grow">${used} of ${uses} used, until <${Time} at=${
-            new Date(expiresAtMs).toISOString()
-          } /></small>
-          <${Action} label=${`Revoke the invite ${id}`} work=${() => revoke(id)}>Revoke<//></li>`
+          html`
+            <li
+              key=${id}><small class="grow">${used} of ${uses} used, until <${Time} at=${new Date(
+                expiresAtMs,
+              ).toISOString()} /></small>
+                      <${Action} label=${`Revoke the invite ${id}`} work=${() =>
+                        revoke(id)}>Revoke<//></li>
+          `
         )}
       </ul>
     </section>
@@ -97,8 +115,14 @@ function Invites({ agent, room: { name, channel } }: { agent: TabAgent; room: Ro
 }
 
 const ends = {
-  close: { yes: "Close it", text: "The channel ends for all its members, and its name is free again." },
-  leave: { yes: "Leave it", text: "This agent cannot read it any more. To come back it needs a new invite." },
+  close: {
+    yes: "Close it",
+    text: "The channel ends for all its members, and its name is free again.",
+  },
+  leave: {
+    yes: "Leave it",
+    text: "This agent cannot read it any more. To come back it needs a new invite.",
+  },
 } as const;
 
 function Ends({ agent, room: { name, channel } }: { agent: TabAgent; room: Room }): VNode {
@@ -106,12 +130,14 @@ function Ends({ agent, room: { name, channel } }: { agent: TabAgent; room: Room 
   const owns = channel?.members().some(({ self, owner }) => self && owner);
   return html`
     <section aria-label="Leaving">
-      <p class="row"><button type="button" onClick=${() => setHow("leave")} aria-label=${`Leave ${name}`}>Leave</button>
+      <p class="row"><button type="button" onClick=${() =>
+        setHow("leave")} aria-label=${`Leave ${name}`}>Leave</button>
         ${owns &&
           html`<button type="button" class="danger" onClick=${() =>
             setHow("close")} aria-label=${`Close ${name}`}>Close</button>`}</p>
       ${how && html`
-        <${Ask} title=${`${how === "close" ? "Close" : "Leave"} ${name}?`} text=${ends[how].text} yes=${ends[how].yes}
+        <${Ask} title=${`${how === "close" ? "Close" : "Leave"} ${name}?`} text=${ends[how]
+          .text} yes=${ends[how].yes}
           onClose=${() => setHow(undefined)} work=${() => agent[how](name)} />
       `}
     </section>

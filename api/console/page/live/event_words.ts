@@ -21,9 +21,13 @@ export function eventInWords(event: ClientEvent | MissedEvents): string | undefi
     case "member_removed":
       return `${claim(event.member)} was removed by ${event.by}`;
     case "look_alike":
-      return `${claim(event.member)} looks like ${claim(event.resembles)}: it may want to pass for it`;
+      return `${claim(event.member)} looks like ${
+        claim(event.resembles)
+      }: it may want to pass for it`;
     case "key_changed":
-      return `${quoted(event.identity)} is here with another key${event.trusted ? ", brought in by an owner" : ""}`;
+      return `${quoted(event.identity)} is here with another key${
+        event.trusted ? ", brought in by an owner" : ""
+      }`;
     case "gap":
       return `${event.messages} messages are lost: the relay had them for too long, or had too many`;
     case "ended":
@@ -33,7 +37,9 @@ export function eventInWords(event: ClientEvent | MissedEvents): string | undefi
   }
 }
 
-function claim({ agentId, identity }: { readonly agentId: string; readonly identity: string }): string {
+function claim(
+  { agentId, identity }: { readonly agentId: string; readonly identity: string },
+): string {
   return `${agentId}, which calls itself ${quoted(identity, { max: 64 })},`;
 }
 

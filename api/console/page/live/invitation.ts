@@ -13,7 +13,9 @@ export interface Invitation {
 export function readInvitation(link: string): Invitation {
   const { invite, apiUrl, pass, expiresAtMs } = parseJoinLink(link.trim());
   if (apiUrl !== location.origin) {
-    throw new Error(`This link is for another service. Open it at ${apiUrl}, or use it in a program`);
+    throw new Error(
+      `This link is for another service. Open it at ${apiUrl}, or use it in a program`,
+    );
   }
   return { channelId: invite.channelId, name: invite.name, pass, expiresAtMs };
 }

@@ -1,4 +1,7 @@
-/** An invitation that brought its person here. It is taken up by a press of a button: opening a page enters nothing. */
+/**
+ * An invitation that brought its person here. It is taken up by a press of a button: opening a page
+ * enters nothing.
+ */
 import { Action, Fault, Time } from "../elements.ts";
 import { asServiceError } from "../service.ts";
 import { html, useMemo, type VNode } from "../ui.ts";
@@ -27,7 +30,9 @@ export function InvitationCard(
         <p>${agent.isGuest
           ? "You are a guest: what you send counts on the inviter's account."
           : "What you send counts on your account."} ${invitation.expiresAtMs !== undefined &&
-          html`The invitation ends <${Time} at=${new Date(invitation.expiresAtMs).toISOString()} />.`}</p>
+          html`The invitation ends <${Time} at=${
+            new Date(invitation.expiresAtMs).toISOString()
+          } />.`}</p>
         <p>
           <${Action} main work=${join}>Join the channel<//></p>
         <p class="quiet">What is said there is encrypted in this tab and decrypted by the others' programs; the service between

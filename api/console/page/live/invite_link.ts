@@ -9,7 +9,10 @@ const guestMs = 7 * 24 * 3_600_000;
 const guestMessages = 1_000;
 const maxKeyName = 64;
 
-/** A link that lets one more agent in while this tab is open; for a guest, with a pass of this account. */
+/**
+ * A link that lets one more agent in while this tab is open; for a guest, with a pass of this
+ * account.
+ */
 export function InviteLink(
   { agent, name, onMade }: { agent: TabAgent; name: string; onMade?: () => Promise<void> },
 ): VNode {
@@ -26,20 +29,28 @@ export function InviteLink(
     say("The link lets one agent in, while this tab is open.");
   };
   if (made !== undefined) {
-    return html`<${SecretOnce} secret=${made.link} what=${made.what} onDone=${() => setMade(undefined)} />`;
+    return html`<${SecretOnce} secret=${made.link} what=${made.what} onDone=${() =>
+      setMade(undefined)} />`;
   }
   return html`
     <span class="row">
       <${Action} label=${`Make a link to ${name}`} work=${() => make(false)}>Make a link<//>
-      <${Action} label=${`Make a link for a guest to ${name}`} work=${() => make(true)}>Make a link for a guest<//>
+      <${Action} label=${`Make a link for a guest to ${name}`} work=${() =>
+        make(true)}>Make a link for a guest<//>
     </span>
     <small>A link lets one more agent in while this tab is open. A guest needs no account: its messages count on yours, for 7
       days.</small>
   `;
 }
 
-/** This tab has no API key of which the SDK could make a pass; the session makes it. It is listed under Keys. */
-async function createPass({ name, id }: { name: string; id: string }, service: Service): Promise<string> {
+/**
+ * This tab has no API key of which the SDK could make a pass; the session makes it. It is listed
+ * under Keys.
+ */
+async function createPass(
+  { name, id }: { name: string; id: string },
+  service: Service,
+): Promise<string> {
   const { key } = await service.send<{ key: string }>("POST", "/v1/keys", {
     name: `guest in ${name}`.slice(0, maxKeyName),
     kind: "guest",

@@ -1,7 +1,7 @@
 /**
- * Live: this tab is an agent, and this is its chat. Channels stand at the left, the conversation in the middle, members and the
- * privacy meter at the right. Where there is no room for all, the conversation is alone and the others are one press away.
- * Loaded when somebody opens it.
+ * Live: this tab is an agent, and this is its chat. Channels stand at the left, the conversation in
+ * the middle, members and the privacy meter at the right. Where there is no room for all, the
+ * conversation is alone and the others are one press away. Loaded when somebody opens it.
  */
 import { Dialog } from "../elements.ts";
 import { html, useCallback, useEffect, useRef, useState, type VNode } from "../ui.ts";
@@ -30,7 +30,8 @@ export function LiveView({ agent, link }: { agent: TabAgent; link?: string | und
     setEntering(false);
   }, []);
   const before = useRef(pane);
-  // The button that led here may be gone by then. In a channel that was entered the next thing to do is to say something.
+  // The button that led here may be gone by then. In a channel that was entered the next thing to
+  // do is to say something.
   useEffect(() => {
     if (entered.current) document.getElementById("message")?.focus();
     else if (before.current !== pane) document.querySelector<HTMLElement>(`.live-${pane}`)?.focus();
@@ -42,8 +43,11 @@ export function LiveView({ agent, link }: { agent: TabAgent; link?: string | und
     <h1 class="unseen">Live</h1>
     <div class=${agent.isGuest ? "live guest" : "live"} data-pane=${pane}>
       ${!agent.isGuest &&
-        html`<${ChannelList} agent=${agent} shown=${room} onRoom=${onRoom} onEnter=${() =>
-          setEntering(true)} onPane=${setPane} />`}
+        html`
+          <${ChannelList} agent=${agent} shown=${room} onRoom=${onRoom} onEnter=${() =>
+            setEntering(true)}
+            onPane=${setPane} />
+        `}
       <${Chat} agent=${agent} room=${room} link=${link} onRoom=${onRoom} onPane=${setPane} />
       ${(room !== undefined || !agent.isGuest) &&
         html`<${Details} agent=${agent} room=${room} onPane=${setPane} />`}

@@ -1,8 +1,14 @@
 /**
- * The privacy meter: counts the cells of this tab's connection by the SDK's tap, and reads from them what the relay can read.
- * Which cells are cover is known here and at the relay; on the wire, inside TLS, all look alike.
+ * The privacy meter: counts the cells of this tab's connection by the SDK's tap, and reads from
+ * them what the relay can read. Which cells are cover is known here and at the relay; on the wire,
+ * inside TLS, all look alike.
  */
-import { CellReader, type ClientEnvelope, decodeClientEnvelope, limits } from "../../../../proto/mod.ts";
+import {
+  CellReader,
+  type ClientEnvelope,
+  decodeClientEnvelope,
+  limits,
+} from "../../../../proto/mod.ts";
 
 export type Direction = "sent" | "received";
 
@@ -115,7 +121,8 @@ function describe({ operation, body }: ClientEnvelope): Omit<Sight, "number"> | 
       return { text: `CreateChannel ${body.name}`, bytes: "" };
     case "SendCommit":
       return {
-        text: `SendCommit: ${body.added.length} in, ${body.removed.length} out, ${body.commit.length} bytes`,
+        text:
+          `SendCommit: ${body.added.length} in, ${body.removed.length} out, ${body.commit.length} bytes`,
         bytes: endOf(body.commit),
       };
     case "SendMessage":
@@ -135,7 +142,9 @@ function describe({ operation, body }: ClientEnvelope): Omit<Sight, "number"> | 
 
 /** The beginning of an MLS message is its header, which is the same for all. */
 function endOf(bytes: Uint8Array): string {
-  return Array.from(bytes.subarray(-shownBytes), (byte) => byte.toString(16).padStart(2, "0")).join(" ");
+  return Array.from(bytes.subarray(-shownBytes), (byte) => byte.toString(16).padStart(2, "0")).join(
+    " ",
+  );
 }
 
 export interface CoverChoice {

@@ -1,10 +1,16 @@
-/** The privacy meter: cells a second each way, real against cover, and what the relay sees of each message. */
+/**
+ * The privacy meter: cells a second each way, real against cover, and what the relay sees of each
+ * message.
+ */
 import { html, useEffect, useState, type VNode } from "../ui.ts";
 import { type Counts, coverChoices, type Direction, megabytesADay, type Rates } from "./meter.ts";
 import type { TabAgent } from "./tab_agent.ts";
 
 const sampleMs = 1_000;
-const rate = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const rate = new Intl.NumberFormat(undefined, {
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
 const number = new Intl.NumberFormat();
 const names: Readonly<Record<Direction, string>> = { sent: "Up", received: "Down" };
 
@@ -32,7 +38,9 @@ export function MeterView({ agent }: { agent: TabAgent }): VNode {
           <tbody>
           ${(["sent", "received"] as const).map((direction) =>
             html`
-              <${Row} key=${direction} name=${names[direction]} rates=${rates[direction]} totals=${meter.totals(
+              <${Row} key=${direction} name=${names[direction]} rates=${rates[
+                direction
+              ]} totals=${meter.totals(
                 direction,
               )}
                 direction=${direction} />
@@ -88,7 +96,12 @@ function price(cover: string): string {
 }
 
 function Row(
-  { name, rates, totals, direction }: { name: string; rates: Counts; totals: Counts; direction: Direction },
+  { name, rates, totals, direction }: {
+    name: string;
+    rates: Counts;
+    totals: Counts;
+    direction: Direction;
+  },
 ): VNode {
   const all = totals.real + totals.cover;
   return html`

@@ -1,4 +1,7 @@
-/** Names of agents. The agent id is always right; a name that an agent chose itself is a claim, in quotes. */
+/**
+ * Names of agents. The agent id is always right; a name that an agent chose itself is a claim, in
+ * quotes.
+ */
 import { agentInWords, quoted } from "../../../../proto/mod.ts";
 import type { Speaker } from "./conversation.ts";
 
@@ -10,9 +13,13 @@ export interface Naming {
   readonly standing: string;
 }
 
-export function namingOf({ agentId, identity, knownAs, keyUnchanged, self = false }: Speaker): Naming {
+export function namingOf(
+  { agentId, identity, knownAs, keyUnchanged, self = false }: Speaker,
+): Naming {
   if (self) return { name: "You", standing: "" };
-  if (knownAs !== undefined) return { name: quoted(knownAs, { max: maxName }), standing: "your name for it" };
+  if (knownAs !== undefined) {
+    return { name: quoted(knownAs, { max: maxName }), standing: "your name for it" };
+  }
   const name = identity === "" ? agentId : quoted(identity, { max: maxName });
   return { name, standing: keyUnchanged ? "unverified" : "unverified; its key has changed" };
 }

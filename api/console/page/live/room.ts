@@ -1,6 +1,7 @@
 /**
- * A channel of this tab's agent. It outlives connections: what was said stays. It carries out what its reader does, and turns
- * what comes in into turns of the conversation; `conversation.ts` decides what becomes of them.
+ * A channel of this tab's agent. It outlives connections: what was said stays. It carries out what
+ * its reader does, and turns what comes in into turns of the conversation; `conversation.ts`
+ * decides what becomes of them.
  */
 import { failureInWords } from "../../../../proto/mod.ts";
 import type { Channel, Envelope, IncomingRequest } from "static-sdk";
@@ -88,9 +89,16 @@ export class Room {
     this.#turn({ do: "tell", text, atMs });
   }
 
-  async #request(channel: Channel, asked: { id: number; to: Speaker; text: string }): Promise<void> {
+  async #request(
+    channel: Channel,
+    asked: { id: number; to: Speaker; text: string },
+  ): Promise<void> {
     const reply = await channel.request(asked.text, { to: asked.to.agentId, timeoutMs: requestMs });
-    this.#turn({ do: "reply", of: asked.id, reply: { from: asked.to, text: contentOf(reply), atMs: reply.timeMs } });
+    this.#turn({
+      do: "reply",
+      of: asked.id,
+      reply: { from: asked.to, text: contentOf(reply), atMs: reply.timeMs },
+    });
   }
 
   async #try(id: number, work: (channel: Channel) => Promise<void>): Promise<void> {
@@ -110,18 +118,29 @@ export class Room {
     }
   }
 
-  /** Members see what others ask each other, too. Requests and replies to this agent come by `serve` and `request`. */
+  /**
+   * Members see what others ask each other, too. Requests and replies to this agent come by `serve`
+   * and `request`.
+   */
   #hear(envelope: Envelope): void {
     const { kind, id, sender: from, to = [], replyTo, timeMs: atMs } = envelope;
     const text = contentOf(envelope);
     const isMine = to.includes(this.self.agentId);
     if (!from.keyUnchanged) {
-      return this.tell(`A message is not shown: ${inWords(from)} has another key than before.`, atMs);
+      return this.tell(
+        `A message is not shown: ${inWords(from)} has another key than before.`,
+        atMs,
+      );
     }
     if (kind === "message") this.#turn({ do: "hear", from, text, atMs });
     else if (isMine) return;
-    else if (kind === "request") this.#turn({ do: "ask", from, to: this.#members(to), text, atMs, key: id });
-    else this.#turn({ do: "reply", of: replyTo ?? "", reply: { from, text, atMs, isError: kind === "error" } });
+    else if (kind === "request") {
+      this.#turn({ do: "ask", from, to: this.#members(to), text, atMs, key: id });
+    } else {this.#turn({
+        do: "reply",
+        of: replyTo ?? "",
+        reply: { from, text, atMs, isError: kind === "error" },
+      });}
   }
 
   #members(ids: readonly string[]): readonly Speaker[] {
@@ -153,11 +172,16 @@ export class Room {
   }
 }
 
-/** Anything may arrive; content that is not text is shown by its length. All lines are drawn anew with each that comes: so it is cut. */
+/**
+ * Anything may arrive; content that is not text is shown by its length. All lines are drawn anew
+ * with each that comes: so it is cut.
+ */
 export function contentOf(envelope: Pick<Envelope, "text" | "bytes">): string {
   try {
     const text = envelope.text();
-    return text.length > maxShown ? `${text.slice(0, maxShown)}…\n(cut here, of ${text.length} characters)` : text;
+    return text.length > maxShown
+      ? `${text.slice(0, maxShown)}…\n(cut here, of ${text.length} characters)`
+      : text;
   } catch {
     return `${envelope.bytes.length} bytes that are no text`;
   }

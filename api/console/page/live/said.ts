@@ -26,12 +26,14 @@ export function Said({ agent, room }: { agent: TabAgent; room: Room }): VNode {
     const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = ref.current ?? {};
     isAtEnd.current = scrollHeight - scrollTop - clientHeight < endPixels;
   };
-  // A reader who looks at something older is left there. Each time, because it may have been hidden meanwhile.
+  // A reader who looks at something older is left there. Each time, because it may have been hidden
+  // meanwhile.
   useEffect(() => {
     if (isAtEnd.current) ref.current?.scrollTo(0, ref.current.scrollHeight);
   });
   return html`
-    <div class="said-lines" ref=${ref} role="log" tabindex="0" aria-label="Messages" onScroll=${look}>
+    <div class="said-lines" ref=${ref} role="log" tabindex="0" aria-label="Messages"
+      onScroll=${look}>
       ${entries.length === 0 && html`<${Nothing} agent=${agent} room=${room} />`}
       ${rowsOf(entries, dayOf).map((row) =>
         row.kind === "day"
@@ -45,8 +47,11 @@ export function Said({ agent, room }: { agent: TabAgent; room: Room }): VNode {
 function Nothing({ agent, room }: { agent: TabAgent; room: Room }): VNode {
   const isAlone = (room.channel?.members().length ?? 0) < 2;
   if (!isAlone || agent.isGuest) {
-    return html`<p class="empty">Nothing was said since this page was opened. Say something below: everybody in the channel reads
-      it, and nobody else.</p>`;
+    return html`
+      <p
+        class="empty">Nothing was said since this page was opened. Say something below: everybody in the channel reads
+            it, and nobody else.</p>
+    `;
   }
   return html`
     <div class="empty">
@@ -67,7 +72,9 @@ function Line({ room, entry, isNamed }: { room: Room; entry: Entry; isNamed: boo
   }
 }
 
-function Spoken({ room, message, isNamed }: { room: Room; message: Message; isNamed: boolean }): VNode {
+function Spoken(
+  { room, message, isNamed }: { room: Room; message: Message; isNamed: boolean },
+): VNode {
   const { from, text, atMs, state } = message;
   return html`
     <div class=${`entry ${from.self === true ? "mine" : "theirs"} ${isNamed ? "named" : ""}`}>
@@ -92,12 +99,14 @@ function Asked({ room, request }: { room: Room; request: Request }): VNode {
   return html`
     <div class=${`entry named request ${isMine ? "asked" : "question"}`}>
       <${Picture} of=${from} />
-      <p class="head"><${Name} of=${from} /> <span>${isMine ? "ask" : "asks"} ${to.map(addressOf).join(", ")}</span>
+      <p class="head"><${Name} of=${from} /> <span>${isMine ? "ask" : "asks"} ${to.map(addressOf)
+        .join(", ")}</span>
         <${Clock} atMs=${atMs} /></p>
       <p class="text said-text">${text}</p>
       ${replies.map((reply, index) => html`<${Answered} key=${index} reply=${reply} />`)}
       ${state === "waiting" && isMine && html`<small>waits for the reply</small>`}
-      ${isForReader(request) && html`<${Answer} send=${(answer: string) => room.answer(id, answer)} who=${from} />`}
+      ${isForReader(request) &&
+        html`<${Answer} send=${(answer: string) => room.answer(id, answer)} who=${from} />`}
       <${Problem} room=${room} entry=${request} />
     </div>
   `;
@@ -111,7 +120,8 @@ function Answered({ reply: { from, text, atMs, isError } }: { reply: Reply }): V
   return html`
     <div class="reply">
       <p
-        class="head"><span class="unseen">Reply of</span> <${Name} of=${from} />${isError === true &&
+        class="head"><span class="unseen">Reply of</span> <${Name} of=${from} />${isError ===
+            true &&
           html`<span class="chip problem">failed</span>`} <${Clock} atMs=${atMs} /></p>
       <p class="text said-text">${text}</p>
     </div>

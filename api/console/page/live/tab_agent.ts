@@ -1,7 +1,8 @@
 /**
- * The agent of this tab: the SDK, end to end, with tokens of the console's session, or with the pass of a guest's link. Its state
- * is in the SDK's encrypted store of this browser and nowhere else; a pass is in memory alone. A second tab cannot have the same
- * store, so it gets the next one, and is another agent.
+ * The agent of this tab: the SDK, end to end, with tokens of the console's session, or with the
+ * pass of a guest's link. Its state is in the SDK's encrypted store of this browser and nowhere
+ * else; a pass is in memory alone. A second tab cannot have the same store, so it gets the next
+ * one, and is another agent.
  */
 import { failureInWords } from "../../../../proto/mod.ts";
 import { ChannelManager, StaticError } from "static-sdk";
@@ -27,7 +28,10 @@ export interface StartOptions {
   readonly way: Way;
 }
 
-/** The account that the agent uses: the signed-in person's, or that of a link's inviter, for this channel alone. */
+/**
+ * The account that the agent uses: the signed-in person's, or that of a link's inviter, for this
+ * channel alone.
+ */
 export type Holder = { readonly accountId: string } | (Invitation & { readonly pass: string });
 
 interface Discovery {
@@ -96,7 +100,10 @@ export class TabAgent {
     return () => void this.#listeners.delete(run);
   }
 
-  /** With other options: ends the connection and begins another one. Channels and what was said stay. */
+  /**
+   * With other options: ends the connection and begins another one. Channels and what was said
+   * stay.
+   */
   start(options: StartOptions): Promise<void> {
     // At once, so that nobody uses the connection that ends.
     this.#set("starting");
@@ -148,13 +155,20 @@ export class TabAgent {
     this.#forget(name);
   }
 
-  /** Channels of the account that this agent is not in. A relay with several addresses is asked at its first. */
+  /**
+   * Channels of the account that this agent is not in. A relay with several addresses is asked at
+   * its first.
+   */
   async otherChannels(): Promise<readonly AccountChannel[]> {
     const { relay } = await this.service.get<Discovery>("/.well-known/static");
     const [origin] = overTcp(relay.urls).map(tcpOrigin);
-    if (origin === undefined) throw new Error("The service does not tell where its relay is (STATIC_RELAY_URL)");
+    if (origin === undefined) {
+      throw new Error("The service does not tell where its relay is (STATIC_RELAY_URL)");
+    }
     const own = new Set(this.rooms.map(({ channel }) => channel?.id));
-    return (await listAccountChannels({ origin, token: await this.#token() })).filter(({ id }) => !own.has(id));
+    return (await listAccountChannels({ origin, token: await this.#token() })).filter(({ id }) =>
+      !own.has(id)
+    );
   }
 
   #need(): ChannelManager {
@@ -162,12 +176,23 @@ export class TabAgent {
     return this.#manager;
   }
 
-  /** A tab that has lost its store to another one is another agent, and what it heard before was said to the other. */
+  /**
+   * A tab that has lost its store to another one is another agent, and what it heard before was
+   * said to the other.
+   */
   #room(name: string, channel: Parameters<Room["attach"]>[0]): Room {
     const { agentId } = this.#need().client;
     const before = this.#rooms.get(name);
-    const self = { agentId, identity: this.identity, keyUnchanged: true, knownAs: undefined, self: true };
-    const room = before?.self.agentId === agentId ? before : new Room(name, self, () => this.#tell());
+    const self = {
+      agentId,
+      identity: this.identity,
+      keyUnchanged: true,
+      knownAs: undefined,
+      self: true,
+    };
+    const room = before?.self.agentId === agentId
+      ? before
+      : new Room(name, self, () => this.#tell());
     this.#rooms.set(name, room);
     if (room.channel !== channel) room.attach(channel);
     return room;
@@ -180,7 +205,9 @@ export class TabAgent {
   }
 
   async #begin({ cover, way }: StartOptions): Promise<void> {
-    const { relay, certificate_hashes: hashes } = await this.service.get<Discovery>("/.well-known/static");
+    const { relay, certificate_hashes: hashes } = await this.service.get<Discovery>(
+      "/.well-known/static",
+    );
     const isCells = way === "cells" || (way === "auto" && !("WebTransport" in globalThis));
     const manager = await this.#connect({
       endpoint: (isCells ? overTcp(relay.urls) : relay.urls).join(","),
@@ -208,7 +235,9 @@ export class TabAgent {
       this.#slot = slot;
       try {
         const { holder } = this;
-        const place = `${"pass" in holder ? `guest-${holder.channelId}` : `console-${holder.accountId}`}-${slot}`;
+        const place = `${
+          "pass" in holder ? `guest-${holder.channelId}` : `console-${holder.accountId}`
+        }-${slot}`;
         this.#mark = await markIn(place);
         const dataDir = `${place}-${this.#mark}`;
         return await ChannelManager.connect({ ...options, dataDir, identity: this.identity });
@@ -221,7 +250,8 @@ export class TabAgent {
 
   async #token(): Promise<string> {
     const channels = [{ pattern: "*", allow: rights }];
-    return (await this.service.send<{ token: string }>("POST", "/v1/session/token", { channels })).token;
+    return (await this.service.send<{ token: string }>("POST", "/v1/session/token", { channels }))
+      .token;
   }
 
   async #end(): Promise<void> {
@@ -238,7 +268,9 @@ export class TabAgent {
       if (manager !== this.#manager) return;
       if (event.type === "disconnected") this.meter.restart();
       const [text, atMs] = [eventInWords(event), Date.now()];
-      const room = "channel" in event && event.channel !== undefined ? this.#rooms.get(event.channel) : undefined;
+      const room = "channel" in event && event.channel !== undefined
+        ? this.#rooms.get(event.channel)
+        : undefined;
       if (text !== undefined) room?.tell(text, atMs);
       if (room === undefined) this.#note(text ?? event.type, atMs);
     }
@@ -274,7 +306,9 @@ function overTcp(urls: readonly string[]): readonly string[] {
   return tcp.length === 0 ? urls : tcp;
 }
 
-/** As a browser dials it for typed calls. As in the SDK, a relay's two usual ports belong together. */
+/**
+ * As a browser dials it for typed calls. As in the SDK, a relay's two usual ports belong together.
+ */
 function tcpOrigin(url: string): string {
   const [, scheme = "", host = "", digits] = /^(\w+):\/\/(.+?)(?::(\d+))?$/.exec(url) ?? [];
   const port = digits ?? (scheme === "https" ? "443" : "5000");
@@ -282,8 +316,8 @@ function tcpOrigin(url: string): string {
 }
 
 /**
- * Tells the browsers of one account, and the guests of one channel, apart: an identity belongs to one key. It stands in the name of the
- * store, and so lives as long as the keys.
+ * Tells the browsers of one account, and the guests of one channel, apart: an identity belongs to
+ * one key. It stands in the name of the store, and so lives as long as the keys.
  */
 async function markIn(place: string): Promise<string> {
   const before = `static-${place}-`;

@@ -22,7 +22,10 @@ export function Picture({ of: { agentId } }: { of: Pick<Speaker, "agentId"> }): 
 
 /** FNV-1a, in 32 bits: for looks alone. */
 function hashOf(text: string): number {
-  const hash = [...text].reduce((sum, letter) => Math.imul(sum ^ letter.charCodeAt(0), 0x01000193), 0x811c9dc5);
+  const hash = [...text].reduce(
+    (sum, letter) => Math.imul(sum ^ letter.charCodeAt(0), 0x01000193),
+    0x811c9dc5,
+  );
   return (hash ^ (hash >>> 15)) >>> 0;
 }
 

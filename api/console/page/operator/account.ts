@@ -1,4 +1,6 @@
-/** One account: what it used, its keys, what happened to it, and what an operator can do about it. */
+/**
+ * One account: what it used, its keys, what happened to it, and what an operator can do about it.
+ */
 import { Action, Ask, Fault, Field, Form, Time, useForm, useReading } from "../elements.ts";
 import { html, useCallback, useState, type VNode } from "../ui.ts";
 import { type Account, count, State } from "./account_parts.ts";
@@ -32,14 +34,19 @@ const orders: readonly Order[] = [
   {
     command: "suspend",
     button: "Suspend",
-    text: "Its keys and tokens stop working, and relays end its sessions within 10 s. Resuming it brings all back.",
+    text:
+      "Its keys and tokens stop working, and relays end its sessions within 10 s. Resuming it brings all back.",
   },
   {
     command: "revoke-all",
     button: "Revoke all keys",
     text: "All its keys and sessions end. Nothing brings them back.",
   },
-  { command: "delete", button: "Delete", text: "The account and its channels end. Nothing brings it back." },
+  {
+    command: "delete",
+    button: "Delete",
+    text: "The account and its channels end. Nothing brings it back.",
+  },
 ];
 const plans = ["free", "dev", "team", "enterprise"];
 
@@ -54,11 +61,14 @@ export function AccountView({ id, onBack }: { id: string; onBack: () => void }):
   }, [service, say, again]);
   return html`
     <p><button type="button" class="link" onClick=${onBack}>All accounts</button></p>
-    <h1 class="text">${value === undefined ? "Account" : value.account.email ?? "An account without an address"}</h1>
+    <h1 class="text">${value === undefined
+      ? "Account"
+      : value.account.email ?? "An account without an address"}</h1>
     <${Fault} error=${error} />
     ${value && html`
       <${Standing} account=${value.account} order=${order} />
-      ${value.account.state !== "deleted" && html`<${Limits} account=${value.account} order=${order} />`}
+      ${value.account.state !== "deleted" &&
+        html`<${Limits} account=${value.account} order=${order} />`}
       <${Keys} keys=${value.keys} />
       <${Usage} days=${value.days} />
       <section class="card" aria-labelledby="events-title">
@@ -88,7 +98,8 @@ function Standing({ account, order }: { account: Account; order: Run }): VNode {
       <p class="quiet">Account <code>${id}</code></p>
       ${state !== "deleted" && html`
         <p class="row">
-          ${state === "suspended" && html`<button type="button" class="main" onClick=${resume}>Resume</button>`}
+          ${state === "suspended" &&
+            html`<button type="button" class="main" onClick=${resume}>Resume</button>`}
           ${possible.map((each) =>
             html`<button key=${each.command} type="button" class="danger" onClick=${() =>
               setAsked(each)}>${each.button} …</button>`
@@ -105,7 +116,10 @@ function Standing({ account, order }: { account: Account; order: Run }): VNode {
 
 function Limits({ account, order }: { account: Account; order: Run }): VNode {
   const plan = useForm(
-    useCallback((fields) => order("set-plan", account.id, fields["plan"] ?? ""), [order, account.id]),
+    useCallback((fields) => order("set-plan", account.id, fields["plan"] ?? ""), [
+      order,
+      account.id,
+    ]),
   );
   const limit = useForm(useCallback(
     (fields) => order("set-limit", account.id, (fields["limit"] ?? "").trim()),
@@ -118,13 +132,17 @@ function Limits({ account, order }: { account: Account; order: Run }): VNode {
         <p class="field"><label for="plan">Plan</label>
           <select id="plan" name="plan" key=${account.plan}>
             ${plans.map((each) =>
-              html`<option key=${each} value=${each} selected=${each === account.plan}>${each}</option>`
+              html`<option key=${each} value=${each} selected=${
+                each === account.plan
+              }>${each}</option>`
             )}
           </select></p>
         <//>
         <${Form} state=${limit} submit="Set the limit">
           <${Field} label="Messages a month" name="limit" inputmode="numeric" autocomplete="off" required
-          hint=${account.limit === null ? "As its plan says, now." : `${count(account.limit)} now.`} />
+          hint=${account.limit === null
+            ? "As its plan says, now."
+            : `${count(account.limit)} now.`} />
       <//>
       ${account.limit !== null && html`
         <p>
@@ -160,7 +178,9 @@ function Usage({ days }: { days: Reading["days"] }): VNode {
       <ul class="items">
         ${[...sums].toReversed().map(([day, messages]) =>
           html`<li key=${day}><span>${day}</span><progress class="grow" max=${most} value=${messages}
-            aria-label=${`Messages on ${day}`}></progress><span class="number">${count(messages)}</span></li>`
+            aria-label=${`Messages on ${day}`}></progress><span class="number">${
+            count(messages)
+          }</span></li>`
         )}
       </ul>
     </section>

@@ -22,7 +22,10 @@ export function AccountsPage(): VNode {
   ));
   const find = useForm(useCallback((fields) => {
     const { by, search = "" } = fields;
-    setQuery({ by: by === "usage" ? "usage" : "age", ...(search.trim() !== "" && { search: search.trim() }) });
+    setQuery({
+      by: by === "usage" ? "usage" : "age",
+      ...(search.trim() !== "" && { search: search.trim() }),
+    });
     return Promise.resolve();
   }, []));
   if (chosen !== undefined) {
@@ -47,16 +50,22 @@ export function AccountsPage(): VNode {
         <//>
         </section>
         <section class="card" aria-labelledby="accounts-title">
-      <h2 id="accounts-title">${query.search === undefined ? "All accounts" : `Accounts with “${query.search}”`}</h2>
+      <h2 id="accounts-title">${query.search === undefined
+        ? "All accounts"
+        : `Accounts with “${query.search}”`}</h2>
       <${Fault} error=${error} />
       ${value?.accounts.length === 0 && html`<p class="quiet">There is none.</p>`}
-      ${value && value.accounts.length > 0 && html`<${Table} accounts=${value.accounts} onChoose=${setChosen} />`}
-      ${value?.complete === false && html`<p class="quiet">There are more. Search for a part of the address.</p>`}
+      ${value && value.accounts.length > 0 &&
+        html`<${Table} accounts=${value.accounts} onChoose=${setChosen} />`}
+      ${value?.complete === false &&
+        html`<p class="quiet">There are more. Search for a part of the address.</p>`}
         </section>
   `;
 }
 
-function Table({ accounts, onChoose }: { accounts: readonly Account[]; onChoose: (id: string) => void }): VNode {
+function Table(
+  { accounts, onChoose }: { accounts: readonly Account[]; onChoose: (id: string) => void },
+): VNode {
   return html`
     <div class="scroll" tabindex="0" role="region" aria-labelledby="accounts-title">
       <table>
@@ -79,7 +88,9 @@ function Table({ accounts, onChoose }: { accounts: readonly Account[]; onChoose:
               <td>
                 <${State} of=${account.state} />
               </td>
-              <td>${account.plan}${account.limit === null ? "" : `, at most ${count(account.limit)}`}</td>
+              <td>${account.plan}${account.limit === null
+                ? ""
+                : `, at most ${count(account.limit)}`}</td>
               <td class="number">${count(account.messages)}</td>
               <td class="number">${account.keys}</td>
               <td class="number">${account.sessions}</td>

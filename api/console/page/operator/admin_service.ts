@@ -1,6 +1,6 @@
 /**
- * The admin port as its page uses it. The operator's secret is in this object and nowhere else: no cookie and no storage has it,
- * a reload forgets it, and so does a quarter of an hour without use.
+ * The admin port as its page uses it. The operator's secret is in this object and nowhere else: no
+ * cookie and no storage has it, a reload forgets it, and so does a quarter of an hour without use.
  */
 import { readAnswer, ServiceError } from "../service.ts";
 
@@ -24,7 +24,9 @@ export class AdminService {
 
   async enter(secret: string): Promise<void> {
     // A header can hold nothing else, and a secret has nothing else.
-    if (!/^[!-~]+$/.test(secret)) throw new ServiceError("That is not the operator's secret", 401, "auth_failed");
+    if (!/^[!-~]+$/.test(secret)) {
+      throw new ServiceError("That is not the operator's secret", 401, "auth_failed");
+    }
     await this.#call("view", { view: "plans" }, secret);
     this.#secret = secret;
     this.#touch();
@@ -75,7 +77,9 @@ export class AdminService {
         "unreachable",
       );
     });
-    if (response.status === 401) throw new ServiceError("That is not the operator's secret", 401, "auth_failed");
+    if (response.status === 401) {
+      throw new ServiceError("That is not the operator's secret", 401, "auth_failed");
+    }
     return await readAnswer<T>(response);
   }
 

@@ -11,7 +11,11 @@ import { HealthPage } from "./health.ts";
 import { LimitsPage } from "./limits.ts";
 
 const base = "/admin";
-const pages: readonly { readonly path: string; readonly name: string; readonly show: () => VNode }[] = [
+const pages: readonly {
+  readonly path: string;
+  readonly name: string;
+  readonly show: () => VNode;
+}[] = [
   { path: base, name: "Accounts", show: () => html`<${AccountsPage} />` },
   { path: `${base}/limits`, name: "Limits", show: () => html`<${LimitsPage} />` },
   { path: `${base}/health`, name: "Health", show: () => html`<${HealthPage} />` },
@@ -36,8 +40,11 @@ export function App({ service }: { service: AdminService }): VNode {
         <nav aria-label="Pages">
           <ul>
             ${pages.map((each) =>
-              html`<li key=${each.path}><a href=${each.path} aria-current=${each === page ? "page" : undefined}
-                onClick=${(event: MouseEvent) => follow(event, () => go(each.path))}>${each.name}</a></li>`
+              html`<li key=${each.path}><a href=${each.path} aria-current=${
+                each === page ? "page" : undefined
+              }
+                onClick=${(event: MouseEvent) =>
+                follow(event, () => go(each.path))}>${each.name}</a></li>`
             )}
           </ul>
         </nav>
@@ -53,15 +60,18 @@ export function App({ service }: { service: AdminService }): VNode {
 }
 
 function Door({ service }: { service: AdminService }): VNode {
-  const form = useForm(useCallback((fields) => service.enter((fields["secret"] ?? "").trim()), [service]));
+  const form = useForm(
+    useCallback((fields) => service.enter((fields["secret"] ?? "").trim()), [service]),
+  );
   return html`
     <main class="alone" id="main" tabindex="-1">
       <h1>
         <${Brand} text="Static operator" />
       </h1>
       <${Form} state=${form} submit="Open">
-        <${Field} label="Operator's secret" name="secret" type="password" autocomplete="off" required error=${form
-          .error}
+        <${Field} label="Operator's secret" name="secret" type="password" autocomplete="off" required
+          error=${form
+            .error}
           hint="STATIC_ADMIN_SECRET, or the file admin_secret in the data directory. It stays in this page's memory: a reload forgets it." />
         <//>
         </main>

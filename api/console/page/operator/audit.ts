@@ -9,7 +9,11 @@ export function AuditPage(): VNode {
   const [before, setBefore] = useState<number | undefined>(undefined);
   const [verdict, setVerdict] = useState("");
   const { value, error } = useReading(useCallback(
-    () => service.view<{ events: AuditEvent[] }>({ view: "audit", ...(before !== undefined && { before }) }),
+    () =>
+      service.view<{ events: AuditEvent[] }>({
+        view: "audit",
+        ...(before !== undefined && { before }),
+      }),
     [service, before],
   ));
   const verify = async (): Promise<void> => setVerdict(await service.run("audit", "verify"));
@@ -30,7 +34,8 @@ export function AuditPage(): VNode {
       <${EventTable} events=${value?.events ?? []} titled="audit-title" />
       <p class="row"><button type="button" disabled=${before === undefined} onClick=${() =>
         setBefore(undefined)}>Newest</button>
-        <button type="button" disabled=${oldest <= 1} onClick=${() => setBefore(oldest)}>Older</button></p>
+        <button type="button" disabled=${oldest <= 1} onClick=${() =>
+          setBefore(oldest)}>Older</button></p>
     </section>
   `;
 }

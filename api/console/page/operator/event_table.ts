@@ -38,7 +38,8 @@ export function EventTable(
               <td>${event.event}</td>
               <td><code>${event.actor}</code></td>
               ${isWhole && html`<td><code>${event.account_id ?? ""}</code></td>`}
-              <td><code>${[event.subject ?? "", event.details ? JSON.stringify(event.details) : ""].join(" ")
+              <td><code>${[event.subject ?? "", event.details ? JSON.stringify(event.details) : ""]
+                .join(" ")
                 .trim()}</code></td>
             </tr>
           `

@@ -20,7 +20,9 @@ interface Health {
 
 export function HealthPage(): VNode {
   const { service } = useOperator();
-  const { value, error, again } = useReading(useCallback(() => service.view<Health>({ view: "health" }), [service]));
+  const { value, error, again } = useReading(
+    useCallback(() => service.view<Health>({ view: "health" }), [service]),
+  );
   return html`
     <h1>Health</h1>
     <${Fault} error=${error} />
@@ -38,7 +40,8 @@ export function HealthPage(): VNode {
       </section>
       <section class="card" aria-labelledby="relays-title">
         <h2 id="relays-title">Relays</h2>
-        ${value.relays.length === 0 && html`<p class="quiet">Clients are told of none (STATIC_RELAY_URL).</p>`}
+        ${value.relays.length === 0 &&
+          html`<p class="quiet">Clients are told of none (STATIC_RELAY_URL).</p>`}
         <ul class="items">
           ${value.relays.map((relay) =>
             html`<li key=${relay.url}><code class="grow">${relay.url}</code><${Mark} standing=${relay} /></li>`

@@ -19,12 +19,16 @@ export function LimitsPage(): VNode {
     <p class="quiet">They hold from the next lease on: relays keep what they were granted.</p>
     <${Fault} error=${error} />
     <div class="cards">
-      ${value?.plans.map((plan) => html`<${PlanCard} key=${plan.name} plan=${plan} again=${again} />`)}
+      ${value?.plans.map((plan) =>
+        html`<${PlanCard} key=${plan.name} plan=${plan} again=${again} />`
+      )}
     </div>
   `;
 }
 
-function PlanCard({ plan: { name, limit }, again }: { plan: Plan; again: () => Promise<void> }): VNode {
+function PlanCard(
+  { plan: { name, limit }, again }: { plan: Plan; again: () => Promise<void> },
+): VNode {
   const { service, say } = useOperator();
   const set = useCallback(async (text: string) => {
     say(await service.run("set-limit", name, text));
@@ -41,7 +45,8 @@ function PlanCard({ plan: { name, limit }, again }: { plan: Plan; again: () => P
         <//>
           ${limit !== null && html`
             <p>
-              <${Action} label=${`No limit for ${name}`} work=${() => set("unlimited")}>No limit<//></p>
+              <${Action} label=${`No limit for ${name}`} work=${() =>
+                set("unlimited")}>No limit<//></p>
           `}
     </section>
   `;

@@ -1,5 +1,13 @@
-/** Durable readers over a source in memory that delivers again what was not acknowledged, as a channel does after a crash. */
-import { agentIdOf, binaryIdFromBytes, type ChannelId, type MessageId } from "../../../../proto/mod.ts";
+/**
+ * Durable readers over a source in memory that delivers again what was not acknowledged, as a
+ * channel does after a crash.
+ */
+import {
+  agentIdOf,
+  binaryIdFromBytes,
+  type ChannelId,
+  type MessageId,
+} from "../../../../proto/mod.ts";
 import type { Runtime } from "../../../base/runtime.ts";
 import type { InboxReader } from "../../../channel/runner/inbox_runner.ts";
 import { Envelope } from "../../../content/envelope.ts";
@@ -9,12 +17,20 @@ import { createReaderRecords, type ReaderRecord, type ReaderRecords } from "../r
 import { Readers } from "../readers.ts";
 
 export const me = agentIdOf(new Uint8Array(32), Uint8Array.of(1));
-export const [first, second] = [2, 3].map((byte) => agentIdOf(new Uint8Array(32), Uint8Array.of(byte)));
+export const [first, second] = [2, 3].map((byte) =>
+  agentIdOf(new Uint8Array(32), Uint8Array.of(byte))
+);
 const others = [first ?? me, second ?? me];
 
 /** A channel's log, and what is acknowledged of it. */
 export class Log {
-  readonly #messages: { text: string; sender: number; timeMs: number; sequence: number; to?: typeof me }[] = [];
+  readonly #messages: {
+    text: string;
+    sender: number;
+    timeMs: number;
+    sequence: number;
+    to?: typeof me;
+  }[] = [];
   readonly acknowledged = new Set<number>();
   #wake = (): void => {};
 
@@ -37,7 +53,9 @@ export class Log {
   /** Messages that were sent as one: they have one place. */
   sayAsOne(...texts: readonly string[]): void {
     const sequence = this.#messages.length + 1;
-    for (const text of texts) this.#messages.push({ text, sender: 0, timeMs: 1000 + sequence, sequence });
+    for (const text of texts) {
+      this.#messages.push({ text, sender: 0, timeMs: 1000 + sequence, sequence });
+    }
     this.#wake();
   }
 
@@ -107,7 +125,8 @@ export class MemoryRecords implements ReaderRecords {
   /** Of all that was ever written. */
   bytes = 0;
   readonly #records = createReaderRecords(binaryIdFromBytes<ChannelId>(new Uint8Array(16)), {
-    list: () => Promise.resolve(Array.from(this.disk, ([id, value]): StoredRecord => ({ id, value }))),
+    list: () =>
+      Promise.resolve(Array.from(this.disk, ([id, value]): StoredRecord => ({ id, value }))),
     batch: (changes) => Promise.resolve(changes.forEach((change) => this.#change(change))),
     delete: (_, id) => Promise.resolve(void this.disk.delete(id)),
   });

@@ -1,4 +1,7 @@
-/** A program and its session with an agent, in this process: what each writes, the other is given in pieces. */
+/**
+ * A program and its session with an agent, in this process: what each writes, the other is given in
+ * pieces.
+ */
 import { HostConnection } from "../../connection.ts";
 import type { Fields } from "../../fields.ts";
 import { FrameReader } from "../../frames.ts";

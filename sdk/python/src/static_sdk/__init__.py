@@ -1,7 +1,8 @@
 """End-to-end encrypted channels for software agents.
 
-``StaticClient`` and ``Channel`` are the channel itself, ``ChannelManager`` adds invites; ``static_sdk.aio`` has the same for
-asyncio. Everything that fails raises ``StaticError`` or one of its classes.
+``StaticClient`` and ``Channel`` are the channel itself, ``ChannelManager`` adds invites;
+``static_sdk.aio`` has the same for asyncio. Everything that fails raises ``StaticError`` or one of
+its classes.
 """
 
 from __future__ import annotations

@@ -54,9 +54,11 @@ class Agent:
         return not self.way.is_shared or not self._received.is_again(key, self.way.link)
 
     def close(self) -> Steps[None]:
-        """Marks received items as processed. Closing twice, or closing after the driver died, is not an error.
+        """Marks received items as processed. Closing twice, or closing after the driver died, is
+        not an error.
 
-        An interrupt while it waits leaves nothing half open: what was received may come again, and closing again waits.
+        An interrupt while it waits leaves nothing half open: what was received may come again, and
+        closing again waits.
         """
         link, problem = self.way.link, None
         if not self.way.closing:

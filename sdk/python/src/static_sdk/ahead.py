@@ -1,8 +1,9 @@
 """Messages that came with another one, and that the program has not seen.
 
-A loop that handles its messages quickly asks for several in one call. Nothing that it has not seen is acknowledged. After a moment,
-or when something else wants them, the other side is told how far the loop is and gets the rest back: a loop that stops at one message
-holds up no other, and forgets little when it is killed.
+A loop that handles its messages quickly asks for several in one call. Nothing that it has not seen
+is acknowledged. After a moment, or when something else wants them, the other side is told how far
+the loop is and gets the rest back: a loop that stops at one message holds up no other, and forgets
+little when it is killed.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ class Pace:
 class Ahead(Generic[T]):
     """Of one stream at one link. Any thread may want the rest back.
 
-    All changes, and what is told of them, happen under the lock: the other side hears that messages come back before it hears the
-    next question, which would acknowledge them.
+    All changes, and what is told of them, happen under the lock: the other side hears that messages
+    come back before it hears the next question, which would acknowledge them.
     """
 
     def __init__(self, link: Link, channel: object) -> None:
@@ -66,7 +67,9 @@ class Ahead(Generic[T]):
         self._lock = threading.Lock()
 
     def put(self, stream: int, items: Sequence[Tuple[int, T]]) -> None:
-        """Several that came together. The thread that reads and the one that asked both say so, in any order; it counts once."""
+        """Several that came together. The thread that reads and the one that asked both say so, in
+        any order; it counts once.
+        """
         with self._lock:
             if items[-1][0] <= self.last:
                 return
@@ -88,7 +91,9 @@ class Ahead(Generic[T]):
             return item
 
     def give_back(self, *, wait: bool = False) -> None:
-        """They come again. The one that the program works on stays as it is. Without ``wait`` it takes no lock that is taken."""
+        """They come again. The one that the program works on stays as it is. Without ``wait`` it
+        takes no lock that is taken.
+        """
         if not self._lock.acquire(blocking=wait):
             return  # a loop takes one at this moment; the thread that writes sees to the rest
         try:

@@ -24,9 +24,11 @@ class Envelope(Message):
     _ack: Optional[Callable[[], Awaitable[None]]] = field(default=None, repr=False, compare=False)
 
     async def ack(self) -> None:
-        """With ``ack="manual"``: this message is done with. Returns when that is on disk. Otherwise it does nothing.
+        """With ``ack="manual"``: this message is done with. Returns when that is on disk. Otherwise
+        it does nothing.
 
-        Without a host, only once every other loop of the channel is past it, too: until then it may come again.
+        Without a host, only once every other loop of the channel is past it, too: until then it may
+        come again.
         """
         if self._ack is not None:
             await self._ack()
@@ -54,7 +56,8 @@ class Loop(NotCopied, Generic[T]):
 
     async def __anext__(self) -> T:
         if self._turn is None:
-            self._turn = asyncio.Lock()  # here, because before Python 3.10 it belongs to the loop in which it is made
+            # here, because before Python 3.10 it belongs to the loop in which it is made
+            self._turn = asyncio.Lock()
         async with self._turn:
             item = await run_async(self._stream.next())
         if item is None:
@@ -62,7 +65,9 @@ class Loop(NotCopied, Generic[T]):
         return self._decode(item)
 
     async def finish(self) -> None:
-        """Marks all items given as processed, the last one included, but none with ``ack="manual"``; then ends the loop."""
+        """Marks all items given as processed, the last one included, but none with
+        ``ack="manual"``; then ends the loop.
+        """
         await run_async(self._stream.end(finish=True))
 
     async def aclose(self) -> None:

@@ -1,4 +1,7 @@
-"""The names of the package, which block. Generated from aio.py by tools/generate_python.ts; do not edit."""
+"""The names of the package, which block. Generated from aio.py by tools/generate_python.ts.
+
+Do not edit.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,8 @@ _Self = TypeVar("_Self", bound="_Connected")
 
 
 class Channel(NotCopied):
-    """An end-to-end encrypted channel; any thread may use a blocking one. It stays usable while loops read from it and after them.
+    """An end-to-end encrypted channel; any thread may use a blocking one. It stays usable while
+    loops read from it and after them.
 
     Example::
 
@@ -67,9 +71,11 @@ class Channel(NotCopied):
         return run(operations.act(self._agent, op, body, channel=self._name, **fields))
 
     def add_member(self, key_package: Union[bytes, str], *, replaces: Union[None, str, Member] = None) -> bytes:
-        """Adds an agent by its KeyPackage, or by its agent id when the relay holds a KeyPackage for it.
+        """Adds an agent by its KeyPackage, or by its agent id when the relay holds a KeyPackage for
+        it.
 
-        Returns the Welcome: hand it to the new member, which calls ``join_channel``; the relay delivers it as well.
+        Returns the Welcome: hand it to the new member, which calls ``join_channel``; the relay
+        delivers it as well.
 
         :param replaces: a member, or its agent id, that is removed by this call. For owners.
         """
@@ -86,10 +92,12 @@ class Channel(NotCopied):
         without: Optional[Sequence[Union[str, Member]]] = None,
         keep: Optional[Sequence[Union[str, Member]]] = None,
     ) -> None:
-        """Begins the channel anew when a member's commit has stopped it; see ``health().recoverable``.
+        """Begins the channel anew when a member's commit has stopped it; see
+        ``health().recoverable``.
 
-        Its sender is out, and those that it let in within a day. When an owner must say who goes, it raises ``choice_needed``,
-        with them in ``members``: then give ``without`` (exactly these; ``[]`` for nobody else) or ``keep`` (those but these).
+        Its sender is out, and those that it let in within a day. When an owner must say who goes,
+        it raises ``choice_needed``, with them in ``members``: then give ``without`` (exactly these;
+        ``[]`` for nobody else) or ``keep`` (those but these).
         """
         self._act("recover", without=operations.agent_ids(without), keep=operations.agent_ids(keep))
 
@@ -104,7 +112,9 @@ class Channel(NotCopied):
         return preview_of(self._act("previewRecovery", without=ids, keep=kept))
 
     def promote(self, member: Union[str, Member], *, to: str = "owner") -> None:
-        """Makes a member an owner, or with ``to="member"`` a guest a member like the others; only owners may."""
+        """Makes a member an owner, or with ``to="member"`` a guest a member like the others; only
+        owners may.
+        """
         self._act("promote", agentId=operations.agent_of(member), to=to)
 
     def demote(self, member: Union[str, Member]) -> None:
@@ -117,7 +127,9 @@ class Channel(NotCopied):
         return Policy(policy["admission"], policy["posting"])
 
     def set_policy(self, *, admission: Optional[str] = None, posting: Optional[str] = None) -> None:
-        """Changes the policy: ``"members"`` or ``"owners"``; only owners may. Fields that are not given stay as they are."""
+        """Changes the policy: ``"members"`` or ``"owners"``; only owners may. Fields that are not
+        given stay as they are.
+        """
         self._act("setPolicy", admission=admission, posting=posting)
 
     def rotate(self) -> None:
@@ -125,9 +137,11 @@ class Channel(NotCopied):
         self._act("rotate")
 
     def leave(self, *, successor: Union[None, str, Member] = None) -> None:
-        """Leaves the channel and deletes its keys here. Loops end. The last member closes the channel by leaving.
+        """Leaves the channel and deletes its keys here. Loops end. The last member closes the
+        channel by leaving.
 
-        The last owner makes ``successor`` an owner first; it has to name one where only owners may something.
+        The last owner makes ``successor`` an owner first; it has to name one where only owners may
+        something.
         """
         self._act("leave", successor=None if successor is None else operations.agent_of(successor))
 
@@ -146,8 +160,8 @@ class Channel(NotCopied):
     ) -> None:
         """Sends a message to all members, or to some. Returns when the relay has accepted it.
 
-        Then it is delivered, also to members that are offline now. With ``queue`` it returns without a connection too, and the
-        message is sent when there is one.
+        Then it is delivered, also to members that are offline now. With ``queue`` it returns
+        without a connection too, and the message is sent when there is one.
         """
         options = operations.send_options(to, content_type, reply_to, conversation, headers, expires_in, queue, timeout)
         run(operations.send(self._agent, self._name, payload, options))
@@ -155,32 +169,36 @@ class Channel(NotCopied):
     def send_many(self, payloads: Iterable[Payload]) -> None:
         """Sends many messages in order, some of them at once: much faster than one after the other.
 
-        Returns when the relay has accepted all of them. Raises the first error; messages after that one may have been sent.
+        Returns when the relay has accepted all of them. Raises the first error; messages after that
+        one may have been sent.
         """
         run(operations.send_many(self._agent, self._name, payloads, operations.send_options()))
 
     def messages(self) -> Loop[bytes]:
         """The messages of the others, decrypted, in order: those for all and those for this agent.
 
-        A message counts as done with when the loop asks for the next one; until then it comes again after a crash, or to the
-        next loop. For one message at a time there is ``receive``.
+        A message counts as done with when the loop asks for the next one; until then it comes again
+        after a crash, or to the next loop. For one message at a time there is ``receive``.
         """
         return Loop(Stream(self._agent, "read", {"channel": self._name}), payload_of)
 
     def envelopes(
         self, *, all: bool = False, ack: str = "auto", reader: Optional[str] = None, tail: bool = False
     ) -> Loop[Envelope]:
-        """Like ``messages``, with who sent each message, when the relay accepted it, its id, and what it says about itself.
+        """Like ``messages``, with who sent each message, when the relay accepted it, its id, and
+        what it says about itself.
 
-        With ``ack="manual"`` each is acknowledged by its own ``ack()``; with ``all=True`` what is for others is shown too.
-        With ``host="auto"`` programs that read share the messages; ``reader`` names a position of its own, which sees every
-        message, and ``tail`` reads from now on and holds nothing back.
+        With ``ack="manual"`` each is acknowledged by its own ``ack()``; with ``all=True`` what is
+        for others is shown too. With ``host="auto"`` programs that read share the messages;
+        ``reader`` names a position of its own, which sees every message, and ``tail`` reads from
+        now on and holds nothing back.
         """
         stream = Stream(self._agent, "read", operations.reading(self._agent, self._name, all, ack, reader, tail))
         return Loop(stream, envelope_with(stream, ack == "manual"))
 
     def receive(self, timeout: Optional[float] = None) -> Optional[bytes]:
-        """The next message, or None when none arrives within ``timeout`` seconds; without one it waits for ever.
+        """The next message, or None when none arrives within ``timeout`` seconds; without one it
+        waits for ever.
 
         It counts as done with when the next one is asked for, or when the client is closed.
         """
@@ -205,8 +223,8 @@ class Channel(NotCopied):
     ) -> Envelope:
         """Asks a member and returns its reply.
 
-        A member that is offline gets the request when it is back, until the time is over. Raises ``RemoteError`` when its
-        handler failed, and ``request_timeout``.
+        A member that is offline gets the request when it is back, until the time is over. Raises
+        ``RemoteError`` when its handler failed, and ``request_timeout``.
         """
         options = operations.ask_options(content_type, conversation, headers, timeout, key)
         asking = operations.request(self._agent, self._name, payload, {**options, "to": operations.agent_of(to)})
@@ -232,29 +250,35 @@ class Channel(NotCopied):
     def serve(self, handler: Handler, *, concurrency: int = 16) -> Serving:
         """Handles the requests of others from now on, each in a thread; with asyncio in a task.
 
-        What the handler returns, bytes or ``Json``, is the reply; a ``RemoteError`` that it raises is told to the requester.
+        What the handler returns, bytes or ``Json``, is the reply; a ``RemoteError`` that it raises
+        is told to the requester.
         """
         stream = Stream(self._agent, "serve", {"channel": self._name, "concurrency": concurrency})
         run(stream.open())
         return Serving(stream, handler)
 
     def events(self) -> Loop[Event]:
-        """Iterates over the events of the channel and its connection from now on. The loop ends with the channel."""
+        """Iterates over the events of the channel and its connection from now on. The loop ends
+        with the channel.
+        """
         stream = Stream(self._agent, "events", {"channel": self._name})
         run(stream.open())
         return Loop(stream, lambda item: event_of(item.fields["event"]))
 
     def members(self) -> List[Member]:
-        """The members, as this agent's MLS state has them: the relay cannot add anybody to this list."""
+        """The members, as this agent's MLS state has them: the relay cannot add anybody to this
+        list.
+        """
         return [member_of(each) for each in self._act("members")]
 
     def wait_for_member(
         self, member: Union[None, str, Member] = None, timeout: Optional[float] = None
     ) -> Optional[Member]:
-        """Waits until a member is there that can be asked, and returns it, or None when nobody comes in time.
+        """Waits until a member is there that can be asked, and returns it, or None when nobody
+        comes in time.
 
-        :param member: an agent id, or a name that you gave one. Without it, the next one that comes: of those that came since
-            this agent opened the channel, each is returned once.
+        :param member: an agent id, or a name that you gave one. Without it, the next one that
+            comes: of those that came since this agent opened the channel, each is returned once.
         """
         agent_id = None if member is None else operations.agent_of(member)
         waiting = operations.ask(self._agent, "waitForMember", channel=self._name, member=agent_id, timeoutMs=milliseconds("timeout", timeout))
@@ -303,23 +327,28 @@ class _Connected(NotCopied):
     ) -> None:
         """Connects and authenticates; the API key is exchanged for a token here.
 
-        :param endpoint: address of the relay, or of several relays of one service, with commas; None takes
-            ``STATIC_RELAY_URL``, then the file of ``static login``, if they are of the same API; then what the API tells.
+        :param endpoint: address of the relay, or of several relays of one service, with commas;
+            None takes ``STATIC_RELAY_URL``, then the file of ``static login``, if they are of the
+            same API; then what the API tells.
         :param data_dir: where this agent's keys and channels are kept, encrypted. One agent each.
         :param identity: unique for each agent; 1 to 256 bytes.
-        :param api_key: exchanged for tokens; without it ``STATIC_API_KEY``, then the file of ``static login``. With none of
-            them, what is local works and the rest raises ``auth_failed``.
+        :param api_key: exchanged for tokens; without it ``STATIC_API_KEY``, then the file of
+            ``static login``. With none of them, what is local works and the rest raises
+            ``auth_failed``.
         :param api_url: address of the API; needed with ``api_key``.
-        :param passphrase: protects the keys in ``data_dir``; without it they are protected by the file's permissions alone.
+        :param passphrase: protects the keys in ``data_dir``; without it they are protected by the
+            file's permissions alone.
         :param token: instead of a key: a token, or a function that returns one.
         :param ca_file: a file with certificates to trust beside those of the runtime.
         :param transport: ``auto``, ``quic`` or ``grpc``.
         :param cover: cover traffic: ``off``, ``standard`` or ``strong``.
         :param runtime: path of Deno or Node; without it they are looked for.
-        :param host: ``auto`` shares the agent with other programs of this user, also of other languages, through its host,
-            which is started when none runs; ``off``, or nothing, holds it alone.
-        :param link: a link that a member has given: it says where the service is and whom to trust, and its guest pass stands
-            in for a key. A key of one's own is used if it was given or saved together with the link's API address.
+        :param host: ``auto`` shares the agent with other programs of this user, also of other
+            languages, through its host, which is started when none runs; ``off``, or nothing, holds
+            it alone.
+        :param link: a link that a member has given: it says where the service is and whom to trust,
+            and its guest pass stands in for a key. A key of one's own is used if it was given or
+            saved together with the link's API address.
         """
         given = {
             "passphrase": passphrase,
@@ -354,19 +383,25 @@ class _Connected(NotCopied):
         return list((self._state())["channels"])
 
     def channel(self, name: str, *, receive: bool = True) -> Channel:
-        """A channel that this agent is in, also after a restart. With ``receive=False`` it takes no messages."""
+        """A channel that this agent is in, also after a restart. With ``receive=False`` it takes no
+        messages.
+        """
         return self._enter("open", channel=operations.text("name", name), receive=receive)
 
     def join(self, link: str, timeout: float = 60) -> Channel:
-        """Joins by a link that a member has given; opens the channel when this agent is in it already.
+        """Joins by a link that a member has given; opens the channel when this agent is in it
+        already.
 
-        An agent that was made with the same link needs nothing else. Raises ``link_invalid`` for a link that was cut short or
-        changed, ``join_timeout`` when the inviter is not running, ``join_rejected`` when the link is no longer good.
+        An agent that was made with the same link needs nothing else. Raises ``link_invalid`` for a
+        link that was cut short or changed, ``join_timeout`` when the inviter is not running,
+        ``join_rejected`` when the link is no longer good.
         """
         return self._enter("joinLink", link=operations.text("link", link), timeoutMs=milliseconds("timeout", timeout))
 
     def close_channel(self, name: str) -> None:
-        """Ends a channel of this account for all its members and frees its name, also when this agent's state of it is lost."""
+        """Ends a channel of this account for all its members and frees its name, also when this
+        agent's state of it is lost.
+        """
         self._act("closeChannel", channel=operations.text("name", name))
 
     def events(self) -> Loop[Event]:
@@ -376,7 +411,9 @@ class _Connected(NotCopied):
         return Loop(stream, lambda item: event_of(item.fields["event"]))
 
     def close(self) -> None:
-        """Acknowledges what ``receive`` has handed out, writes what is under way and ends the connection. Loops end."""
+        """Acknowledges what ``receive`` has handed out, writes what is under way and ends the
+        connection. Loops end.
+        """
         run(self._agent.close())
 
     def __enter__(self: _Self) -> _Self:
@@ -416,19 +453,27 @@ class StaticClient(_Connected):
         return self._enter("create", channel=operations.text("name", name), receive=receive)
 
     def open_channel(self, name: str, *, receive: bool = True) -> Channel:
-        """The channel of this name: opened when this agent is in it, else made with this agent as its owner."""
+        """The channel of this name: opened when this agent is in it, else made with this agent as
+        its owner.
+        """
         return self._enter("openOrCreate", channel=operations.text("name", name), receive=receive)
 
     def number(self) -> str:
-        """40 digits of this agent. Others compare them with ``number_of`` or ``static trust name`` before they name it."""
+        """40 digits of this agent. Others compare them with ``number_of`` or ``static trust name``
+        before they name it.
+        """
         return str(self._act("number"))
 
     def generate_key_package(self) -> bytes:
-        """A KeyPackage to be handed to a member of a channel, which adds this agent with it. For one channel only."""
+        """A KeyPackage to be handed to a member of a channel, which adds this agent with it. For
+        one channel only.
+        """
         return bytes(self._act("keyPackage"))
 
     def join_channel(self, name: str, welcome: Optional[bytes] = None, *, receive: bool = True) -> Channel:
-        """Joins by the Welcome that ``add_member`` returned; without one, by the Welcome that the relay has delivered."""
+        """Joins by the Welcome that ``add_member`` returned; without one, by the Welcome that the
+        relay has delivered.
+        """
         body = b"" if welcome is None else operations.data("welcome", welcome)
         return self._enter("join", body, channel=operations.text("name", name), receive=receive, delivered=welcome is None)
 
@@ -441,7 +486,8 @@ class StaticClient(_Connected):
 
 
 class ChannelManager(_Connected):
-    """Channels by name, and others let in in the background: invite tokens work while the manager that made them runs.
+    """Channels by name, and others let in in the background: invite tokens work while the manager
+    that made them runs.
 
     Example::
 
@@ -469,11 +515,13 @@ class ChannelManager(_Connected):
         uses: Optional[int] = None,
         replaces: Union[None, str, Member] = None,
     ) -> str:
-        """A token with which others can join while this manager runs. Keep it secret: its holder is let in.
+        """A token with which others can join while this manager runs. Keep it secret: its holder is
+        let in.
 
         :param expires_in: how many seconds it is good; a day when not given.
         :param uses: how many agents may join with it; one when not given.
-        :param replaces: a member, or its agent id, that is removed when an agent joins with it. For owners; for one agent.
+        :param replaces: a member, or its agent id, that is removed when an agent joins with it. For
+            owners; for one agent.
         """
         fields = {"channel": operations.text("name", name), "expiresInMs": milliseconds("expires_in", expires_in), "uses": uses}
         return str(self._act("invite", **fields, replaces=operations.replaced(replaces)))
@@ -487,16 +535,20 @@ class ChannelManager(_Connected):
         guest: Union[bool, Guest] = False,
         web: bool = False,
     ) -> str:
-        """A link with which others can join while this manager runs, and which says where the service is.
+        """A link with which others can join while this manager runs, and which says where the
+        service is.
 
-        :param guest: with a pass for one agent without an account, whose messages count on this agent's account.
+        :param guest: with a pass for one agent without an account, whose messages count on this
+            agent's account.
         :param web: as an https address, for people without a program.
         """
         fields = {"channel": operations.text("name", name), "expiresInMs": milliseconds("expires_in", expires_in), "uses": uses}
         return str(self._act("inviteLink", **fields, guest=operations.guest_of(guest), web=web))
 
     def invites(self, name: Optional[str] = None) -> List[Invite]:
-        """The invites of this agent that can be joined with, without their secrets; of one channel, or of all."""
+        """The invites of this agent that can be joined with, without their secrets; of one channel,
+        or of all.
+        """
         return [invite_of(each) for each in self._act("invites", channel=name)]
 
     def revoke_invite(self, token: str) -> None:
@@ -510,8 +562,8 @@ class ChannelManager(_Connected):
     def join_with_token(self, name: str, token: str, timeout: float = 60) -> Channel:
         """Joins with a token that a member has given.
 
-        Raises ``join_timeout`` when nobody answers: the inviter is not running, or has no API key. Trying again with the same
-        token is then safe.
+        Raises ``join_timeout`` when nobody answers: the inviter is not running, or has no API key.
+        Trying again with the same token is then safe.
         """
         return self._enter("joinWithToken", **operations.joining(name, token, timeout))
 

@@ -1,4 +1,6 @@
-"""From the arguments of ``StaticClient`` and ``ChannelManager`` to a connected agent: in a driver of its own, or in its host."""
+"""From the arguments of ``StaticClient`` and ``ChannelManager`` to a connected agent: in a driver
+of its own, or in its host.
+"""
 
 from __future__ import annotations
 
@@ -142,7 +144,9 @@ def _connect_alone(
 
 
 def _connect_shared(options: Options, fields: Dict[str, Any], tls: Optional[Dict[str, Any]]) -> Steps[Agent]:
-    """Finds the agent's host, or starts it. Of its user's files it may read the names of agents alone: what else they hold goes with it."""
+    """Finds the agent's host, or starts it. Of its user's files it may read the names of agents
+    alone: what else they hold goes with it.
+    """
     if callable(options.token):
         raise InvalidArgumentError(
             "invalid_request", "A host cannot call a function for tokens; give api_key, or a token"
@@ -189,7 +193,9 @@ def _settings_for(options: Options) -> Settings:
 
 
 def _credentials(options: Options, stored: Settings) -> Tuple[Optional[str], Optional[str]]:
-    """Arguments are never mixed with stored settings: a stored key belongs to the stored address, not to another."""
+    """Arguments are never mixed with stored settings: a stored key belongs to the stored address,
+    not to another.
+    """
     api_url = stored.api_url if options.api_url is None else options.api_url
     if options.token is not None:
         return None, api_url
@@ -217,7 +223,8 @@ def _tls(options: Options, stored: Settings) -> Optional[Dict[str, Any]]:
     if stored.ca_file is not None:
         return {"caFile": os.path.abspath(stored.ca_file)}
     if stored.relay_ca_file is None:
-        # Nobody beside the authorities of the runtime, unless the relay is new: then the API says it.
+        # Nobody beside the authorities of the runtime, unless the relay is new: then the API says
+        # it.
         return {} if options.endpoint is None and stored.is_relay_saved else None
     # Here, because the driver may read no file of the user's configuration.
     advice = "which the credentials file names; sign in again with: static login"

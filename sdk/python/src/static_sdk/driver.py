@@ -1,4 +1,6 @@
-"""The driver: a child process that runs the SDK for this program alone, over its standard input and output."""
+"""The driver: a child process that runs the SDK for this program alone, over its standard input and
+output.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Everything that this library raises.
 
-The class says what to do, ``code`` is for programs, the text is for people. Every error is a ``RuntimeError`` whose text begins
-with one of five prefixes, so code that knows the low-level client and code that knows the manager's classes both work.
+The class says what to do, ``code`` is for programs, the text is for people. Every error is a
+``RuntimeError`` whose text begins with one of five prefixes, so code that knows the low-level
+client and code that knows the manager's classes both work.
 """
 
 from __future__ import annotations
@@ -130,7 +131,8 @@ class StoreError(StaticError):
 
 
 class RemoteError(StaticError):
-    """The handler of a request failed. A handler raises it to tell the requester why; the requester gets it from ``request``.
+    """The handler of a request failed. A handler raises it to tell the requester why; the requester
+    gets it from ``request``.
 
     >>> error = RemoteError("I do not know this city", remote_code="no_such_city")
     >>> (error.code, error.remote_code)
@@ -207,8 +209,8 @@ def python_text(text: str) -> str:
     """A text of the SDK with the names that this package has for its options and functions.
 
     >>> python_text("Cannot use apiKey without apiUrl; or send with { queue: true }")
-    'Cannot use api_key without api_url; or send with queue=True'
-    >>> python_text("timeoutMs is 0: give a number of milliseconds above 0, at most 604800000 (7 days)")
+    'Cannot use api_key without api_url; or send with queue=True' >>> python_text("timeoutMs is 0:
+    give a number of milliseconds above 0, at most 604800000 (7 days)")
     'timeout is 0: give a number of seconds above 0, at most 7 days'
     >>> python_text("Cannot use apiKey: agent firiFkkudQ-hpsoPoWNwbC has it")
     'Cannot use api_key: agent firiFkkudQ-hpsoPoWNwbC has it'

@@ -1,4 +1,6 @@
-"""Frames between this process and the driver: ``u32 length | u32 header length | header (JSON) | bytes``, little endian."""
+"""Frames between this process and the driver: ``u32 length | u32 header length | header (JSON) |
+bytes``, little endian.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def encode_frame(header: Dict[str, Any], body: bytes = b"") -> bytes:
 
 
 class FrameReader:
-    """Turns pieces of a stream into frames. Raises ``protocol_error`` for anything else: nothing after it can be read."""
+    """Turns pieces of a stream into frames. Raises ``protocol_error`` for anything else: nothing
+    after it can be read.
+    """
 
     def __init__(self) -> None:
         self._pieces: List[bytes] = []

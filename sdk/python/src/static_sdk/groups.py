@@ -1,4 +1,6 @@
-"""Messages of one ``send_many`` that go as one: those that come while the frame before them is written."""
+"""Messages of one ``send_many`` that go as one: those that come while the frame before them is
+written.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def message_id() -> str:
 
 
 class Group:
-    """Grows until it is written. From then on it stays as it is, also when the next host is told of it."""
+    """Grows until it is written. From then on it stays as it is, also when the next host is told of
+    it.
+    """
 
     def __init__(self, channel: str, is_named: bool) -> None:
         self._channel = channel

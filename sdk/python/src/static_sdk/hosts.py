@@ -1,7 +1,9 @@
-"""The host of an agent: a process that holds it for all programs of this user. Found by its socket in the agent's directory.
+"""The host of an agent: a process that holds it for all programs of this user. Found by its socket
+in the agent's directory.
 
-The rules are those of ``docs/host.md``, so that Python, JavaScript and the command line find the same host: the folder of the
-socket is the protection, programs that start a host take turns, and the lock of the agent's store decides in the end.
+The rules are those of ``docs/host.md``, so that Python, JavaScript and the command line find the
+same host: the folder of the socket is the protection, programs that start a host take turns, and
+the lock of the agent's store decides in the end.
 """
 
 from __future__ import annotations
@@ -211,7 +213,9 @@ def _start_in_turn(place: Place, start: Start) -> Steps[Union[None, bool, Static
 
 
 def _hold(turn: str) -> Callable[[], None]:
-    """Says that the turn is held until it is told to stop: a busy machine needs long to start a host."""
+    """Says that the turn is held until it is told to stop: a busy machine needs long to start a
+    host.
+    """
     over = threading.Event()
 
     def beat() -> None:
@@ -264,7 +268,9 @@ def _start(place: Place, start: Start) -> "Future[None]":
 
 
 def _attend(process: "subprocess.Popen[bytes]", told: bytes, started: "Future[None]", place: Place) -> None:
-    """Tells a new host its options, hears its one answer, and waits for its end: a dead child that nobody waits for stays."""
+    """Tells a new host its options, hears its one answer, and waits for its end: a dead child that
+    nobody waits for stays.
+    """
     assert process.stdin is not None and process.stdout is not None
     try:
         with process.stdin as pipe:

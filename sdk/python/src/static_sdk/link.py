@@ -1,8 +1,9 @@
-"""Frames to the process that holds the agent, and calls under way: the same over a child's pipes and over a host's socket.
+"""Frames to the process that holds the agent, and calls under way: the same over a child's pipes
+and over a host's socket.
 
-One thread writes: a signal can end a call of the main thread at any moment, and half a frame would end the conversation. One
-reads answers. Nothing here takes a lock that a finalizer or a forked child could find taken: frames go through a
-``SimpleQueue``, calls are found in a ``dict``.
+One thread writes: a signal can end a call of the main thread at any moment, and half a frame would
+end the conversation. One reads answers. Nothing here takes a lock that a finalizer or a forked
+child could find taken: frames go through a ``SimpleQueue``, calls are found in a ``dict``.
 """
 
 from __future__ import annotations
@@ -160,13 +161,17 @@ class Link:
             self._outgoing.put(b"")  # so that the thread that writes does not wait for ever
 
     def give_back(self, channel: Optional[str] = None) -> None:
-        """Messages that loops, of this channel or of all, have and have not seen come again; those that they are done with do not."""
+        """Messages that loops, of this channel or of all, have and have not seen come again; those
+        that they are done with do not.
+        """
         for each in list(self.holding):
             if channel is None or each.channel == channel:
                 each.give_back()
 
     def end(self) -> None:
-        """This program says no more, after what was written: what it was given and did not acknowledge comes again."""
+        """This program says no more, after what was written: what it was given and did not
+        acknowledge comes again.
+        """
         self.give_back()
         self._outgoing.put(None)
 
@@ -182,7 +187,9 @@ class Link:
             self._is_over(place)
 
     def forget(self) -> None:
-        """In a forked child: the connection is its parent's. An open copy would keep the driver alive after its parent."""
+        """In a forked child: the connection is its parent's. An open copy would keep the driver
+        alive after its parent.
+        """
         self._over = InvalidArgumentError(
             "invalid_request",
             "this process was forked from the one that made the client: make a client in each process, after the fork",
@@ -214,7 +221,9 @@ class Link:
         self._hang_up()
 
     def _next(self) -> Union[None, bytes, Callable[[], bytes]]:
-        """The next frame to write. Meanwhile, messages that nobody has looked at for too long go back."""
+        """The next frame to write. Meanwhile, messages that nobody has looked at for too long go
+        back.
+        """
         while self.holding:
             now = time.monotonic()
             for each in list(self.holding):

@@ -20,7 +20,8 @@ T = TypeVar("T")
 class Envelope(Message):
     """A decrypted message with what is known about it.
 
-    >>> envelope = Envelope(payload=b'{"n": 1}', sender="a" * 43, identity=b"alice", id="m", time=1.5)
+    >>> envelope = Envelope(payload=b'{"n": 1}', sender="a" * 43, identity=b"alice", id="m",
+    time=1.5)
     >>> (envelope.text(), envelope.json())
     ('{"n": 1}', {'n': 1})
     """
@@ -28,9 +29,11 @@ class Envelope(Message):
     _ack: Optional[Callable[[], None]] = field(default=None, repr=False, compare=False)
 
     def ack(self) -> None:
-        """With ``ack="manual"``: this message is done with. Returns when that is on disk. Otherwise it does nothing.
+        """With ``ack="manual"``: this message is done with. Returns when that is on disk. Otherwise
+        it does nothing.
 
-        Without a host, only once every other loop of the channel is past it, too: until then it may come again.
+        Without a host, only once every other loop of the channel is past it, too: until then it may
+        come again.
         """
         if self._ack is not None:
             self._ack()
@@ -47,10 +50,12 @@ class Answer:
 
 
 class Loop(NotCopied, Generic[T]):
-    """An iterator that waits for what comes. Several threads may take from it: each item goes to one of them.
+    """An iterator that waits for what comes. Several threads may take from it: each item goes to
+    one of them.
 
-    It ends quietly when the client is closed or the channel is left, and raises when nothing more can be done. A message counts
-    as done with when the next one is asked for: the last one of a loop that is left comes again to the next loop.
+    It ends quietly when the client is closed or the channel is left, and raises when nothing more
+    can be done. A message counts as done with when the next one is asked for: the last one of a
+    loop that is left comes again to the next loop.
     """
 
     def __init__(self, stream: Stream, decode: Callable[[Item], T]) -> None:
@@ -77,7 +82,9 @@ class Loop(NotCopied, Generic[T]):
         return self._decode(item)
 
     def finish(self) -> None:
-        """Marks all items given as processed, the last one included, but none with ``ack="manual"``; then ends the loop."""
+        """Marks all items given as processed, the last one included, but none with
+        ``ack="manual"``; then ends the loop.
+        """
         run(self._stream.end(finish=True))
 
     def close(self) -> None:

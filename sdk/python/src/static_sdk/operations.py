@@ -159,7 +159,9 @@ def _begin(link: Link, group: Group, fields: Dict[str, Any], body: bytes) -> _Se
 
 
 def _sent_first(agent: Agent, under_way: Deque[_Sending]) -> Steps[None]:
-    """Waits for the first. When the host has gone, all of them are said again in order, before anything else is said."""
+    """Waits for the first. When the host has gone, all of them are said again in order, before
+    anything else is said.
+    """
     call, _, group = under_way[0]
     try:
         frame: Frame = yield call

@@ -1,6 +1,7 @@
 """Which JavaScript runtime runs the driver, and with which rights.
 
-Deno comes first: it speaks QUIC and gives the driver no more than it needs. Nothing is ever downloaded.
+Deno comes first: it speaks QUIC and gives the driver no more than it needs. Nothing is ever
+downloaded.
 """
 
 from __future__ import annotations

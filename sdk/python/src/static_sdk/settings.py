@@ -1,4 +1,5 @@
-"""Settings that were not given as an argument: environment variables, then the file that ``static signup`` and ``static login`` write.
+"""Settings that were not given as an argument: environment variables, then the file that ``static
+signup`` and ``static login`` write.
 
 Read here and not in the driver, which has no right to see either.
 """
@@ -35,11 +36,14 @@ class Settings:
 
 
 def read_settings(*, without_file: bool = False, given: Optional[str] = None) -> Settings:
-    """``given`` is the program's own ``api_url``. Raises ``auth_failed`` for a file that cannot be used."""
+    """``given`` is the program's own ``api_url``. Raises ``auth_failed`` for a file that cannot be
+    used.
+    """
     saved = {} if without_file else _read_credentials()
     named = _variable("STATIC_API_URL")
     api_url = named or saved.get("api_url")
-    # The token of one API must not go to the relay of another, and the authority of one does not vouch for another.
+    # The token of one API must not go to the relay of another, and the authority of one does not
+    # vouch for another.
     is_saved_for = _is_of(saved.get("api_url"), api_url if given is None else given)
     is_named_for = given is None or _is_of(named, given)
     ours = saved if is_saved_for else {}
@@ -55,7 +59,9 @@ def read_settings(*, without_file: bool = False, given: Optional[str] = None) ->
 
 
 def same_api(one: Optional[str], other: Optional[str]) -> bool:
-    """Whether both are the address of one API. One that cannot be used at all is the same only letter by letter."""
+    """Whether both are the address of one API. One that cannot be used at all is the same only
+    letter by letter.
+    """
     if one is None or other is None:
         return False
     return one == other or (_normal(one) is not None and _normal(one) == _normal(other))

@@ -1,4 +1,6 @@
-"""Operations written once for blocking and for asynchronous callers: as generators that yield the calls they wait for."""
+"""Operations written once for blocking and for asynchronous callers: as generators that yield the
+calls they wait for.
+"""
 
 from __future__ import annotations
 

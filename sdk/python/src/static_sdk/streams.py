@@ -1,4 +1,6 @@
-"""Streams that are pulled item by item: messages, events, answers, requests to serve. Shared by blocking and asynchronous loops."""
+"""Streams that are pulled item by item: messages, events, answers, requests to serve. Shared by
+blocking and asynchronous loops.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,9 @@ class Item(NamedTuple):
 class Stream:
     """One stream, opened with the first question. One question at a time: its user has a lock.
 
-    A question whose asker was interrupted is kept, and what comes goes to the next one who asks. When its host dies, it is opened
-    again at the next one; a message that was given already is not given twice.
+    A question whose asker was interrupted is kept, and what comes goes to the next one who asks.
+    When its host dies, it is opened again at the next one; a message that was given already is not
+    given twice.
     """
 
     def __init__(self, agent: Agent, op: str, fields: Mapping[str, Any], body: bytes = b"") -> None:
@@ -139,7 +142,9 @@ class Stream:
         return None
 
     def ack(self, item: Item) -> Steps[None]:
-        """Acknowledging twice is no mistake. Raises when the host has gone meanwhile: then the message comes again."""
+        """Acknowledging twice is no mistake. Raises when the host has gone meanwhile: then the
+        message comes again.
+        """
         known = self._given.pop(_key(item), None)
         if known is not None:
             yield from known.ask("ack")
@@ -176,7 +181,9 @@ class Stream:
 
 
 class _Open:
-    """A stream at one host. One that is left before its number is known is ended when it is: nothing stays open there."""
+    """A stream at one host. One that is left before its number is known is ended when it is:
+    nothing stays open there.
+    """
 
     def __init__(self, link: Link, channel: object) -> None:
         self.link = link
@@ -187,7 +194,9 @@ class _Open:
         self._abandoned = False
 
     def take(self, opening: "Future[Frame]") -> None:
-        """On the thread that reads. Either it sees that the stream was left, or the other side sees the number; or both."""
+        """On the thread that reads. Either it sees that the stream was left, or the other side sees
+        the number; or both.
+        """
         if opening.exception() is None and "ok" in opening.result().header:
             self.number = opening.result().header["ok"]["stream"]
             if self._abandoned:

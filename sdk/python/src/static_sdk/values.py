@@ -1,4 +1,6 @@
-"""The values of channels: messages, members, health, events. Times are seconds since 1970, durations are seconds."""
+"""The values of channels: messages, members, health, events. Times are seconds since 1970,
+durations are seconds.
+"""
 
 from __future__ import annotations
 
@@ -131,7 +133,9 @@ class Counted:
 
 @dataclass(frozen=True)
 class Issue:
-    """One trouble, and how often it was seen. Troubles of one kind that concern several agents are several."""
+    """One trouble, and how often it was seen. Troubles of one kind that concern several agents are
+    several.
+    """
 
     kind: str
     #: The latest words about it.

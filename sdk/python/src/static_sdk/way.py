@@ -1,4 +1,6 @@
-"""The way from an agent's objects to the process that holds it. A driver that dies is the end; after a host comes the next one."""
+"""The way from an agent's objects to the process that holds it. A driver that dies is the end;
+after a host comes the next one.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ class Way:
         return self._find is not None
 
     def goes_on(self, error: BaseException) -> bool:
-        """Whether the next call may succeed although this one has failed: the host has gone, and another one takes over."""
+        """Whether the next call may succeed although this one has failed: the host has gone, and
+        another one takes over.
+        """
         return self.is_shared and not self.closing and isinstance(error, TransportError) and error.code == "listener_died"
 
     def is_over(self, error: BaseException) -> bool:

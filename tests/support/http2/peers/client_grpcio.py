@@ -1,4 +1,6 @@
-"""Debian's python3-grpcio (gRPC C-core) against the server under test. Arguments: port, certificate file."""
+"""Debian's python3-grpcio (gRPC C-core) against the server under test. Arguments: port, certificate
+file.
+"""
 import json
 import sys
 import threading
