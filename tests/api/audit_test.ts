@@ -97,7 +97,8 @@ async function live(
     if (answer === undefined) await new Promise((resolve) => setTimeout(resolve, 50));
     return answer;
   };
-  while (counts.done < events) {
+  // Operators may have done most of it: each tenant has its part.
+  while (counts.done < events || told.length <= events / 10 / tenants) {
     const made = await call("POST", "/v1/keys", { key: apiKey });
     if (made?.status === 200) tell("key.created", made.json.id);
     const rotated = await call("POST", `/v1/keys/${made?.json?.id}/rotate`, { key: apiKey });

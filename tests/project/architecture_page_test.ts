@@ -28,7 +28,7 @@ Deno.test("the architecture page lists every rule of the import check", () => {
   );
   const script = scripts.join("\n");
   const rules = Array.from(
-    script.matchAll(/\brule: "(\w+)"|\badd\([^,]+, "(\w+)"/g),
+    script.matchAll(/\brule: "(\w+)"|\badd\([^,]+,\s+"(\w+)"/g),
     ([, one, other]) => one ?? other,
   );
   assertEquals(

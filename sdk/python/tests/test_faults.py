@@ -216,10 +216,10 @@ class Versions(unittest.TestCase):
         """
         error = self.refuse(say.format('{"event":"hello","protocol":1,"sdk":"9.9.9"}'))
         self.assertIn("9.9.9", str(error))
-        self.assertIn("protocol 2",
-        str(self.refuse(say.format('{"event":"hello","protocol":2,"sdk":"0.1.0"}'))))
+        error = self.refuse(say.format('{"event":"hello","protocol":2,"sdk":"0.1.0"}'))
+        self.assertIn("protocol 2", str(error))
 
-        def test_garbage(self) -> None:
+    def test_garbage(self) -> None:
         """what is no driver is refused with what it said"""
         self.assertIn("kaputt", str(self.refuse('sys.stderr.write("kaputt\\n"); sys.exit(3)')))
         self.assertIn("not a frame", str(self.refuse('print("x" * 100, flush=True); sys.stdin.read()')))
