@@ -36,7 +36,7 @@ Deno.test("the page about language models lists exactly the tools that there are
     ),
   );
   const registered = sources.flatMap((text) =>
-    Array.from(text.matchAll(/registerTool\("(\w+)"/g), ([, name = ""]) => name)
+    Array.from(text.matchAll(/registerTool\(\s*"(\w+)"/g), ([, name = ""]) => name)
   );
   assertEquals(listed.toSorted(), registered.toSorted());
 });
