@@ -79,8 +79,7 @@ export class CellSession implements Link {
     this.#session = host.open(this);
   }
 
-  // ------------------------------------------------------------------------------------------------
-  // from the transport
+  // From the transport
 
   /** The size of the cell that the peer sends next. */
   get cellBytes(): number {
@@ -119,8 +118,7 @@ export class CellSession implements Link {
     this.#session.closed();
   }
 
-  // ------------------------------------------------------------------------------------------------------
-  // from the core
+  // From the core
 
   get pendingBytes(): number {
     return this.#sender.pendingBytes;
@@ -154,8 +152,7 @@ export class CellSession implements Link {
     void this.#sender.flush(this.#host.flushMs).then(() => this.#close(reason));
   }
 
-  // -------------------------------------------------------------------------------------------------------------
-  // inside
+  // Inside
 
   #read(part: Uint8Array): void {
     try {

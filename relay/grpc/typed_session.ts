@@ -146,8 +146,7 @@ export class TypedSession implements TypedClient {
     this.ended(reason);
   }
 
-  // -------------------------------------------------------------------------------------------------
-  // from the upstream
+  // From the upstream
 
   receive(envelope: RelayEnvelope, bytes: number): void {
     if (envelope.kind === "notice") return this.#hold(envelope, bytes);
@@ -178,8 +177,7 @@ export class TypedSession implements TypedClient {
     this.#options.onEnded(reason);
   }
 
-  // ------------------------------------------------------------------------------------------------------------
-  // inside
+  // Inside
 
   async #send<Name extends CallName>(
     operation: Name,

@@ -115,8 +115,7 @@ export class SessionStream implements CellStream {
     ]));
   }
 
-  // --------------------------------------------------------------------------------------- told by
-  // the socket's owner
+  // Told by the socket's owner
 
   receive(chunk: Uint8Array): void {
     if (this.#isDry) return;
@@ -133,8 +132,7 @@ export class SessionStream implements CellStream {
     this.#destroy();
   }
 
-  // -------------------------------------------------------------------------------------------------------
-  // the session
+  // The session
 
   async read(): Promise<Uint8Array | undefined> {
     while (this.#cells.length === 0) {
@@ -182,8 +180,7 @@ export class SessionStream implements CellStream {
     else this.#destroy();
   }
 
-  // ----------------------------------------------------------------------------------------------------
-  // incoming frames
+  // Incoming frames
 
   #frame(frame: Frame): void {
     if (this.#headerBlock !== undefined && frame.type !== FrameType.continuation) {
@@ -315,8 +312,7 @@ export class SessionStream implements CellStream {
     this.#wake();
   }
 
-  // --------------------------------------------------------------------------------------------------------------
-  // ends
+  // Ends
 
   #giveWindow(): void {
     const increment = uint32(this.#takenBytes);

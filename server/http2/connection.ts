@@ -135,8 +135,7 @@ export class Connection {
     return this.#streams.receivedBytes;
   }
 
-  // ------------------------------------------------------------------------------------- told by
-  // the socket's owner
+  // Told by the socket's owner
 
   receive(chunk: Uint8Array): void {
     if (this.#over) return;
@@ -230,8 +229,7 @@ export class Connection {
     this.#writer.ping(false, shutdownPing);
   }
 
-  // ------------------------------------------------------------------------------------------------
-  // incoming frames
+  // Incoming frames
 
   #frame(frame: Frame): void {
     if (
@@ -388,8 +386,7 @@ export class Connection {
     }
   }
 
-  // ------------------------------------------------------------------------------------------------------------
-  // ends
+  // Ends
 
   #continueShutdown(nowMs: number): void {
     const elapsedMs = nowMs - this.#shutdownAtMs;

@@ -47,8 +47,7 @@ function begins(bytes: Uint8Array, expected: Uint8Array): boolean {
   return bytes.subarray(0, expected.length).every((byte, i) => byte === expected[i]);
 }
 
-// ----------------------------------------------------------------------------------------------------------
-// version 1
+// Version 1
 
 const lineFamilies = new Map([["TCP4", /^[\d.]+$/], ["TCP6", /:/]]);
 
@@ -71,8 +70,7 @@ function parseLine(bytes: Uint8Array): ProxyHeader {
   return isValid ? whole(source) : garbage;
 }
 
-// ----------------------------------------------------------------------------------------------------------
-// version 2
+// Version 2
 
 const fixedBytes = 16;
 const local = 0x20;

@@ -107,8 +107,7 @@ export class Streams implements StreamHost, SenderEvents {
     this.#lastServed = this.last;
   }
 
-  // ------------------------------------------------------------------------------------------------
-  // incoming frames
+  // Incoming frames
 
   headers(id: number, endStream: boolean, { fields, oversized }: FieldList): void {
     const stream = this.#open.get(id);
@@ -214,8 +213,7 @@ export class Streams implements StreamHost, SenderEvents {
     return stream !== undefined;
   }
 
-  // -----------------------------------------------------------------------------------------------
-  // time and the end
+  // Time and the end
 
   tick(nowMs: number): void {
     for (const stream of this.#open.values()) {
@@ -245,8 +243,7 @@ export class Streams implements StreamHost, SenderEvents {
     }
   }
 
-  // --------------------------------------------------------------------------------------------------------
-  // serving
+  // Serving
 
   #serve(stream: Stream): void {
     this.#unfinishedHandlers++;
@@ -373,8 +370,7 @@ export class Streams implements StreamHost, SenderEvents {
     this.#parts.defer(() => this.#writer.rstStream(id, ErrorCode.noError));
   }
 
-  // ---------------------------------------------------------------------------------------------------------
-  // ending
+  // Ending
 
   /**
    * The peer broke a rule of one stream; making us reset streams is as costly as resetting them.
