@@ -209,8 +209,10 @@ def python_text(text: str) -> str:
     """A text of the SDK with the names that this package has for its options and functions.
 
     >>> python_text("Cannot use apiKey without apiUrl; or send with { queue: true }")
-    'Cannot use api_key without api_url; or send with queue=True' >>> python_text("timeoutMs is 0:
-    give a number of milliseconds above 0, at most 604800000 (7 days)")
+    'Cannot use api_key without api_url; or send with queue=True'
+    >>> python_text(
+    ...     "timeoutMs is 0: give a number of milliseconds above 0, at most 604800000 (7 days)"
+    ... )
     'timeout is 0: give a number of seconds above 0, at most 7 days'
     >>> python_text("Cannot use apiKey: agent firiFkkudQ-hpsoPoWNwbC has it")
     'Cannot use api_key: agent firiFkkudQ-hpsoPoWNwbC has it'

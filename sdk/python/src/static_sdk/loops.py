@@ -20,8 +20,9 @@ T = TypeVar("T")
 class Envelope(Message):
     """A decrypted message with what is known about it.
 
-    >>> envelope = Envelope(payload=b'{"n": 1}', sender="a" * 43, identity=b"alice", id="m",
-    time=1.5)
+    >>> envelope = Envelope(
+    ...     payload=b'{"n": 1}', sender="a" * 43, identity=b"alice", id="m", time=1.5
+    ... )
     >>> (envelope.text(), envelope.json())
     ('{"n": 1}', {'n': 1})
     """
