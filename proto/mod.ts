@@ -21,6 +21,25 @@ export {
   membershipNameBytes,
   type ShownAdmissions,
 } from "./statements/admissions.ts";
+export {
+  accountOf,
+  type Badge,
+  type BadgeAttribute,
+  badgeAttributes,
+  badgeAttributeTypes,
+  badgeStatement,
+  decodeBadge,
+  decodeBadges,
+  encodeBadge,
+  encodeBadges,
+  formatBadge,
+  isBadgeName,
+  mailDomainOf,
+  maxBadgeSeconds,
+  parseBadges,
+  type UnsignedBadge,
+  verifyBadge,
+} from "./people/badge.ts";
 export { decodeBase64url, encodeBase64url } from "./base/base64url.ts";
 export {
   type CborMap,
@@ -77,6 +96,7 @@ export {
   savedKeyFor,
 } from "./api/credentials.ts";
 export { decodeCreatorWelcome, encodeCreatorWelcome } from "./wire/creator_welcome.ts";
+export { isDomain } from "./base/domain.ts";
 export { drafts, otherDraftText } from "./base/draft.ts";
 export {
   type ClientEnvelope,

@@ -248,7 +248,8 @@ function referenceOf(keyPackage: Uint8Array): Uint8Array {
   return sha256(labelled("MLS 1.0 KeyPackage Reference", keyPackage));
 }
 
-function verifyWithNoble(
+/** Strict: no key of small order, no encoding that is not canonical. */
+export function verifyWithNoble(
   publicKey: Uint8Array,
   message: Uint8Array,
   signature: Uint8Array,

@@ -1,8 +1,4 @@
-/**
- * Statements that agents sign and authenticate outside MLS. Every statement is its label and its
- * fields, each behind a two-byte length, so that no two statements can be confused and no field can
- * flow into the next.
- */
+/** Statements that agents sign and authenticate outside MLS; `statement.ts` has their form. */
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
@@ -17,6 +13,7 @@ import {
   type ChannelName,
   type InviteId,
 } from "../base/ids.ts";
+import { statement, uint16 } from "../base/statement.ts";
 import { uint64 } from "../mls/writer.ts";
 import { type ChannelPolicy, encodePolicy } from "./policy.ts";
 
@@ -289,31 +286,4 @@ export function inviteIdOf(secret: Uint8Array): InviteId {
 
 function deriveFromInvite(secret: Uint8Array, info: string, length: number): Uint8Array {
   return hkdf(sha256, secret, utf8ToBytes("static invite v1"), utf8ToBytes(info), length);
-}
-
-/**
- * The form of each statement, which is a part of its label. A form is frozen: a statement that has
- * to say something else gets the next number. `docs/protocol.md` has the steps.
- */
-const forms = {
-  authenticate: 1,
-  leave: 2,
-  rejoin: 2,
-  commit: 2,
-  epoch: 2,
-  owners: 2,
-  policy: 2,
-  found: 3,
-  admit: 2,
-  join: 1,
-} as const;
-
-function statement(name: keyof typeof forms, fields: readonly Uint8Array[]): Uint8Array {
-  const parts = [utf8ToBytes(`static relay v${forms[name]} ${name}`), ...fields];
-  return concatBytes(...parts.flatMap((part) => [uint16(part.length), part]));
-}
-
-function uint16(value: number): Uint8Array {
-  if (value > 0xffff) throw new RangeError("A field of a statement is longer than 65535 bytes");
-  return Uint8Array.of(value >> 8, value);
 }
