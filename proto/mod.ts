@@ -274,6 +274,14 @@ export {
   type OwnersVersion,
 } from "./statements/owners.ts";
 export {
+  type ChannelIssuers,
+  compareIssuers,
+  decodeIssuers,
+  encodeIssuers,
+  type Issuer,
+  type RequiredAttribute,
+} from "./statements/issuers.ts";
+export {
   type ChannelPolicy,
   decodePolicy,
   encodePolicy,

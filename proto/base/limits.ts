@@ -56,6 +56,11 @@ export const limits = Object.freeze({
    * returning member needs an invite.
    */
   ownersChanges: 64,
+  /** Issuers whose badges a channel may require, and their bytes in its GroupContext. */
+  issuersPerChannel: 16,
+  issuersBytes: 1 * KiB,
+  /** Everything that a badge says beside its name. */
+  badgeAttributesBytes: 128,
   /** One change of the owners: 64 ids, an identity, hashes and a signature. */
   ownersChangeBytes: 2 * KiB,
   /**

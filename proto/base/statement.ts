@@ -16,6 +16,7 @@ const forms = {
   epoch: 2,
   owners: 2,
   policy: 2,
+  issuers: 2,
   found: 3,
   admit: 2,
   join: 1,

@@ -44,20 +44,27 @@ export type OwnersChange =
   | ChangeFields & { readonly kind: "left"; readonly leafHash: Uint8Array }
   /**
    * An owner of the version before signed the owners statement when it founded a new generation;
-   * `policy` is that of the one before, if it had one.
+   * `policy` and `issuers` are those of the one before, if it had any.
    */
   | ChangeFields & {
     readonly kind: "founded";
     readonly founded: Founded;
     readonly policy?: ChannelPolicy;
+    /** SHA-256 of the channel's issuers, as `encodeIssuers` writes them. */
+    readonly issuers?: Uint8Array;
   }
   /** An owner of the version before signed the policy statement. */
-  | ChangeFields & { readonly kind: "policy"; readonly policy: ChannelPolicy };
+  | ChangeFields & { readonly kind: "policy"; readonly policy: ChannelPolicy }
+  /** An owner of the version before signed the issuers statement. */
+  | ChangeFields & { readonly kind: "issuers"; readonly issuers: Uint8Array };
 
 const format = 1;
-const kinds = { signed: 1, left: 2, founded: 3, policy: 4 } as const;
+const kinds = { signed: 1, left: 2, founded: 3, policy: 4, issuers: 5 } as const;
 const foundedBytes = 40;
 const [agentIdBytes, hashBytes, keyBytes, signatureBytes] = [22, 32, 32, 64] as const;
+/** With a policy, with issuers, with both. */
+const foundedLengths: readonly number[] = [0, policyBytes, hashBytes, policyBytes + hashBytes]
+  .map((bytes) => foundedBytes + bytes);
 const nothing = new Uint8Array(0);
 
 export function encodeOwnersVersion({ version, lastChange, owners }: OwnersVersion): Uint8Array {
@@ -101,9 +108,12 @@ function detailOf(change: OwnersChange): Uint8Array {
         uint64(change.founded.generation),
         change.founded.founding,
         change.policy === undefined ? nothing : encodePolicy(change.policy),
+        change.issuers ?? nothing,
       );
     case "policy":
       return encodePolicy(change.policy);
+    case "issuers":
+      return change.issuers;
   }
 }
 
@@ -144,18 +154,32 @@ function readChange(reader: MlsReader): OwnersChange {
   if (kind === kinds.left && detail.length === hashBytes) {
     return { kind: "left", ...fields, leafHash: detail, signature };
   }
-  if (
-    kind === kinds.founded && [foundedBytes, foundedBytes + policyBytes].includes(detail.length)
-  ) {
-    const parts = new MlsReader(detail, "founding of a generation");
-    const founded = { generation: readVersion(parts), founding: parts.take(hashBytes) };
-    const policy = parts.done ? {} : { policy: decodePolicy(detail.subarray(foundedBytes)) };
-    return { kind: "founded", ...fields, founded, ...policy, signature };
+  if (kind === kinds.founded && foundedLengths.includes(detail.length)) {
+    return { kind: "founded", ...fields, ...readFounded(detail), signature };
+  }
+  if (kind === kinds.issuers && detail.length === hashBytes) {
+    return { kind: "issuers", ...fields, issuers: detail, signature };
   }
   if (kind === kinds.policy && detail.length === policyBytes) {
     return { kind: "policy", ...fields, policy: decodePolicy(detail), signature };
   }
   return reader.refuse(`one of kind ${kind} has ${detail.length} bytes behind its identity`);
+}
+
+/** How long it is says what the generation takes along. */
+function readFounded(
+  detail: Uint8Array,
+): Omit<Extract<OwnersChange, { kind: "founded" }>, keyof ChangeFields | "kind"> {
+  const parts = new MlsReader(detail, "founding of a generation");
+  const founded = { generation: readVersion(parts), founding: parts.take(hashBytes) };
+  const [hasPolicy, hasIssuers] = [policyBytes, hashBytes].map((bytes) =>
+    [bytes, policyBytes + hashBytes].includes(detail.length - foundedBytes)
+  );
+  return {
+    founded,
+    ...(hasPolicy && { policy: decodePolicy(parts.take(policyBytes)) }),
+    ...(hasIssuers && { issuers: parts.take(hashBytes) }),
+  };
 }
 
 function readFormat(reader: MlsReader): void {

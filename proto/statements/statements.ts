@@ -148,6 +148,8 @@ export interface OwnersStatement {
    * along, or sets a policy.
    */
   readonly policy?: ChannelPolicy;
+  /** SHA-256 of the channel's issuers, likewise. */
+  readonly issuers?: Uint8Array;
 }
 
 export interface Founded {
@@ -167,14 +169,17 @@ export function ownersStatement(s: OwnersStatement): Uint8Array {
     utf8ToBytes(s.owners.join("")),
   ];
   const policy = s.policy === undefined ? [] : [encodePolicy(s.policy)];
+  const issuers = s.issuers === undefined ? [] : [s.issuers];
   if (s.founded !== undefined) {
     return statement("owners", [
       ...fields,
       uint64(s.founded.generation),
       s.founded.founding,
       ...policy,
+      ...issuers,
     ]);
   }
+  if (s.issuers !== undefined) return statement("issuers", [...fields, ...issuers]);
   return statement(s.policy === undefined ? "owners" : "policy", [...fields, ...policy]);
 }
 
