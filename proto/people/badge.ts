@@ -8,6 +8,7 @@ import { decodeBase64url, encodeBase64url } from "../base/base64url.ts";
 import { isDomain } from "../base/domain.ts";
 import { WireError } from "../base/errors.ts";
 import { type AccountId, type AgentId, isAgentId, parseAccountId } from "../base/ids.ts";
+import { limits } from "../base/limits.ts";
 import { statement } from "../base/statement.ts";
 import { type VerifySignature, verifyWithNoble } from "../mls/key_package.ts";
 import { MlsReader } from "../mls/reader.ts";
@@ -23,7 +24,10 @@ export interface UnsignedBadge {
   /** Unix seconds. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** Ascending by type, each type once. Types that this version does not know are kept. */
+  /**
+   * Ascending by type, each type once. Types that this version does not know are kept, and no type
+   * is judged by what it means: members of other versions would judge otherwise.
+   */
   readonly attributes: readonly BadgeAttribute[];
 }
 
@@ -42,7 +46,6 @@ export const badgeAttributeTypes = { account: 1, mailDomain: 2 } as const;
 
 const format = 1;
 const maxBadgeBytes = 512;
-const maxAttributesBytes = 128;
 const [keyBytes, agentIdBytes, signatureBytes, accountIdBytes] = [32, 22, 64, 16] as const;
 export const maxBadgeSeconds = 400 * 24 * 60 * 60;
 /** Two while an issuer changes its keys, or one of a domain and one of the service. */
@@ -75,15 +78,17 @@ export function badgeAttributes(
 /** The account that the issuer says the agent belongs to. */
 export function accountOf(badge: UnsignedBadge): AccountId | undefined {
   const value = attributeOf(badge, badgeAttributeTypes.account);
-  if (value === undefined) return undefined;
-  const parts = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/.exec(bytesToHex(value))?.slice(1) ?? [];
-  return parseAccountId(parts.join("-"));
+  if (value?.length !== accountIdBytes) return undefined;
+  const hex = bytesToHex(value);
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
+  return parseAccountId([...parts, hex.slice(20)].join("-"));
 }
 
 /** The domain of that account's verified e-mail address. */
 export function mailDomainOf(badge: UnsignedBadge): string | undefined {
   const value = attributeOf(badge, badgeAttributeTypes.mailDomain);
-  return value && textOf(value);
+  const domain = value && textOf(value);
+  return domain !== undefined && isDomain(domain) ? domain : undefined;
 }
 
 /** The bytes that the issuer signs. */
@@ -190,7 +195,7 @@ function readBadge(reader: MlsReader): Badge {
   const agentId = textOf(reader.take(agentIdBytes));
   if (!isAgentId(agentId)) return reader.refuse("its agent id is none");
   const [notBefore, notAfter] = [reader.uint64(), reader.uint64()];
-  if (notAfter < notBefore) reader.refuse("it ends before it begins");
+  if (notAfter <= notBefore) reader.refuse("it ends before it begins");
   if (notAfter - notBefore > maxBadgeSeconds) reader.refuse("it lasts longer than 400 days");
   const attributes = readAttributes(reader);
   const signature = reader.take(signatureBytes);
@@ -203,8 +208,8 @@ function readBadge(reader: MlsReader): Badge {
 
 function readAttributes(outer: MlsReader): BadgeAttribute[] {
   const bytes = outer.vector();
-  if (bytes.length > maxAttributesBytes) {
-    outer.refuse(`its attributes have more than ${maxAttributesBytes} bytes`);
+  if (bytes.length > limits.badgeAttributesBytes) {
+    outer.refuse(`its attributes have more than ${limits.badgeAttributesBytes} bytes`);
   }
   const reader = new MlsReader(bytes, "badge");
   const attributes: BadgeAttribute[] = [];
@@ -214,19 +219,10 @@ function readAttributes(outer: MlsReader): BadgeAttribute[] {
     if (attribute.type <= (attributes.at(-1)?.type ?? 0)) {
       reader.refuse("its attributes are not in order, or one stands twice");
     }
-    checkAttribute(reader, attribute);
+    if (attribute.value.length === 0) reader.refuse("an attribute is empty");
     attributes.push(attribute);
   }
   return attributes;
-}
-
-function checkAttribute(reader: MlsReader, { type, value }: BadgeAttribute): void {
-  if (type === badgeAttributeTypes.account && value.length !== accountIdBytes) {
-    reader.refuse(`an account id has ${accountIdBytes} bytes`);
-  }
-  if (type === badgeAttributeTypes.mailDomain && !isDomain(textOf(value))) {
-    reader.refuse("the domain of its e-mail address is none");
-  }
 }
 
 function encodeAttributes(attributes: readonly BadgeAttribute[]): Uint8Array {

@@ -147,7 +147,19 @@ Deno.test("a domain that is none is refused", () => {
   const long = `${"a.".repeat(126)}aa`;
   assertEquals(long.length, 254);
   for (
-    const domain of ["Acme.com", "acme.com.", "10.0.0.1", "::1", "localhost", long, "ac_me.com", ""]
+    const domain of [
+      "Acme.com",
+      "acme.com.",
+      "10.0.0.1",
+      "a.1",
+      "a.1b",
+      "\ufeffacme.com",
+      "::1",
+      "localhost",
+      long,
+      "ac_me.com",
+      "",
+    ]
   ) {
     refuses(raw({ domain }), "domain");
   }
@@ -169,10 +181,11 @@ Deno.test("an agent id that is none is refused", () => {
 Deno.test("times that are turned, too far apart or beyond counting are refused", () => {
   const { notBefore } = usual;
   refuses(raw({ notAfter: notBefore - 1 }), "ends before");
+  refuses(raw({ notAfter: notBefore }), "ends before");
   refuses(raw({ notAfter: notBefore + maxBadgeSeconds + 1 }), "400 days");
   refuses(raw({ notAfter: 2n ** 63n }), "beyond");
   refuses(raw({ notAfter: 2n ** 64n - 1n }), "beyond");
-  decodeBadge(raw({ notAfter: notBefore }));
+  decodeBadge(raw({ notAfter: notBefore + 1 }));
   decodeBadge(raw({ notAfter: notBefore + maxBadgeSeconds }));
 });
 
@@ -187,11 +200,21 @@ Deno.test("attributes out of order, twice, of type 0, too long or cut are refuse
   decodeBadge(raw({ attributes: attribute(7, new Uint8Array(125)) }));
   refuses(raw({ attributes: Uint8Array.of(7) }), "too early");
   refuses(raw({ attributes: Uint8Array.of(7, 2, 1) }), "too early");
-  for (const value of [empty, new Uint8Array(15), new Uint8Array(17)]) {
-    refuses(raw({ attributes: attribute(1, value) }), "account id");
-  }
-  for (const domain of ["acme", "Acme.com", ""]) {
-    refuses(raw({ attributes: attribute(2, utf8ToBytes(domain)) }), "e-mail");
+  refuses(raw({ attributes: attribute(7, empty) }), "empty");
+  refuses(raw({ attributes: attribute(7, small).with(1, 0) }), "empty");
+});
+
+Deno.test("an attribute that means nothing is in a badge all the same, and says nothing", () => {
+  const values = [
+    new Uint8Array(15),
+    new Uint8Array(17),
+    utf8ToBytes("acme"),
+    utf8ToBytes("A.com"),
+  ];
+  for (const value of values) {
+    const attributes = concatBytes(attribute(1, value), attribute(2, value));
+    const badge = decodeBadge(raw({ attributes }));
+    assertEquals([accountOf(badge), mailDomainOf(badge)], [undefined, undefined]);
   }
 });
 
