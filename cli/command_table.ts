@@ -21,7 +21,7 @@ import { onMessage } from "./commands/channel_on_message.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { demo } from "./commands/demo.ts";
 import { deleteAgent, listAgents } from "./commands/agents.ts";
-import { listNames, nameAgent, removeName, showNumber } from "./commands/trust.ts";
+import { listNames, nameAgent, removeName, showNumber } from "./commands/trust/names.ts";
 import { helpCommand } from "./commands/help.ts";
 import { deleteReader, hostStatus, listReaders, startHost, stopHost } from "./commands/host.ts";
 import { listInvites, revokeInvite } from "./commands/invites.ts";

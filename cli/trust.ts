@@ -1,16 +1,15 @@
 /**
- * Names that this user gave to agents (`proto/people/trust.ts`), on this machine and in the words
- * of this program.
+ * `trust.json` (`proto/people/trust.ts`) on this machine and in the words of this program: names
+ * that this user gave to agents, and domains whose badges the user believes.
  */
-import { parseTrust, WireError } from "../proto/mod.ts";
+import { nobodyKnown, parseTrust, type Trust, WireError } from "../proto/mod.ts";
 import type { Context } from "./command.ts";
 import { diskCodeOf, reasonOf } from "./disk.ts";
 import { Failure } from "./failure.ts";
 
-/** By agent id. */
-export async function readNames(
+export async function readTrust(
   { platform: { files, folders } }: Pick<Context, "platform">,
-): Promise<Map<string, string>> {
+): Promise<Trust> {
   const path = folders.trustFile;
   const text = await files.read(path).catch((cause) => {
     throw new Failure(
@@ -19,12 +18,12 @@ export async function readNames(
       { cause },
     );
   });
-  if (text === undefined) return new Map();
+  if (text === undefined) return nobodyKnown;
   try {
-    return new Map(parseTrust(text, path).names);
+    return parseTrust(text, path);
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
-    const advice = "Correct it, or delete it and name the agents again with: {} trust name";
+    const advice = "Correct it, or delete it and begin again with: {} trust name, {} trust add";
     throw new Failure("store_corrupt", error.message, { advice });
   }
 }

@@ -114,6 +114,17 @@ export {
   type RelayEnvelope,
   type ReplyEnvelope,
 } from "./wire/envelope.ts";
+export {
+  badgeKeyStatement,
+  type DocumentKey,
+  formatIssuerDocument,
+  type IssuerDocument,
+  issuerDocumentPath,
+  type IssuerKey,
+  maxIssuerDocumentBytes,
+  maxIssuerKeys,
+  parseIssuerDocument,
+} from "./people/issuer_document.ts";
 export { equalBytes } from "./base/equal_bytes.ts";
 export {
   type ErrorClass,
@@ -355,4 +366,10 @@ export {
   type Trust,
   trustPath,
 } from "./people/trust.ts";
+export {
+  believeIssuer,
+  followIssuer,
+  type TrustedIssuer,
+  type TrustedKey,
+} from "./people/trusted_issuers.ts";
 export { version } from "./base/version.ts";

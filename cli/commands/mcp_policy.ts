@@ -19,7 +19,7 @@ import {
 import { table } from "../output.ts";
 import { isoTime } from "../texts/amounts.ts";
 import { payloadFields, payloadLines, senderFields } from "../texts/channel_texts.ts";
-import { readNames } from "../trust.ts";
+import { readTrust } from "../trust.ts";
 
 const idArgument = { name: "ID", summary: "id of the message, as shown by mcp held" };
 
@@ -51,7 +51,7 @@ export const mcpPolicy: Command = {
       await writeRule(context, await senderOf(context, sender), rule);
     }
     const policy = await readPolicy(context);
-    const names = await readNames(context);
+    const { names } = await readTrust(context);
     const rows = Object.entries(policy).map((
       [each, rule],
     ) => [each, rule, wordsFor(names.get(each))]);
@@ -68,7 +68,7 @@ export const listHeld: Command = {
   flags: [agentFlag],
   examples: [{ command: "mcp held", what: "" }],
   run: async (context) => {
-    const names = await readNames(context);
+    const { names } = await readTrust(context);
     const held = (await heldOf(context).list()).map((
       { channel, message, message: { sender } },
     ) => ({
@@ -139,7 +139,7 @@ function wordsFor(name: string | undefined): string {
 /** An agent id, or a word that stands for senders. A name that an agent chose itself is none. */
 async function senderOf(context: Context, text: string): Promise<string> {
   if (text === others || text === named || isAgentId(text)) return text;
-  const [agentId] = [...await readNames(context)].find(([, name]) => name === text) ?? [];
+  const [agentId] = [...(await readTrust(context)).names].find(([, name]) => name === text) ?? [];
   if (agentId !== undefined) return agentId;
   throw badInput(
     `${quoted(text)} is neither an agent id nor a name that you gave an agent`,

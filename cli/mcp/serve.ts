@@ -6,7 +6,7 @@ import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { failureInWords, shownLines, version } from "../../proto/mod.ts";
 import type { Context } from "../command.ts";
-import { readNames } from "../trust.ts";
+import { readTrust } from "../trust.ts";
 import { AgentLink } from "./agent_link.ts";
 import { type Allowable, registerAllowed } from "./allowed_tools.ts";
 import { Answering } from "./answering.ts";
@@ -54,7 +54,7 @@ export async function serveMcp(context: Context, options: SessionOptions): Promi
     channels: (names) => link.channels(names),
     deadline: (ms) => platform.deadline(ms),
     judge: createJudge(context, policy, held),
-    released: () => held.released(() => readNames(context)),
+    released: () => held.released(async () => (await readTrust(context)).names),
     notes: new GivenNotes(platform.files, modelFolder(context), reader),
   });
   const invites = new InviteFiles(platform.files, modelFolder(context));

@@ -21,6 +21,7 @@ const forms = {
   admit: 2,
   join: 1,
   badge: 1,
+  "badge-key": 1,
 } as const;
 
 export function statement(name: keyof typeof forms, fields: readonly Uint8Array[]): Uint8Array {

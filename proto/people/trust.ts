@@ -1,25 +1,34 @@
 /**
  * `trust.json` of a user: names that the user gave to agents (petnames), each after comparing the
- * agent's number. The CLI writes it and the SDK reads it. A name that an agent chose itself proves
- * nothing; one of this list is the user's own word.
+ * agent's number, and domains whose badges the user believes. The CLI writes it and the SDK reads
+ * it. A name that an agent chose itself proves nothing; one of this list is the user's own word.
  */
 import { userFile, type UserPlaces } from "../api/credentials.ts";
+import { isDomain } from "../base/domain.ts";
 import { WireError } from "../base/errors.ts";
 import { isAgentId } from "../base/ids.ts";
 import { isClean, quoted } from "../base/shown_text.ts";
+import { issuerFromJson, issuerToJson, type TrustedIssuer } from "./trusted_issuers.ts";
 
-/** The agents that a user knows. */
+/** The agents that a user knows. Each is asked for every message, so a change counts at once. */
 export interface Trust {
-  /**
-   * The user's own names for agents, by agent id. It is asked for every message, so a change counts
-   * at once.
-   */
+  /** The user's own names for agents, by agent id. */
   readonly names: ReadonlyMap<string, string>;
+  /** Issuers whose badges the user believes, by domain. */
+  readonly domains: ReadonlyMap<string, TrustedIssuer>;
+  /** Domains for whose mailboxes the user believes the service. */
+  readonly mailDomains: ReadonlySet<string>;
 }
 
-export const nobodyKnown: Trust = { names: new Map() };
+export const nobodyKnown: Trust = {
+  names: new Map(),
+  domains: new Map(),
+  mailDomains: new Set(),
+};
 
 const maxNameLength = 64;
+/** A person decides about each. */
+const maxDomains = 1000;
 
 /** `static/trust.json` in the user's folder for configuration. */
 export function trustPath(places: UserPlaces): string {
@@ -27,12 +36,14 @@ export function trustPath(places: UserPlaces): string {
 }
 
 /**
- * Throws `invalid_request` for a file in which a name is not clean, or stands twice: then nobody is
- * known.
+ * Throws `invalid_request` for a file in which a name is not clean, or stands twice, or a domain is
+ * none: then nobody is known.
  */
 export function parseTrust(text: string, path: string): Trust {
+  const file = parseJson(text);
+  if (!isObject(file)) throw unusable(path, "it is not a JSON object");
   const names = new Map<string, string>();
-  for (const [agentId, name] of entriesOf(text, path)) {
+  for (const [agentId, name] of entriesOf(file, "names", path)) {
     if (!isAgentId(agentId) || typeof name !== "string") {
       throw unusable(path, "an entry is not an agent id and a name");
     }
@@ -40,17 +51,39 @@ export function parseTrust(text: string, path: string): Trust {
     if (why !== undefined) throw unusable(path, `${quoted(name)} cannot be a name: ${why}`);
     names.set(agentId, name);
   }
-  return { names };
+  const domains = new Map<string, TrustedIssuer>();
+  for (const [domain, entry] of entriesOf(file, "domains", path)) {
+    const issuer = isDomain(domain) ? issuerFromJson(entry) : undefined;
+    if (issuer === undefined) {
+      throw unusable(path, `${quoted(domain, { max: 253 })} is not a domain with its keys`);
+    }
+    domains.set(domain, issuer);
+  }
+  const { mail_domains: mail = [] } = file;
+  if (!Array.isArray(mail) || !mail.every((each) => typeof each === "string" && isDomain(each))) {
+    throw unusable(path, "mail_domains is not a list of domains");
+  }
+  if (Math.max(domains.size, mail.length) > maxDomains) {
+    throw unusable(path, `it has more than ${maxDomains} domains`);
+  }
+  return { names, domains, mailDomains: new Set(mail) };
 }
 
 /**
- * Returns the file with these names. Its other fields stay as they were: a later version may have
+ * Returns the file with this content. Its other fields stay as they were: a later version may have
  * written them.
  */
-export function formatTrust({ names }: Trust, before = "{}"): string {
+export function formatTrust({ names, domains, mailDomains }: Trust, before = "{}"): string {
   const file = parseJson(before);
-  const others = isObject(file) ? file : {};
-  return `${JSON.stringify({ ...others, names: Object.fromEntries(names) }, null, 2)}\n`;
+  const content = {
+    ...(isObject(file) ? file : {}),
+    names: Object.fromEntries(names),
+    domains: Object.fromEntries(
+      Array.from(domains, ([domain, issuer]) => [domain, issuerToJson(issuer)]),
+    ),
+    mail_domains: [...mailDomains],
+  };
+  return `${JSON.stringify(content, null, 2)}\n`;
 }
 
 /**
@@ -90,12 +123,14 @@ function folded(name: string): string {
   return name.normalize("NFKC").toLowerCase();
 }
 
-function entriesOf(text: string, path: string): [string, unknown][] {
-  const file = parseJson(text);
-  if (!isObject(file)) throw unusable(path, "it is not a JSON object");
-  const { names = {} } = file;
-  if (!isObject(names)) throw unusable(path, "names is not an object");
-  return Object.entries(names);
+function entriesOf(
+  file: Readonly<Record<string, unknown>>,
+  field: string,
+  path: string,
+): [string, unknown][] {
+  const { [field]: entries = {} } = file;
+  if (!isObject(entries)) throw unusable(path, `${field} is not an object`);
+  return Object.entries(entries);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

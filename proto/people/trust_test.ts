@@ -1,21 +1,33 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { WireError } from "../base/errors.ts";
-import { addName, formatTrust, parseTrust, trustPath } from "./trust.ts";
+import { believeIssuer } from "./trusted_issuers.ts";
+import { addName, formatTrust, nobodyKnown, parseTrust, trustPath } from "./trust.ts";
 
 const [alice, bob] = ["a".repeat(22), "b".repeat(22)];
+const acme = believeIssuer(
+  { domain: "acme.com", keys: [{ kid: "2026-11", key: new Uint8Array(32) }], closed: [] },
+  { source: "web", readMs: 1_000 },
+);
 
 Deno.test("names of agents come back as they were saved, beside the credentials", () => {
   const names = new Map([[alice, "Alice's laptop"], [bob, "Bob"]]);
-  assertEquals(parseTrust(formatTrust({ names }), "f").names, names);
-  assertEquals(parseTrust("{}", "f").names.size, 0);
+  const trust = {
+    names,
+    domains: new Map([["acme.com", acme]]),
+    mailDomains: new Set(["umbrella.org"]),
+  };
+  assertEquals(parseTrust(formatTrust(trust), "f"), trust);
+  assertEquals(parseTrust("{}", "f"), nobodyKnown);
   const later = formatTrust(
-    { names },
-    JSON.stringify({ version: 2, names: { [alice]: "A" }, domains: ["acme.com"] }),
+    { ...nobodyKnown, names },
+    JSON.stringify({ version: 2, names: { [alice]: "A" }, countries: ["fr"] }),
   );
   assertEquals(JSON.parse(later), {
     version: 2,
     names: Object.fromEntries(names),
-    domains: ["acme.com"],
+    domains: {},
+    mail_domains: [],
+    countries: ["fr"],
   });
   const places = {
     system: "linux",
@@ -60,6 +72,12 @@ Deno.test("a file that cannot be used as a whole is refused", () => {
       '{"names":{"bob":"x"}}',
       `{"names":{"${bob}":7}}`,
       twice,
+      '{"domains":["acme.com"]}',
+      '{"domains":{"acme.com":{}}}',
+      formatTrust({ ...nobodyKnown, domains: new Map([["ACME.com", acme]]) }),
+      '{"mail_domains":"umbrella.org"}',
+      '{"mail_domains":["umbrella"]}',
+      `{"mail_domains":${JSON.stringify(Array(1001).fill("umbrella.org"))}}`,
     ]
   ) {
     assertThrows(() => parseTrust(text, "f"), WireError, "Cannot use f: ");

@@ -4,11 +4,11 @@ export const source =
   "ed_Pictographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",Ie=[`${ue}(?:\\\\u200d${ue})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${ce}" +
   ")[\\\\u200c\\\\u200d](?=${ce})`,\"(?<=[\\\\p{L}\\\\p{N}\\\\p{P}\\\\p{S}])(?:(?!\\\\p{Default_Ignorable_Code_Point})\\\\p{M}){1," +
   "4}\"].join(\"|\"),We=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",Le=\"(?! )\\\\p{Zs}|^ |(?<" +
-  "= ) | $|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",Ke=fe(()=>new RegExp(`(${Ie})|[${We}]|${Le}`,\"gu\")),q=\"!-[\\\\]-~\\\\u00a1-\\\\u00" +
-  "ac\\\\u00ae-\\\\u02ff\\\\u2010-\\\\u2027\\\\u2190-\\\\u21ff\\\\u2500-\\\\u259f\\\\u2713\\\\u2717\",$e=new RegExp(`^[${q}]+(?: [${q}" +
-  "]+)*$`),wr=new RegExp(`^[${q} \\\\\\\\\\\\n\\\\t]*$`);var De=/^[\\p{Zs}\\\\]/u;function He(t,e){return t.replace(Ke(),(r," +
+  "= ) | $|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",De=fe(()=>new RegExp(`(${Ie})|[${We}]|${Le}`,\"gu\")),q=\"!-[\\\\]-~\\\\u00a1-\\\\u00" +
+  "ac\\\\u00ae-\\\\u02ff\\\\u2010-\\\\u2027\\\\u2190-\\\\u21ff\\\\u2500-\\\\u259f\\\\u2713\\\\u2717\",Ke=new RegExp(`^[${q}]+(?: [${q}" +
+  "]+)*$`),wr=new RegExp(`^[${q} \\\\\\\\\\\\n\\\\t]*$`);var $e=/^[\\p{Zs}\\\\]/u;function He(t,e){return t.replace(De(),(r," +
   "n)=>n??(e.test(r)?r:Fe(r)))}function Fe(t){return`\\\\u{${t.codePointAt(0)?.toString(16)}}`}function U(t){return" +
-  " $e.test(t)?t:He(t,De)}var Ne=[...\"Latn Grek Cyrl Armn Hebr Arab Thaa Deva Beng Guru Gujr Orya Taml Telu Knda " +
+  " Ke.test(t)?t:He(t,$e)}var Ne=[...\"Latn Grek Cyrl Armn Hebr Arab Thaa Deva Beng Guru Gujr Orya Taml Telu Knda " +
   "Mlym Sinh Thai Laoo Tibt Mymr Geor Ethi Khmr\".split(\" \").map(t=>[t]),[\"Latn\",\"Hani\",\"Hira\",\"Kana\"],[\"Latn\",\"Ha" +
   "ni\",\"Bopo\"],[\"Latn\",\"Hani\",\"Hang\"]],vr=fe(()=>{let t=Ne.map(e=>e.map(r=>`\\\\p{scx=${r}}`).join(\"\"));return new " +
   "RegExp(t.map(e=>`^[\\\\p{sc=Zyyy}\\\\p{sc=Zinh}${e}]*$`).join(\"|\"),\"u\")});var i={invalidArgument:3,deadlineExceede" +
@@ -59,7 +59,7 @@ export const source =
   ":128,contentHeaders:32,contentHeaderNameBytes:64,contentHeaderValueBytes:1024,contentErrorBytes:64,contentConf" +
   "irmationBytes:120,queueBytesPerChannel:67108864,queueAgeMs:6048e5,windowBytes:16777216,challengeMs:3e4,joinReq" +
   "uestMs:6e5,inviteUses:1e4,clockSkewMs:6e5,keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:" +
-  "36e5});var w=3,y=4,M=2,V={control:0,data:1};function R(t){if(!Number.isInteger(t)||t<g.minCellBytes||t>g.maxCe" +
+  "36e5});var w=3,y=4,T=2,V={control:0,data:1};function R(t){if(!Number.isInteger(t)||t<g.minCellBytes||t>g.maxCe" +
   "llBytes)throw new m(\"protocol_error\",`A cell has ${g.minCellBytes} to ${g.maxCellBytes} bytes, not ${t}`);retu" +
   "rn t}function I(t){if(t===0||t>g.envelopeBytes)throw new m(\"payload_too_large\",`Cannot send an envelope of ${t" +
   "} bytes; 1 to ${g.envelopeBytes} are allowed`)}var P=class{#e;#r=[];#t=[];#n=[0,0];#o=0;constructor(e){this.#e" +
@@ -70,8 +70,8 @@ export const source =
   "s.#s(o,n,r),o}#s(e,r,n){let o=w,s=0,l=this.#n[n]??0;for(let c of r){if(l===0){if(e.length-o<=y)break;je(e,o,c." +
   "length),o+=y,l=y}let a=l-y,f=c.subarray(a,a+e.length-o);if(e.set(f,o),o+=f.length,l+=f.length,l-y<c.length)bre" +
   "ak;s++,l=0}let u=o-w;s===1?r.shift():r.splice(0,s),this.#n[n]=l,this.#o-=u,e[0]=n,e[1]=u>>8,e[2]=u&255,e.fill(" +
-  "0,o)}};function J(t,e,r){let n=e+M;return t.set(r,n),t[e]=r.length>>8,t[e+1]=r.length&255,n+r.length}function " +
-  "je(t,e,r){t[e]=r>>>24,t[e+1]=r>>>16,t[e+2]=r>>>8,t[e+3]=r}var Ve=64*1024,pe=.5,Je=2,T=class{#e;#r;#t=[];#n=0;#" +
+  "0,o)}};function J(t,e,r){let n=e+T;return t.set(r,n),t[e]=r.length>>8,t[e+1]=r.length&255,n+r.length}function " +
+  "je(t,e,r){t[e]=r>>>24,t[e+1]=r>>>16,t[e+2]=r>>>8,t[e+3]=r}var Ve=64*1024,pe=.5,Je=2,M=class{#e;#r;#t=[];#n=0;#" +
   "o=0;#s=new Uint8Array(0);#a=\"off\";#i=0;#c;#u=0;#d=!0;#p=!1;#y=!1;#l=!1;#h=new Set;#f={cells:0,coverCells:0,cov" +
   "erBytes:0,paddingBytes:0};constructor(e){this.#e=e,this.#r=new P(e.cellBytes)}get pendingBytes(){return this.#" +
   "r.pendingBytes+this.#n+this.#o}get counts(){return{...this.#f}}push(e,r){this.#l||(this.#t.length===0?this.#r." +
@@ -93,7 +93,7 @@ export const source =
   "8Array(r)),this.#s.subarray(0,r)}#x(e){let r=this.#r.pendingBytes;if(this.#r.next(e)===void 0)return!1;let n=r" +
   "-this.#r.pendingBytes;return this.#o+=n,this.#f.cells++,this.#f.paddingBytes+=e.length-w-n,this.#v(e,w+n),!0}#" +
   "w(e){return this.#f.cells++,this.#f.coverCells++,this.#f.coverBytes+=e.length,this.#v(e.fill(0),w),e}#v(e,r){l" +
-  "et{rider:n}=this.#e;if(n!==void 0)for(let o=r;e.length-o>M;){let s=n(e.length-o-M);if(s===void 0)return;o=J(e," +
+  "et{rider:n}=this.#e;if(n!==void 0)for(let o=r;e.length-o>T;){let s=n(e.length-o-T);if(s===void 0)return;o=J(e," +
   "o,s)}}#A(){let e=this.#e.nowMs();this.#c=this.#e.after(this.#a===\"poisson\"?this.#S():this.#U(e),()=>{this.#p=t" +
   "his.#d||this.#a===\"constant\"&&this.#r.pendingBytes>0,this.#A(),this.#m()})}#S(){return-Math.log(1-this.#e.rand" +
   "om())*this.#i}#U(e){this.#u=Ge(this.#u,this.#i,e);let r=this.#e.random()*pe*this.#i;return Math.max((1-pe)*thi" +
@@ -120,15 +120,15 @@ export const source =
   "Array(B+t.length);return Ye(e,1,t.length),e.set(t,B),e}function be(t){let{value:e,end:r}=Ae(t,0,Qe);if(r!==t.l" +
   "ength)throw new m(\"protocol_error\",\"A cell's message holds more than a cell\");return e}function xe(t,e,r){let[" +
   "n,o]=[se(10,t.length),se(26,r.length)],s=new Uint8Array(9);return s[0]=17,new DataView(s.buffer).setBigUint64(" +
-  "1,BigInt(e),!0),$([n,t,s,o,r])}function we(t){return $([se(10,t.length),t])}function ve(t){let e={code:\"\",mess" +
+  "1,BigInt(e),!0),K([n,t,s,o,r])}function we(t){return K([se(10,t.length),t])}function ve(t){let e={code:\"\",mess" +
   "age:\"\"};for(let{field:r,value:n}of Xe(t))r===4&&typeof n==\"number\"&&(e={...e,retryAfterMs:n}),typeof n!=\"numbe" +
-  "r\"&&(r===1&&(e={...e,code:he.decode(n)}),r===2&&(e={...e,message:he.decode(n)}));return e}var K=class{#e=new U" +
+  "r\"&&(r===1&&(e={...e,code:he.decode(n)}),r===2&&(e={...e,message:he.decode(n)}));return e}var D=class{#e=new U" +
   "int8Array(B);#r=0;#t=new Uint8Array(0);#n=0;read(e,r){let n=0;for(;n<e.length;){if(this.#r<B){let s=e.subarray" +
   "(n,n+B-this.#r);if(this.#e.set(s,this.#r),this.#r+=s.length,n+=s.length,this.#r<B)return;this.#o()}let o=e.sub" +
   "array(n,n+this.#t.length-this.#n);n+=o.length,o.length===this.#t.length?this.#s(o,r):(this.#t.set(o,this.#n),t" +
   "his.#n+=o.length,this.#n===this.#t.length&&this.#s(this.#t,r))}}#o(){let e=new DataView(this.#e.buffer).getUin" +
   "t32(1);if(e===0||e>Ze)throw new m(\"protocol_error\",`A message of ${e} bytes where cells are expected`);this.#t" +
-  ".length!==e&&(this.#t=new Uint8Array(e)),this.#n=0}#s(e,r){this.#r=0,r(this.#e[0]??0,e)}};function $(t){let e=" +
+  ".length!==e&&(this.#t=new Uint8Array(e)),this.#n=0}#s(e,r){this.#r=0,r(this.#e[0]??0,e)}};function K(t){let e=" +
   "new Uint8Array(t.reduce((n,{length:o})=>n+o,0)),r=0;for(let n of t)e.set(n,r),r+=n.length;return e}function se" +
   "(t,e){let r=[t];for(let n=e;n>0||r.length===1;n>>>=7)r.push(n>127?n&127|128:n);return Uint8Array.from(r)}funct" +
   "ion Ae(t,e,r){if(t[e]!==r)throw new m(\"protocol_error\",\"A message without the field that it must have\");let{va" +
@@ -155,11 +155,11 @@ export const source =
   "ers:{...dr,\"content-type\":l},body:u,signal:n,redirect:\"error\",credentials:\"omit\",cache:\"no-store\"});if(c.statu" +
   "s===200)return c;let a=await G(c,ar)??\"\",f=ae(a,`The relay returned HTTP status ${c.status} for ${s}`),{code:S" +
   ",message:v,retryAfterMs:A}=Be(c.status,c.headers.get(\"retry-after\"),f);throw oe(S??\"transport_error\",v,A===voi" +
-  "d 0?{}:{retryAfterMs:A})}}var de=class{#e;#r;#t;#n;#o=new Set;#s=new K;#a=0;#i=()=>{};closed;constructor(e,r,n" +
+  "d 0?{}:{retryAfterMs:A})}}var de=class{#e;#r;#t;#n;#o=new Set;#s=new D;#a=0;#i=()=>{};closed;constructor(e,r,n" +
   ",o){this.#e=e.then(s=>s.body?.getReader()),this.#e.catch(()=>{}),this.#r=r,this.#t=o,this.#n=n,this.closed=new" +
   " Promise(s=>this.#i=s)}async read(){try{for(;;){let e=await(await this.#e)?.read();if(e?.value===void 0)return" +
   " this.#d({message:\"the connection was cut off\"});let{cells:r,end:n}=this.#u(e.value);if(n!==void 0&&this.#d(n)" +
-  ",r.length>0)return $(r);if(n!==void 0)return}}catch(e){return this.#d(_e(e))}}async write(e,r){for(let n=0;n<e" +
+  ",r.length>0)return K(r);if(n!==void 0)return}}catch(e){return this.#d(_e(e))}}async write(e,r){for(let n=0;n<e" +
   ".length;n+=r){this.#n.signal.throwIfAborted();let o=this.#c(e.subarray(n,n+r)).finally(()=>this.#o.delete(o));" +
   "this.#o.add(o),this.#o.size>=this.#t.callsAtOnce&&await Promise.race(this.#o)}this.#n.signal.throwIfAborted()}" +
   "async#c(e){try{await(await this.#r(++this.#a,e)).arrayBuffer()}catch(r){this.#d(_e(r))}}close(){let e={message" +
@@ -168,7 +168,7 @@ export const source =
   "r.push(be(s).slice()):n=o===me?cr(s):{message:\"compressed cells were not asked for\"}}),{cells:r,end:n}}#d(e){t" +
   "his.#i(e),this.#n.abort(oe(\"transport_error\",e.message))}};function _e(t){if(!(t instanceof h)||t.code===\"tran" +
   "sport_error\")return{message:_(t)};let{code:e,message:r,retryAfterMs:n}=t;return{code:e,message:r,retryAfterMs:" +
-  "n}}function cr(t){return ae(new TextDecoder().decode(t),\"the relay ended the stream\")}var D=class{#e=new Map;#" +
+  "n}}function cr(t){return ae(new TextDecoder().decode(t),\"the relay ended the stream\")}var $=class{#e=new Map;#" +
   "r;#t=1/0;#n=0;after(e,r){let n=Math.ceil((performance.now()+e)/250),o={run:r},s=this.#e.get(n);return s===void" +
   " 0?this.#e.set(n,new Set([o])):s.add(o),this.#n++,n<this.#t?this.#a(n):this.#n===1&&this.#s(!0),()=>{this.#o(n" +
   ",o)}}#o(e,r){let n=this.#e.get(e);return n===void 0||!n.delete(r)?!1:(n.size===0&&this.#e.delete(e),this.#n--," +
@@ -176,7 +176,7 @@ export const source =
   "out(this.#r),this.#t=e;let r=Math.max(0,e*250-performance.now());this.#r=setTimeout(()=>this.#i(),Math.min(r,2" +
   "147483647))}#i(){this.#r=void 0,this.#t=1/0;let e=performance.now(),r=1/0;for(let[n,o]of this.#e)if(n*250>e)r=" +
   "Math.min(r,n);else for(let s of o)queueMicrotask(()=>this.#o(n,s)&&s.run());r<1/0&&this.#a(r)}};function Se(){" +
-  "return Date.now()}var ur=5e3,fr=new D;function k(t,e){if(t>=ur)return fr.after(t,e);let r=setTimeout(e,t);retu" +
+  "return Date.now()}var ur=5e3,fr=new $;function k(t,e){if(t>=ur)return fr.after(t,e);let r=setTimeout(e,t);retu" +
   "rn()=>clearTimeout(r)}function H(t){return crypto.getRandomValues(new Uint8Array(t))}function pr(){return{requ" +
   "est:(t,e)=>fetch(t,e),close:()=>{}}}var yr=16,Ue=ke({openHttp:pr,unusable:hr,randomBytes:H,callsAtOnce:yr,afte" +
   "r:k});function hr({caCerts:t,certificateHashes:e}){return t.length>0||e.length>0?\"a browser's fetch trusts onl" +
@@ -187,20 +187,20 @@ export const source =
   "return{read:async()=>{try{let{value:a}=await e.read(new Uint8Array(n));if(a!==void 0&&a.length>0)return n=a.bu" +
   "ffer,a}catch{}c()},write:async a=>{try{await r.write(a)}catch(f){throw c(),f}},close:a=>{o({message:\"it was cl" +
   "osed by this side\"}),a===0?c():t.close(a)},closed:s}}function br(t){let e=j(t);return e===void 0?{message:\"the" +
-  " relay closed the connection\"}:{code:e,message:`the relay closed the connection with ${e}`}}var Te={transport:" +
-  "\"webtransport\",carrier:\"udp\",unusable:({caCerts:t})=>Me()===void 0?\"this browser has no WebTransport\":t.length" +
+  " relay closed the connection\"}:{code:e,message:`the relay closed the connection with ${e}`}}var Me={transport:" +
+  "\"webtransport\",carrier:\"udp\",unusable:({caCerts:t})=>Te()===void 0?\"this browser has no WebTransport\":t.length" +
   ">0?\"a browser takes no certificates; give tls.certificateHashes\":void 0,connect:async({host:t,port:e,trust:r}," +
-  "n)=>{let o=Me();if(o===void 0)throw new Error(\"this browser has no WebTransport\");n.throwIfAborted();let s=r.c" +
+  "n)=>{let o=Te();if(o===void 0)throw new Error(\"this browser has no WebTransport\");n.throwIfAborted();let s=r.c" +
   "ertificateHashes.map(a=>({algorithm:\"sha-256\",value:a})),l=new o(`https://${L({host:t,port:e})}/`,{...s.length" +
   ">0&&{serverCertificateHashes:s}});l.closed.catch(()=>{});let u=a=>l.close({closeCode:a}),c=()=>u(0);n.addEvent" +
   "Listener(\"abort\",c);try{await l.ready;let{readable:a,writable:f}=await l.createBidirectionalStream();return Pe" +
   "({readable:a,writable:f,closed:l.closed,close:u,after:k})}catch(a){throw n.aborted?n.reason:a}finally{n.remove" +
-  "EventListener(\"abort\",c)}}};function Me(){return globalThis.WebTransport}var F=class{#e=new Map;offer(e,r){thi" +
+  "EventListener(\"abort\",c)}}};function Te(){return globalThis.WebTransport}var F=class{#e=new Map;offer(e,r){thi" +
   "s.#e.delete(e),this.#e.set(e,r)}take(e){for(let[r,n]of this.#e)if(!(n.length>e))return this.#e.delete(r),n}};v" +
   "ar xr=2e3;function Oe(t,e){let r,n,o=0,s=new F,l=a=>{t.post({kind:\"written\",takenBytes:o-a.pendingBytes,counts" +
   ":a.counts})},u=async({transport:a,target:f,isTapped:S})=>{let v=e.connectors.find(x=>x.transport===a);if(v===v" +
   "oid 0)throw new Error(`no way to connect by ${a} in a thread of its own`);let A=r=await v.connect(f,new AbortC" +
-  "ontroller().signal),N=n=new T({cellBytes:g.cellBytes,write:(x,le)=>(S&&t.post({kind:\"sent\",cells:x.slice(),cel" +
+  "ontroller().signal),N=n=new M({cellBytes:g.cellBytes,write:(x,le)=>(S&&t.post({kind:\"sent\",cells:x.slice(),cel" +
   "lBytes:le}),A.write(x,le)),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUin" +
   "t32(0)/2**32,rider:x=>s.take(x),onWritten:()=>l(N),onFailed:()=>t.post({kind:\"failed\"})});A.closed.then(x=>t.p" +
   "ost({kind:\"closed\",end:x})),t.post({kind:\"connected\"})},c=async()=>{let a=await r?.read();t.post({kind:\"chunk\"" +
@@ -211,4 +211,4 @@ export const source =
   "tMs).then(f=>{t.post({kind:\"flushed\",id:a.id,flushed:f})});case\"read\":return void c();case\"stop\":return n?.sto" +
   "p();case\"close\":return r?.close(a.closeCode),void e.after(xr,e.exit)}})}function Re(t){let e=globalThis;Oe({po" +
   "st:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:Se,after:k,randomBytes:H," +
-  "exit:()=>e.close()})}Re([Te,Ue]);\n";
+  "exit:()=>e.close()})}Re([Me,Ue]);\n";

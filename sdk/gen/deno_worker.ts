@@ -59,60 +59,60 @@ export const source =
   "Bytes:128,contentHeaders:32,contentHeaderNameBytes:64,contentHeaderValueBytes:1024,contentErrorBytes:64,conten" +
   "tConfirmationBytes:120,queueBytesPerChannel:67108864,queueAgeMs:6048e5,windowBytes:16777216,challengeMs:3e4,jo" +
   "inRequestMs:6e5,inviteUses:1e4,clockSkewMs:6e5,keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverInterv" +
-  "alMs:36e5});var F=3,x=4,X=2,ke={control:0,data:1};function ue(r){if(!Number.isInteger(r)||r<C.minCellBytes||r>" +
-  "C.maxCellBytes)throw new v(\"protocol_error\",`A cell has ${C.minCellBytes} to ${C.maxCellBytes} bytes, not ${r}" +
-  "`);return r}function he(r){if(r===0||r>C.envelopeBytes)throw new v(\"payload_too_large\",`Cannot send an envelop" +
-  "e of ${r} bytes; 1 to ${C.envelopeBytes} are allowed`)}var Y=class{#e;#t=[];#r=[];#n=[0,0];#o=0;constructor(e)" +
-  "{this.#e=ue(e)}set cellBytes(e){if(this.#o>0)throw new TypeError(\"Cannot change the cell size while envelopes " +
-  "are waiting\");this.#e=ue(e)}get cellBytes(){return this.#e}get pendingBytes(){return this.#o}push(e,t){he(t.le" +
-  "ngth),(e===\"control\"?this.#t:this.#r).push(t),this.#o+=t.length+x}next(e){let t=this.#t.length>0?ke.control:ke" +
-  ".data,n=t===ke.control?this.#t:this.#r;if(n.length===0)return;let o=e?.length===this.#e?e:new Uint8Array(this." +
-  "#e);return this.#i(o,n,t),o}#i(e,t,n){let o=F,i=0,s=this.#n[n]??0;for(let u of t){if(s===0){if(e.length-o<=x)b" +
-  "reak;rr(e,o,u.length),o+=x,s=x}let a=s-x,h=u.subarray(a,a+e.length-o);if(e.set(h,o),o+=h.length,s+=h.length,s-" +
-  "x<u.length)break;i++,s=0}let l=o-F;i===1?t.shift():t.splice(0,i),this.#n[n]=s,this.#o-=l,e[0]=n,e[1]=l>>8,e[2]" +
-  "=l&255,e.fill(0,o)}};function Ue(r,e,t){let n=e+X;return r.set(t,n),r[e]=t.length>>8,r[e+1]=t.length&255,n+t.l" +
-  "ength}function rr(r,e,t){r[e]=t>>>24,r[e+1]=t>>>16,r[e+2]=t>>>8,r[e+3]=t}var nr=64*1024,Ze=.5,or=2,ee=class{#e" +
-  ";#t;#r=[];#n=0;#o=0;#i=new Uint8Array(0);#s=\"off\";#d=0;#c;#l=0;#a=!0;#u=!1;#f=!1;#h=!1;#p=new Set;#m={cells:0," +
-  "coverCells:0,coverBytes:0,paddingBytes:0};constructor(e){this.#e=e,this.#t=new Y(e.cellBytes)}get pendingBytes" +
-  "(){return this.#t.pendingBytes+this.#n+this.#o}get counts(){return{...this.#m}}push(e,t){this.#h||(this.#r.len" +
-  "gth===0?this.#t.push(e,t):(he(t.length),this.#r.push({lane:e,envelope:t}),this.#n+=t.length+x),this.#y())}setC" +
-  "ellBytes(e){this.#r.push({cellBytes:ue(e)}),this.#U()}configure(e,t){if(!this.#h){if(e!==\"off\"&&!(t>0))throw n" +
-  "ew RangeError(`Cover needs an interval above 0, not ${t}`);this.#c?.(),this.#c=void 0,this.#s=e,this.#d=t,this" +
-  ".#u=!1,this.#l=this.#e.nowMs(),e!==\"off\"&&this.#A(),this.#y()}}setCovering(e){this.#a=e}flush(e){return this.#" +
-  "h?Promise.resolve(this.pendingBytes===0):!this.#f&&this.pendingBytes===0?Promise.resolve(!0):new Promise(t=>{l" +
-  "et n=i=>{this.#p.delete(n),o(),t(i)},o=this.#e.after(e,()=>n(!1));this.#p.add(n)})}stop(){this.#h=!0,this.#c?." +
-  "(),this.#c=void 0,this.#i=new Uint8Array(0);for(let e of this.#p)e(!1)}#y(){this.#f||this.#h||!this.#b()||(thi" +
-  "s.#f=!0,this.#C())}#b(){return this.#u||this.#s!==\"constant\"&&this.#t.pendingBytes>0}async#C(){await void 0;tr" +
-  "y{for(;!this.#h&&this.#b();){let e=this.#s===\"constant\"?this.#x():this.#P();if(await this.#e.write(e,this.#t.c" +
-  "ellBytes),this.#o=0,this.#h)break;this.#U(),this.#e.onWritten?.()}}catch(e){this.#o=0;let t=this.#h;this.stop(" +
-  "),t||this.#e.onFailed?.(e)}this.#f=!1,this.#w()}#w(){if(!(this.#h||this.pendingBytes>0)){this.#i.length>or*thi" +
-  "s.#t.cellBytes&&(this.#i=new Uint8Array(0));for(let e of this.#p)e(!0)}}#x(){this.#u=!1;let e=this.#v(1);retur" +
-  "n this.#B(e)?e:this.#S(e)}#P(){let{cellBytes:e,pendingBytes:t}=this.#t;if(t===0)return this.#u=!1,this.#S(this" +
-  ".#v(1));let n=Math.ceil(t/(e-F))+1,o=this.#v(Math.min(n,Math.max(1,Math.floor(nr/e)))),i=0;for(;i<o.length&&th" +
-  "is.#B(o.subarray(i,i+e));)i+=e;return o.subarray(0,i)}#v(e){let t=e*this.#t.cellBytes;return this.#i.length<t&" +
-  "&(this.#i=new Uint8Array(t)),this.#i.subarray(0,t)}#B(e){let t=this.#t.pendingBytes;if(this.#t.next(e)===void " +
-  "0)return!1;let n=t-this.#t.pendingBytes;return this.#o+=n,this.#m.cells++,this.#m.paddingBytes+=e.length-F-n,t" +
-  "his.#k(e,F+n),!0}#S(e){return this.#m.cells++,this.#m.coverCells++,this.#m.coverBytes+=e.length,this.#k(e.fill" +
-  "(0),F),e}#k(e,t){let{rider:n}=this.#e;if(n!==void 0)for(let o=t;e.length-o>X;){let i=n(e.length-o-X);if(i===vo" +
-  "id 0)return;o=Ue(e,o,i)}}#A(){let e=this.#e.nowMs();this.#c=this.#e.after(this.#s===\"poisson\"?this.#M():this.#" +
-  "T(e),()=>{this.#u=this.#a||this.#s===\"constant\"&&this.#t.pendingBytes>0,this.#A(),this.#y()})}#M(){return-Math" +
-  ".log(1-this.#e.random())*this.#d}#T(e){this.#l=ir(this.#l,this.#d,e);let t=this.#e.random()*Ze*this.#d;return " +
-  "Math.max((1-Ze)*this.#d,this.#l-t-e)}#U(){for(;this.#t.pendingBytes===0&&this.#r.length>0;){let e=this.#r.find" +
-  "Index((t,n)=>n>0&&\"cellBytes\"in t);for(let t of this.#r.splice(0,e<0?this.#r.length:e))\"cellBytes\"in t?this.#t" +
-  ".cellBytes=t.cellBytes:(this.#n-=t.envelope.length+x,this.#t.push(t.lane,t.envelope))}}};function ir(r,e,t){if" +
-  "(t<r-e)return t+e;let n=Math.max(0,Math.floor((t-r)/e));return r+(n+1)*e}function _e(r,e){if(r.length!==e.leng" +
-  "th)return!1;let t=0;for(let n=0;n<r.length;n++)t|=(r[n]??0)^(e[n]??0);return t===0}var S=class extends Error{n" +
+  "alMs:36e5});function ke(r,e){if(r.length!==e.length)return!1;let t=0;for(let n=0;n<r.length;n++)t|=(r[n]??0)^(" +
+  "e[n]??0);return t===0}var F=3,w=4,X=2,Ue={control:0,data:1};function ue(r){if(!Number.isInteger(r)||r<C.minCel" +
+  "lBytes||r>C.maxCellBytes)throw new v(\"protocol_error\",`A cell has ${C.minCellBytes} to ${C.maxCellBytes} bytes" +
+  ", not ${r}`);return r}function he(r){if(r===0||r>C.envelopeBytes)throw new v(\"payload_too_large\",`Cannot send " +
+  "an envelope of ${r} bytes; 1 to ${C.envelopeBytes} are allowed`)}var Y=class{#e;#t=[];#r=[];#n=[0,0];#o=0;cons" +
+  "tructor(e){this.#e=ue(e)}set cellBytes(e){if(this.#o>0)throw new TypeError(\"Cannot change the cell size while " +
+  "envelopes are waiting\");this.#e=ue(e)}get cellBytes(){return this.#e}get pendingBytes(){return this.#o}push(e," +
+  "t){he(t.length),(e===\"control\"?this.#t:this.#r).push(t),this.#o+=t.length+w}next(e){let t=this.#t.length>0?Ue." +
+  "control:Ue.data,n=t===Ue.control?this.#t:this.#r;if(n.length===0)return;let o=e?.length===this.#e?e:new Uint8A" +
+  "rray(this.#e);return this.#i(o,n,t),o}#i(e,t,n){let o=F,i=0,s=this.#n[n]??0;for(let u of t){if(s===0){if(e.len" +
+  "gth-o<=w)break;rr(e,o,u.length),o+=w,s=w}let a=s-w,h=u.subarray(a,a+e.length-o);if(e.set(h,o),o+=h.length,s+=h" +
+  ".length,s-w<u.length)break;i++,s=0}let l=o-F;i===1?t.shift():t.splice(0,i),this.#n[n]=s,this.#o-=l,e[0]=n,e[1]" +
+  "=l>>8,e[2]=l&255,e.fill(0,o)}};function _e(r,e,t){let n=e+X;return r.set(t,n),r[e]=t.length>>8,r[e+1]=t.length" +
+  "&255,n+t.length}function rr(r,e,t){r[e]=t>>>24,r[e+1]=t>>>16,r[e+2]=t>>>8,r[e+3]=t}var nr=64*1024,Ze=.5,or=2,e" +
+  "e=class{#e;#t;#r=[];#n=0;#o=0;#i=new Uint8Array(0);#s=\"off\";#d=0;#c;#l=0;#a=!0;#u=!1;#f=!1;#h=!1;#p=new Set;#m" +
+  "={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor(e){this.#e=e,this.#t=new Y(e.cellBytes)}get pe" +
+  "ndingBytes(){return this.#t.pendingBytes+this.#n+this.#o}get counts(){return{...this.#m}}push(e,t){this.#h||(t" +
+  "his.#r.length===0?this.#t.push(e,t):(he(t.length),this.#r.push({lane:e,envelope:t}),this.#n+=t.length+w),this." +
+  "#y())}setCellBytes(e){this.#r.push({cellBytes:ue(e)}),this.#U()}configure(e,t){if(!this.#h){if(e!==\"off\"&&!(t>" +
+  "0))throw new RangeError(`Cover needs an interval above 0, not ${t}`);this.#c?.(),this.#c=void 0,this.#s=e,this" +
+  ".#d=t,this.#u=!1,this.#l=this.#e.nowMs(),e!==\"off\"&&this.#A(),this.#y()}}setCovering(e){this.#a=e}flush(e){ret" +
+  "urn this.#h?Promise.resolve(this.pendingBytes===0):!this.#f&&this.pendingBytes===0?Promise.resolve(!0):new Pro" +
+  "mise(t=>{let n=i=>{this.#p.delete(n),o(),t(i)},o=this.#e.after(e,()=>n(!1));this.#p.add(n)})}stop(){this.#h=!0" +
+  ",this.#c?.(),this.#c=void 0,this.#i=new Uint8Array(0);for(let e of this.#p)e(!1)}#y(){this.#f||this.#h||!this." +
+  "#b()||(this.#f=!0,this.#C())}#b(){return this.#u||this.#s!==\"constant\"&&this.#t.pendingBytes>0}async#C(){await" +
+  " void 0;try{for(;!this.#h&&this.#b();){let e=this.#s===\"constant\"?this.#w():this.#P();if(await this.#e.write(e" +
+  ",this.#t.cellBytes),this.#o=0,this.#h)break;this.#U(),this.#e.onWritten?.()}}catch(e){this.#o=0;let t=this.#h;" +
+  "this.stop(),t||this.#e.onFailed?.(e)}this.#f=!1,this.#x()}#x(){if(!(this.#h||this.pendingBytes>0)){this.#i.len" +
+  "gth>or*this.#t.cellBytes&&(this.#i=new Uint8Array(0));for(let e of this.#p)e(!0)}}#w(){this.#u=!1;let e=this.#" +
+  "v(1);return this.#B(e)?e:this.#S(e)}#P(){let{cellBytes:e,pendingBytes:t}=this.#t;if(t===0)return this.#u=!1,th" +
+  "is.#S(this.#v(1));let n=Math.ceil(t/(e-F))+1,o=this.#v(Math.min(n,Math.max(1,Math.floor(nr/e)))),i=0;for(;i<o." +
+  "length&&this.#B(o.subarray(i,i+e));)i+=e;return o.subarray(0,i)}#v(e){let t=e*this.#t.cellBytes;return this.#i" +
+  ".length<t&&(this.#i=new Uint8Array(t)),this.#i.subarray(0,t)}#B(e){let t=this.#t.pendingBytes;if(this.#t.next(" +
+  "e)===void 0)return!1;let n=t-this.#t.pendingBytes;return this.#o+=n,this.#m.cells++,this.#m.paddingBytes+=e.le" +
+  "ngth-F-n,this.#k(e,F+n),!0}#S(e){return this.#m.cells++,this.#m.coverCells++,this.#m.coverBytes+=e.length,this" +
+  ".#k(e.fill(0),F),e}#k(e,t){let{rider:n}=this.#e;if(n!==void 0)for(let o=t;e.length-o>X;){let i=n(e.length-o-X)" +
+  ";if(i===void 0)return;o=_e(e,o,i)}}#A(){let e=this.#e.nowMs();this.#c=this.#e.after(this.#s===\"poisson\"?this.#" +
+  "M():this.#T(e),()=>{this.#u=this.#a||this.#s===\"constant\"&&this.#t.pendingBytes>0,this.#A(),this.#y()})}#M(){r" +
+  "eturn-Math.log(1-this.#e.random())*this.#d}#T(e){this.#l=ir(this.#l,this.#d,e);let t=this.#e.random()*Ze*this." +
+  "#d;return Math.max((1-Ze)*this.#d,this.#l-t-e)}#U(){for(;this.#t.pendingBytes===0&&this.#r.length>0;){let e=th" +
+  "is.#r.findIndex((t,n)=>n>0&&\"cellBytes\"in t);for(let t of this.#r.splice(0,e<0?this.#r.length:e))\"cellBytes\"in" +
+  " t?this.#t.cellBytes=t.cellBytes:(this.#n-=t.envelope.length+w,this.#t.push(t.lane,t.envelope))}}};function ir" +
+  "(r,e,t){if(t<r-e)return t+e;let n=Math.max(0,Math.floor((t-r)/e));return r+(n+1)*e}var S=class extends Error{n" +
   "ame=\"StaticError\";code;retryable;retryAfterMs;epoch;channel;unreachable;members;constructor(e,t,n={}){super(Z(" +
   "t),n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.retryable=n.retryable??N[e].retryable,this.retryA" +
   "fterMs=n.retryAfterMs,this.epoch=n.epoch,this.channel=n.channel,this.unreachable=n.unreachable,this.members=n." +
   "members}},te=class extends S{name=\"TransportError\"},Pe=class extends te{name=\"UnavailableError\"},Me=class exte" +
   "nds te{name=\"InternalError\"},Te=class extends S{name=\"AuthError\"},fe=class extends S{name=\"ChannelError\"},Fe=c" +
   "lass extends fe{name=\"RemovedError\";by;atMs;constructor(e,t,n={}){super(e,t,n),this.by=n.by,this.atMs=n.atMs}}" +
-  ",Re=class extends S{name=\"QuotaExceededError\"},Ie=class extends S{name=\"MlsError\"},Oe=class extends S{name=\"In" +
+  ",Ie=class extends S{name=\"QuotaExceededError\"},Re=class extends S{name=\"MlsError\"},Oe=class extends S{name=\"In" +
   "validArgumentError\"},Le=class extends S{name=\"StoreError\"},He=class extends S{name=\"RemoteError\";remoteCode;co" +
   "nstructor(e,{remoteCode:t=\"failed\",...n}={}){super(\"remote_error\",e,n),this.remoteCode=t}};function B(r){retur" +
-  "n(e,t,n)=>new r(e,t,n)}var sr={TransportError:B(te),AuthError:B(Te),ChannelError:B(fe),QuotaExceededError:B(Re" +
-  "),MlsError:B(Ie),InvalidArgumentError:B(Oe),StoreError:B(Le),UnavailableError:B(Pe),RemovedError:B(Fe),RemoteE" +
+  "n(e,t,n)=>new r(e,t,n)}var sr={TransportError:B(te),AuthError:B(Te),ChannelError:B(fe),QuotaExceededError:B(Ie" +
+  "),MlsError:B(Re),InvalidArgumentError:B(Oe),StoreError:B(Le),UnavailableError:B(Pe),RemovedError:B(Fe),RemoteE" +
   "rror:(r,e,t)=>new He(e,t),InternalError:B(Me)};function Ye(r,e,t){return sr[N[r].errorClass](r,e,t)}function X" +
   "e(r,e){return e!==void 0&&z(e)?e:r===429?\"rate_limited\":r===503?\"overloaded\":void 0}function H(r){let e=[];for" +
   "(let t=r;t!==void 0&&e.length<3;t=t instanceof Error?t.cause:void 0){let n=t instanceof Error?t.message:String" +
@@ -147,18 +147,18 @@ export const source =
   "={noError:0,protocolError:1,internalError:2,flowControlError:3,settingsTimeout:4,streamClosed:5,frameSizeError" +
   ":6,refusedStream:7,cancel:8,compressionError:9,connectError:10,enhanceYourCalm:11,inadequateSecurity:12,http11" +
   "Required:13},yr=new Map(Object.entries(p).map(([r,e])=>[e,r]));function We(r){return yr.get(r)??`code ${r}`}va" +
-  "r m=class extends Error{name=\"ConnectionError\";code;constructor(e,t){super(t),this.code=e}};var w={regular:0,m" +
+  "r m=class extends Error{name=\"ConnectionError\";code;constructor(e,t){super(t),this.code=e}};var x={regular:0,m" +
   "alformed:1,method:2,scheme:3,authority:4,path:5,host:6,contentLength:7,cookie:8},$e=new Set([\"connection\",\"kee" +
-  "p-alive\",\"proxy-connection\",\"transfer-encoding\",\"upgrade\"]),gr=new Map([[\":method\",w.method],[\":scheme\",w.sche" +
-  "me],[\":authority\",w.authority],[\":path\",w.path],[\"host\",w.host],[\"content-length\",w.contentLength],[\"cookie\",w" +
+  "p-alive\",\"proxy-connection\",\"transfer-encoding\",\"upgrade\"]),gr=new Map([[\":method\",x.method],[\":scheme\",x.sche" +
+  "me],[\":authority\",x.authority],[\":path\",x.path],[\"host\",x.host],[\"content-length\",x.contentLength],[\"cookie\",x" +
   ".cookie]]),it=/^[!#$%&'*+\\-.^_`|~0-9a-z]+$/,st=/^(?:[!-~\\x80-\\xff](?:[\\t -~\\x80-\\xff]*[!-~\\x80-\\xff])?)?$/;fun" +
   "ction W(r,e){return{name:r,value:e,kind:br(r,e),size:r.length+e.length+32}}function at(r,e){return it.test(r)&" +
   "&st.test(e)}function br(r,e){let t=gr.get(r);return st.test(e)?t!==void 0?t:r===\"te\"?e.toLowerCase()===\"traile" +
-  "rs\"?w.regular:w.malformed:$e.has(r)?w.malformed:it.test(r)?w.regular:w.malformed:w.malformed}var f={data:0,hea" +
+  "rs\"?x.regular:x.malformed:$e.has(r)?x.malformed:it.test(r)?x.regular:x.malformed:x.malformed}var f={data:0,hea" +
   "ders:1,priority:2,rstStream:3,settings:4,pushPromise:5,ping:6,goaway:7,windowUpdate:8,continuation:9},g={ack:1" +
   ",endStream:1,endHeaders:4,padded:8,priority:32},A={headerTableSize:1,enablePush:2,maxConcurrentStreams:3,initi" +
   "alWindowSize:4,maxFrameSize:5,maxHeaderListSize:6,noRfc7540Priorities:9},De=new TextEncoder().encode(`PRI * HT" +
-  "TP/2.0\\r\n\\r\nSM\\r\n\\r\n`),E=9,R=16384,dt=16777215,j=65535,re=2**31-1,wr=2**31-1;function Q(r,e){return((r[e]??0)<" +
+  "TP/2.0\\r\n\\r\nSM\\r\n\\r\n`),E=9,I=16384,dt=16777215,j=65535,re=2**31-1,xr=2**31-1;function Q(r,e){return((r[e]??0)<" +
   "<24|(r[e+1]??0)<<16|(r[e+2]??0)<<8|(r[e+3]??0))>>>0}function ne(r,e,t){r[e]=t>>>24,r[e+1]=t>>>16,r[e+2]=t>>>8," +
   "r[e+3]=t}function ye(r,e,{length:t,type:n,flags:o,streamId:i}){return r[e]=t>>16,r[e+1]=t>>8,r[e+2]=t,r[e+3]=n" +
   ",r[e+4]=o,ne(r,e+5,i),e+E}function V(r,e){return Q(r,e)&2147483647}var ct=new Uint8Array(0),oe=class{#e;#t;#r=" +
@@ -172,7 +172,7 @@ export const source =
   "-n);return o.set(e.subarray(n,n+i),this.#s),this.#s+=i,this.#s===o.length&&(this.#i=void 0,this.#s=0,this.#o=0" +
   ",this.#u(this.#n,0,o,0,o.length)),n+i}#u(e,t,n,o,i){let s=this.#r;s.type=e[t+3]??0,s.flags=e[t+4]??0,s.streamI" +
   "d=V(e,t+5),s.bytes=n,s.start=o,s.end=i,this.#e(s)}};function lt(r,e){let t=(r[e]??0)<<16|(r[e+1]??0)<<8|(r[e+2" +
-  "]??0);if(t>R)throw new m(p.frameSizeError,`A frame of ${t} bytes is above the limit of ${R}`);return t}functio" +
+  "]??0);if(t>I)throw new m(p.frameSizeError,`A frame of ${t} bytes is above the limit of ${I}`);return t}functio" +
   "n ge(r,e){if((r.flags&g.padded)===0){if(r.end-r.start<e)throw ut(\"HEADERS\");return{start:r.start+e,end:r.end}}" +
   "let t=r.end-r.start;if(t<1+e)throw ut(\"A padded frame\");let n=r.bytes[r.start]??0;if(n>t-1-e)throw new m(p.pro" +
   "tocolError,\"Padding is longer than its frame\");return{start:r.start+1+e,end:r.end-n}}function ut(r){return new" +
@@ -194,12 +194,12 @@ export const source =
   "3,23,21,22,23,22,23,23,24,22,21,20,22,22,23,23,21,23,22,22,24,21,22,23,23,21,21,22,21,23,22,23,23,20,22,22,22," +
   "23,22,22,23,26,26,20,19,22,23,22,25,26,26,26,27,27,26,24,25,19,21,26,27,27,26,27,24,21,21,26,26,28,27,27,27,20" +
   ",24,20,21,22,21,21,23,22,22,25,25,24,24,26,23,26,27,26,26,27,27,27,27,27,28,27,27,27,27,27,26,30],Ke=429496729" +
-  "5,mt=256,pt=xr(be),ft=vr();function yt(r){let e=0;for(let t=0;t<r.length;t++)e+=be[r.charCodeAt(t)]??0;return " +
+  "5,mt=256,pt=wr(be),ft=vr();function yt(r){let e=0;for(let t=0;t<r.length;t++)e+=be[r.charCodeAt(t)]??0;return " +
   "e+7>>3}function gt(r,e,t){let[n,o,i]=[0,0,t];for(let s=0;s<r.length;s++){let l=r.charCodeAt(s),u=be[l]??0,a=pt" +
   "[l]??0;for(;u>0;){let h=Math.min(u,8-o);u-=h,n=n<<h|a>>>u&(1<<h)-1,o+=h,o===8&&(e[i++]=n,n=0,o=0)}}return o>0&" +
   "&(e[i++]=n<<8-o|255>>o),i}function bt(r,e,t){let[n,o]=[0,0];for(let i=e.start;i<e.end;i++){let s=r[i]??0;for(l" +
   "et l=4;l>=0;l-=4){let u=ft.steps[n<<4|s>>l&15]??Ke;if(u===Ke)return;if((u&mt)!==0){if(o===t.length)return;t[o+" +
-  "+]=u&255}n=u>>9}}return ft.accepting[n]===1?o:void 0}function xr(r){let e=new Uint32Array(r.length),t=0;for(le" +
+  "+]=u&255}n=u>>9}}return ft.accepting[n]===1?o:void 0}function wr(r){let e=new Uint32Array(r.length),t=0;for(le" +
   "t n=1;n<=30;n++)r.forEach((o,i)=>{o===n&&(e[i]=t++)}),t=t*2;return e}function vr(){let r=[[]];be.forEach((o,i)" +
   "=>{let s=0;for(let l=o-1;l>=0;l--){let u=(pt[i]??0)>>>l&1,a=r[s]??[];l===0?a[u]=-1-i:s=a[u]??=r.push([])-1}});" +
   "let e=new Uint32Array(r.length*16);for(let o=0;o<r.length;o++)for(let i=0;i<16;i++)e[o<<4|i]=Ar(r,o,i);let t=n" +
@@ -213,22 +213,22 @@ export const source =
   "fied-since\nif-none-match\nif-range\nif-unmodified-since\nlast-modified\nlink\nlocation\nmax-forwards\nproxy-authentic" +
   "ate\nproxy-authorization\nrange\nreferer\nrefresh\nretry-after\nserver\nset-cookie\nstrict-transport-security\ntransfer" +
   "-encoding\nuser-agent\nvary\nvia\nwww-authenticate`,J=Er.split(`\n`).map(r=>{let e=r.indexOf(\" \");return e<0?W(r,\"\"" +
-  "):W(r.slice(0,e),r.slice(e+1))}),se=J.length,wt=new Map(J.map((r,e)=>[r.name,e+1]).reverse());var $=4096,xt=2*" +
+  "):W(r.slice(0,e),r.slice(e+1))}),se=J.length,xt=new Map(J.map((r,e)=>[r.name,e+1]).reverse());var $=4096,wt=2*" +
   "*28,ae=class{#e;#t=new G($);#r=new Uint8Array(256);#n=this.#r;#o=0;#i=0;constructor(e){this.#e=e}decode(e,t,n)" +
   "{this.#n=e,this.#o=t,this.#i=n;let o=[],i=0,s=!0;for(;this.#o<n;){let l=e[this.#o]??0;if((l&224)===32){if(!s)t" +
-  "hrow I(\"a table size update follows a field\");this.#c();continue}s=!1;let u=this.#s(l);i+=u.size,i<=this.#e&&o" +
+  "hrow R(\"a table size update follows a field\");this.#c();continue}s=!1;let u=this.#s(l);i+=u.size,i<=this.#e&&o" +
   ".push(u)}return this.#n=this.#r,{fields:o,oversized:i>this.#e}}#s(e){if(e>=128)return this.#d(this.#l(7));let " +
   "t=e>=64,n=this.#l(t?6:4),o=n===0?this.#a():this.#d(n).name,i=W(o,this.#a());return t&&this.#t.insert(i),i}#d(e" +
-  "){let t=e<=se?J[e-1]:this.#t.get(e-se-1);if(t===void 0)throw I(`index ${e} names no entry`);return t}#c(){let " +
-  "e=this.#l(5);if(e>$)throw I(`a table of ${e} bytes is above the limit of ${$}`);this.#t.resize(e)}#l(e){let t=" +
-  "(1<<e)-1,n=(this.#n[this.#o++]??0)&t;if(n<t)return n;for(let o=1;;o*=128){if(this.#o>=this.#i)throw I(\"an inte" +
-  "ger is cut off\");let i=this.#n[this.#o++]??0;if(n+=(i&127)*o,n>xt||o>xt)throw I(\"an integer is too large\");if(" +
-  "i<128)return n}}#a(){if(this.#o>=this.#i)throw I(\"a string is cut off\");let e=(this.#n[this.#o]??0)>=128,t=thi" +
-  "s.#l(7),n=this.#o,o=n+t;if(o>this.#i)throw I(\"a string is cut off\");if(this.#o=o,!e)return vt(this.#n.subarray" +
+  "){let t=e<=se?J[e-1]:this.#t.get(e-se-1);if(t===void 0)throw R(`index ${e} names no entry`);return t}#c(){let " +
+  "e=this.#l(5);if(e>$)throw R(`a table of ${e} bytes is above the limit of ${$}`);this.#t.resize(e)}#l(e){let t=" +
+  "(1<<e)-1,n=(this.#n[this.#o++]??0)&t;if(n<t)return n;for(let o=1;;o*=128){if(this.#o>=this.#i)throw R(\"an inte" +
+  "ger is cut off\");let i=this.#n[this.#o++]??0;if(n+=(i&127)*o,n>wt||o>wt)throw R(\"an integer is too large\");if(" +
+  "i<128)return n}}#a(){if(this.#o>=this.#i)throw R(\"a string is cut off\");let e=(this.#n[this.#o]??0)>=128,t=thi" +
+  "s.#l(7),n=this.#o,o=n+t;if(o>this.#i)throw R(\"a string is cut off\");if(this.#o=o,!e)return vt(this.#n.subarray" +
   "(n,o));let i=(t*8/5|0)+1;this.#r.length<i&&(this.#r=new Uint8Array(i));let s=bt(this.#n,{start:n,end:o},this.#" +
-  "r);if(s===void 0)throw I(\"a string has an invalid Huffman code\");return vt(this.#r.subarray(0,s))}};function v" +
+  "r);if(s===void 0)throw R(\"a string has an invalid Huffman code\");return vt(this.#r.subarray(0,s))}};function v" +
   "t(r){if(r.length<=4096)return String.fromCharCode(...r);let e=\"\";for(let t=0;t<r.length;t+=4096)e+=String.from" +
-  "CharCode(...r.subarray(t,t+4096));return e}function I(r){return new m(p.compressionError,`Cannot decode a head" +
+  "CharCode(...r.subarray(t,t+4096));return e}function R(r){return new m(p.compressionError,`Cannot decode a head" +
   "er block: ${r}`)}var Cr=new Set([\"authorization\",\"proxy-authorization\",\"cookie\",\"set-cookie\"]),Br=new Set([\"co" +
   "ntent-length\",\"date\",\"etag\",\"grpc-message\",\"grpc-status-details-bin\",\"location\"]),Sr=128,de=class{#e=new Map;#" +
   "t=new G($,(e,t)=>{let n=this.#e.get(e.name);n?.get(e.value)===t&&(n.delete(e.value),n.size===0&&this.#e.delete" +
@@ -238,7 +238,7 @@ export const source =
   ".#t.resize(0),this.#t.resize(this.#o),this.#i=0,n}return this.#r.subarray(0,this.#n)}#s(e,t){let n=this.#e.get" +
   "(e)?.get(t);if(n!==void 0){this.#a(128,7,se+this.#t.insertions-n);return}let o=kr.get(e)?.get(t);o!==void 0?th" +
   "is.#a(128,7,o):e!==e.toLowerCase()?this.#s(e.toLowerCase(),t):this.#d(e,t)}#d(e,t){if($e.has(e))return;if(!at(" +
-  "e.startsWith(\":\")?e.slice(1):e,t))throw At(e);let n=Cr.has(e),o=!n&&!Br.has(e)&&t.length<=Sr,i=wt.get(e)??0;o?" +
+  "e.startsWith(\":\")?e.slice(1):e,t))throw At(e);let n=Cr.has(e),o=!n&&!Br.has(e)&&t.length<=Sr,i=xt.get(e)??0;o?" +
   "this.#a(64,6,i):this.#a(n?16:0,4,i),i===0&&this.#u(e),this.#u(t),o&&this.#c(e,t)}#c(e,t){if(!this.#t.insert(W(" +
   "e,t)))return;let n=this.#e.get(e)??new Map;n.set(t,this.#t.insertions-1),this.#e.set(e,n)}#l(){this.#i!==void " +
   "0&&(this.#i<this.#o&&this.#a(32,5,this.#i),this.#a(32,5,this.#o),this.#i=void 0)}#a(e,t,n){this.#f(8);let o=(1" +
@@ -252,8 +252,8 @@ export const source =
   "r(let t=r.start;t<r.end;t+=O){let n=(r.bytes[t]??0)<<8|(r.bytes[t+1]??0),o=Q(r.bytes,t+2);Ur(n,o),e(n,o)}}func" +
   "tion Ur(r,e){switch(r){case A.enablePush:case A.noRfc7540Priorities:if(e>1)throw new m(p.protocolError,`Settin" +
   "g ${r} must be 0 or 1, not ${e}`);return;case A.initialWindowSize:if(e>re)throw new m(p.flowControlError,`An i" +
-  "nitial window of ${e} bytes is above 2^31-1`);return;case A.maxFrameSize:if(e<R||e>dt)throw new m(p.protocolEr" +
-  "ror,`A maximum frame size of ${e} is not allowed`);return}}function we({host:r,port:e}){return`${r.includes(\":" +
+  "nitial window of ${e} bytes is above 2^31-1`);return;case A.maxFrameSize:if(e<I||e>dt)throw new m(p.protocolEr" +
+  "ror,`A maximum frame size of ${e} is not allowed`);return}}function xe({host:r,port:e}){return`${r.includes(\":" +
   "\")?`[${r}]`:r}:${e}`}var D=5,_r=64*1024,Et=10,ze=new TextDecoder;function Ct(r,e){let t=Pr(Et,e),n=D+t.length+" +
   "e,o=new Uint8Array(r.length/e*n);for(let i=0;i<r.length/e;i++){let s=i*n;Mr(o,s+1,t.length+e),o.set(t,s+D),o.s" +
   "et(r.subarray(i*e,(i+1)*e),s+D+t.length)}return o}function Bt(r){let{value:e,end:t}=Ut(r,0,Et);if(t!==r.length" +
@@ -262,7 +262,7 @@ export const source =
   "\"number\"&&(t===1&&(e={...e,code:ze.decode(n)}),t===2&&(e={...e,message:ze.decode(n)}));return e}function*kt(r)" +
   "{for(let{field:e,value:t}of qe(r)){if(e!==3||typeof t==\"number\")continue;let[n,o]=[\"\",new Uint8Array];for(let " +
   "i of qe(t))typeof i.value!=\"number\"&&(i.field===1&&(n=ze.decode(i.value).replace(/^.*\\//,\"\")),i.field===2&&(o=" +
-  "i.value.slice()));yield{type:n,value:o}}}var xe=class{#e=new Uint8Array(D);#t=0;#r=new Uint8Array(0);#n=0;read" +
+  "i.value.slice()));yield{type:n,value:o}}}var we=class{#e=new Uint8Array(D);#t=0;#r=new Uint8Array(0);#n=0;read" +
   "(e,t){let n=0;for(;n<e.length;){if(this.#t<D){let i=e.subarray(n,n+D-this.#t);if(this.#e.set(i,this.#t),this.#" +
   "t+=i.length,n+=i.length,this.#t<D)return;this.#o()}let o=e.subarray(n,n+this.#r.length-this.#n);n+=o.length,o." +
   "length===this.#r.length?this.#i(o,t):(this.#r.set(o,this.#n),this.#n+=o.length,this.#n===this.#r.length&&this." +
@@ -282,25 +282,25 @@ export const source =
   "i,{length:s.length,type:f.data,flags:0,streamId:r});n.set(s,l),[o,i]=[o+s.length,l+s.length]}return n}function" +
   " Tt(r){let e=new Uint8Array(r.length*O);for(let[t,[n,o]]of r.entries())e[t*O+1]=n,ne(e,t*O+2,o);return P(f.set" +
   "tings,0,0,e)}function le(r){let e=new Uint8Array(4);return ne(e,0,r),e}var Fr=\"static.relay.v1.ErrorDetail\";fu" +
-  "nction Ft(r,e){try{for(let{type:t,value:n}of kt(Ir(r))){let o=t===Fr?Rr(()=>n):void 0;if(o!==void 0)return o}}" +
-  "catch{}return{message:e}}function Rt(r,e,{message:t,...n}){let o=Xe(r);if(o===void 0)return{message:t};if(n.co" +
+  "nction Ft(r,e){try{for(let{type:t,value:n}of kt(Rr(r))){let o=t===Fr?Ir(()=>n):void 0;if(o!==void 0)return o}}" +
+  "catch{}return{message:e}}function It(r,e,{message:t,...n}){let o=Xe(r);if(o===void 0)return{message:t};if(n.co" +
   "de!==void 0)return{message:t,...n};let i=typeof e==\"string\"?Number(e)*1e3:NaN;return{code:o,message:t,...i>=0&" +
-  "&{retryAfterMs:i}}}function Rr(r){try{let{code:e,message:t,retryAfterMs:n}=St(r());return z(e)?{code:e,message" +
-  ":t,retryAfterMs:n}:void 0}catch{return}}function Ir(r){return Uint8Array.from(atob(r),e=>e.charCodeAt(0))}var " +
-  "ve=1024*1024,It={headerBlockBytes:64*1024,headerBlockFrames:16},Or=1e3,Lr=1500,k=1,je=\"it was closed by this s" +
+  "&{retryAfterMs:i}}}function Ir(r){try{let{code:e,message:t,retryAfterMs:n}=St(r());return z(e)?{code:e,message" +
+  ":t,retryAfterMs:n}:void 0}catch{return}}function Rr(r){return Uint8Array.from(atob(r),e=>e.charCodeAt(0))}var " +
+  "ve=1024*1024,Rt={headerBlockBytes:64*1024,headerBlockFrames:16},Or=1e3,Lr=1500,k=1,je=\"it was closed by this s" +
   "ide\",Hr=new Map([[f.rstStream,4],[f.ping,8],[f.windowUpdate,4]]),Ae=class{#e;#t;#r=new oe(e=>this.#v(e));#n=ne" +
-  "w ae(It.headerBlockBytes);#o=new xe;#i=j;#s=j;#d=j;#c=R;#l=0;#a;#u=!1;#f=[];#h=0;#p=!1;#m=!1;#y;#b=()=>{};#C=[" +
-  "];#w=Promise.resolve();#x;closed;constructor(e,t,n){this.#e=e,this.#t=n,this.closed=new Promise(i=>this.#b=i);" +
+  "w ae(Rt.headerBlockBytes);#o=new we;#i=j;#s=j;#d=j;#c=I;#l=0;#a;#u=!1;#f=[];#h=0;#p=!1;#m=!1;#y;#b=()=>{};#C=[" +
+  "];#x=Promise.resolve();#w;closed;constructor(e,t,n){this.#e=e,this.#t=n,this.closed=new Promise(i=>this.#b=i);" +
   "let o=new de().encode([[\"content-type\",\"application/grpc\"],[\"te\",\"trailers\"]],[[\":method\",\"POST\"],[\":scheme\",\"" +
-  "https\"],[\":authority\",we(t)],[\":path\",\"/static.relay.v1.Relay/Session\"]]);this.#_(ce([De,Tt([[A.enablePush,0]," +
+  "https\"],[\":authority\",xe(t)],[\":path\",\"/static.relay.v1.Relay/Session\"]]);this.#_(ce([De,Tt([[A.enablePush,0]," +
   "[A.initialWindowSize,ve]]),P(f.windowUpdate,0,0,le(ve-j)),P(f.headers,g.endHeaders,k,o)]))}receive(e){if(!this" +
   ".#p)try{this.#r.receive(e)}catch(t){this.#H(t)}}lost(e=\"the connection was cut off\"){this.#g({message:e}),this" +
-  ".#R()}async read(){for(;this.#f.length===0;){if(this.#p){this.#F();return}await this.#I()}let e=this.#f;return" +
+  ".#I()}async read(){for(;this.#f.length===0;){if(this.#p){this.#F();return}await this.#R()}let e=this.#f;return" +
   " this.#f=[],this.#h>=ve/2&&this.#L(),e.length===1?e[0]:ce(e)}write(e,t){if(this.#m)return Promise.reject(new E" +
-  "rror(this.#y?.message??je));let n=this.#P(Ct(e,t));return this.#w=n.catch(()=>{}),n}async#P(e){for(let t=0;t<e" +
+  "rror(this.#y?.message??je));let n=this.#P(Ct(e,t));return this.#x=n.catch(()=>{}),n}async#P(e){for(let t=0;t<e" +
   ".length;){if(this.#y!==void 0)throw new Error(this.#y.message);let n=Math.min(this.#i,this.#s,e.length-t);if(n" +
-  "<=0){await this.#I();continue}this.#i-=n,this.#s-=n;let o=Mt(k,e.subarray(t,t+=n),this.#c);await this.#e.write" +
-  "(o).catch(i=>{throw this.lost(H(i)),i})}}close(e){this.#b({message:je}),e===0?this.#F():this.#R()}#v(e){if(thi" +
+  "<=0){await this.#R();continue}this.#i-=n,this.#s-=n;let o=Mt(k,e.subarray(t,t+=n),this.#c);await this.#e.write" +
+  "(o).catch(i=>{throw this.lost(H(i)),i})}}close(e){this.#b({message:je}),e===0?this.#F():this.#I()}#v(e){if(thi" +
   "s.#a!==void 0&&e.type!==f.continuation)throw K(\"a header block must be continued before any other frame\");let[" +
   "t,n]=[e.end-e.start,Hr.get(e.type)];if(n!==void 0&&n!==t)throw Lt();switch(e.type){case f.data:return this.#B(" +
   "e);case f.headers:return this.#S(e);case f.continuation:return this.#k(e);case f.rstStream:if(e.streamId!==k)t" +
@@ -313,12 +313,12 @@ export const source =
   "n its window\");this.#o.read(e.bytes.subarray(t,n),(o,i)=>{if(o!==0)throw new Error(\"compressed cells were not " +
   "asked for\");this.#f.push(Bt(i).slice())}),(e.flags&g.endStream)!==0&&this.#g({message:\"the relay ended the str" +
   "eam\"}),this.#E()}#S(e){if(e.streamId!==k)throw K(\"an answer to a stream that was not opened\");let{start:t,end:" +
-  "n}=ge(e,(e.flags&g.priority)!==0?5:0),o=(e.flags&g.endStream)!==0;this.#a=new ie({id:k,endStream:o},It),this.#" +
+  "n}=ge(e,(e.flags&g.priority)!==0?5:0),o=(e.flags&g.endStream)!==0;this.#a=new ie({id:k,endStream:o},Rt),this.#" +
   "A(this.#a,e,{start:t,end:n})}#k(e){if(this.#a===void 0||e.streamId!==k)throw K(\"nothing to continue\");this.#A(" +
   "this.#a,e,e)}#A(e,{bytes:t,flags:n},{start:o,end:i}){if(e.add(t,o,i),(n&g.endHeaders)===0)return;this.#a=void " +
   "0;let s=e.join(),{fields:l}=this.#n.decode(s,0,s.length),u=new Map(l.map(({name:a,value:h})=>[a,h]));this.#u||" +
   "this.#M(u),e.endStream&&this.#T(u)}#M(e){let t=Number(e.get(\":status\"));if(t>=100&&t<200||(this.#u=!0,t===200)" +
-  ")return;let n=`The relay returned HTTP status ${t} for Session`;this.#g(Rt(t,e.get(\"retry-after\"),{message:n})" +
+  ")return;let n=`The relay returned HTTP status ${t} for Session`;this.#g(It(t,e.get(\"retry-after\"),{message:n})" +
   ")}#T(e){let t=Wr(e.get(\"grpc-message\")||\"the relay ended the stream\"),n=e.get(\"grpc-status\")===\"0\";this.#g(n?{" +
   "message:\"the relay ended the stream\"}:Ft(e.get(\"grpc-status-details-bin\")??\"\",t))}#U(e){if((e.end-e.start)%O!=" +
   "=0)throw Lt();(e.flags&g.ack)===0&&(Ne(e,(t,n)=>{t===A.maxFrameSize&&(this.#c=n),t===A.initialWindowSize&&(thi" +
@@ -328,9 +328,9 @@ export const source =
   "0,n,e));this.#_(ce(t))}#_(e){if(++this.#l>Or)throw K(\"it reads no answers\");this.#e.write(e).then(()=>this.#l-" +
   "-,()=>{})}#H(e){let t=e instanceof m?e.code:p.protocolError,n=P(f.goaway,0,0,ce([le(0),le(t)]));this.#e.write(" +
   "n).catch(()=>{}),this.#m=!0,this.#g({message:`the relay broke HTTP/2: ${H(e)}`})}#g(e){this.#p=!0,this.#y??=e," +
-  "this.#b(this.#y),this.#E(),this.#F()}#F(){this.#m||(this.#m=!0,this.#w=this.#w.then(()=>this.#e.write(P(f.data" +
-  ",g.endStream,k))).catch(()=>{})),this.#x??=this.#t(Lr,()=>this.#R()),this.#p&&this.#w.then(()=>this.#e.end())}" +
-  "#R(){this.#x?.(),this.#x=()=>{},this.#m=!0,this.#p=!0,this.#y??={message:je},this.#E(),this.#e.destroy()}#I(){" +
+  "this.#b(this.#y),this.#E(),this.#F()}#F(){this.#m||(this.#m=!0,this.#x=this.#x.then(()=>this.#e.write(P(f.data" +
+  ",g.endStream,k))).catch(()=>{})),this.#w??=this.#t(Lr,()=>this.#I()),this.#p&&this.#x.then(()=>this.#e.end())}" +
+  "#I(){this.#w?.(),this.#w=()=>{},this.#m=!0,this.#p=!0,this.#y??={message:je},this.#E(),this.#e.destroy()}#R(){" +
   "return new Promise(e=>this.#C.push(e))}#E(){for(let e of this.#C.splice(0))e()}};function Ot({bytes:r,start:e}" +
   ",t){return We(Q(r,e+t))}function K(r){return new m(p.protocolError,r)}function Lt(){return new m(p.frameSizeEr" +
   "ror,\"a frame has a length that its type does not allow\")}function Wr(r){try{return decodeURIComponent(r).slice" +
@@ -348,7 +348,7 @@ export const source =
   "=t.replace(/^\\./,\"\");return r===n||r.endsWith(`.${n}`)})}function Vr(r,e){let[t,n]=Ee(r)===6?[\"ipv6\",128]:[\"ip" +
   "v4\",32],[o=\"\",i=String(n),...s]=e.replace(/^\\[|\\]$/g,\"\").split(\"/\");if(!(Ee(o)===Ee(r)&&/^\\d+$/.test(i)&&Numbe" +
   "r(i)<=n&&s.length===0))return!1;let u=new Nr;return u.addSubnet(o,Number(i),t),u.check(r,t)}async function $t(" +
-  "r,e){let t=qr(r.host);return t&&await Gr(r,t,e)}function Gr(r,e,t){let n=we(r),{protocol:o,hostname:i,port:s,u" +
+  "r,e){let t=qr(r.host);return t&&await Gr(r,t,e)}function Gr(r,e,t){let n=xe(r),{protocol:o,hostname:i,port:s,u" +
   "sername:l,password:u}=e,a=decodeURIComponent(l),h=$r.from(`${a}:${decodeURIComponent(u)}`).toString(\"base64\");" +
   "return new Promise((U,_)=>{let M=(y,T)=>_(new Error(`the proxy ${e.host} does not lead to ${n}: ${y}`,{cause:T" +
   "})),L=(o===\"https:\"?Kr:Dr)({host:i.replace(/^\\[|\\]$/g,\"\"),port:s===\"\"?o===\"https:\"?443:80:Number(s),method:\"CO" +
@@ -364,7 +364,7 @@ export const source =
   "r\",h),a.once(\"secureConnect\",()=>{if(u&&!tn(a,t))return h(new Error(\"the relay's certificate is none of tls.ce" +
   "rtificateHashes\"));if(a.alpnProtocol!==o)return h(new Error(`the server does not speak ${o}`));i.removeEventLi" +
   "stener(\"abort\",U),s(a)})})}function tn(r,{certificateHashes:e}){let t=Jr(\"sha256\").update(r.getPeerCertificate" +
-  "().raw).digest();return e.some(n=>_e(n,t))}var Kt={transport:\"grpc\",carrier:\"tcp\",unusable:()=>{},connect:asyn" +
+  "().raw).digest();return e.some(n=>ke(n,t))}var Kt={transport:\"grpc\",carrier:\"tcp\",unusable:()=>{},connect:asyn" +
   "c(r,e)=>{let t=await Dt(r,\"h2\",e);t.setNoDelay(!0);let n=new Ae(rn(t),r,q);return t.on(\"data\",o=>n.receive(o))" +
   ",t.once(\"error\",o=>n.lost(o.message)),t.once(\"close\",()=>n.lost()),n}};function rn(r){return{write:e=>new Prom" +
   "ise((t,n)=>{r.write(e,o=>o?n(o):t())}),end:()=>{r.end()},destroy:()=>{r.destroy()}}}var Ce=class{#e=new Map;of" +
@@ -377,7 +377,7 @@ export const source =
   "fer).getUint32(0)/2**32,rider:y=>i.take(y),onWritten:()=>s(L),onFailed:()=>r.post({kind:\"failed\"})});M.closed." +
   "then(y=>r.post({kind:\"closed\",end:y})),r.post({kind:\"connected\"})},u=async()=>{let a=await t?.read();r.post({k" +
   "ind:\"chunk\",bytes:a?.slice()})};r.listen(a=>{switch(a.kind){case\"connect\":return void l(a).catch(h=>r.post({ki" +
-  "nd:\"refused\",message:H(h)}));case\"push\":return o+=a.envelope.length+x,n?.push(a.lane,a.envelope);case\"offer\":r" +
+  "nd:\"refused\",message:H(h)}));case\"push\":return o+=a.envelope.length+w,n?.push(a.lane,a.envelope);case\"offer\":r" +
   "eturn i.offer(a.key,a.envelope);case\"cellBytes\":return n?.setCellBytes(a.cellBytes);case\"configure\":return n?." +
   "configure(a.mode,a.intervalMs);case\"covering\":return n?.setCovering(a.covering);case\"flush\":return void n?.flu" +
   "sh(a.timeoutMs).then(h=>{r.post({kind:\"flushed\",id:a.id,flushed:h})});case\"read\":return void u();case\"stop\":re" +

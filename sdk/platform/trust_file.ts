@@ -49,10 +49,19 @@ export function openTrust(path: string | undefined = findTrust()): TrustFile {
     mark = now;
     known = readTrust(path);
   };
+  const current = (): Trust => {
+    if (performance.now() - lookedMs >= lookMs) look();
+    return known;
+  };
   return {
     get names() {
-      if (performance.now() - lookedMs >= lookMs) look();
-      return known.names;
+      return current().names;
+    },
+    get domains() {
+      return current().domains;
+    },
+    get mailDomains() {
+      return current().mailDomains;
     },
     look,
   };

@@ -2,21 +2,21 @@
 import {
   addName,
   agentInWords,
-  formatTrust,
   parseAgentId,
   quoted,
+  type Trust,
   WireError,
-} from "../../proto/mod.ts";
-import type { ChannelMember } from "../../sdk/mod.ts";
-import { agentFlag, withAgent } from "../agent.ts";
-import { agentName } from "../agent_record.ts";
-import type { Command, Context, Given } from "../command.ts";
-import { badInput, Failure } from "../failure.ts";
-import type { Agent } from "../hosting.ts";
-import { table } from "../output.ts";
-import { confirm } from "../prompt.ts";
-import { readNames } from "../trust.ts";
-import { findRunning } from "./host.ts";
+} from "../../../proto/mod.ts";
+import type { ChannelMember } from "../../../sdk/mod.ts";
+import { agentFlag, withAgent } from "../../agent.ts";
+import { agentName } from "../../agent_record.ts";
+import type { Command, Context } from "../../command.ts";
+import { badInput, Failure } from "../../failure.ts";
+import type { Agent } from "../../hosting.ts";
+import { table } from "../../output.ts";
+import { confirm } from "../../prompt.ts";
+import { readTrust } from "../../trust.ts";
+import { changeTrust } from "./change_trust.ts";
 
 export const nameAgent: Command = {
   path: "trust name",
@@ -43,9 +43,9 @@ export const nameAgent: Command = {
     ];
     // A name that cannot be used is refused before anybody reads digits. Names may be given and
     // taken back meanwhile.
-    await withName(context, agentId, name);
+    withName(await readTrust(context), agentId, name);
     if (!given.has("yes")) await compare(context, agentId);
-    await writeNames(context, await withName(context, agentId, name));
+    await changeTrust(context, (trust) => withName(trust, agentId, name));
     await output.result({ agent_id: agentId, known_as: name }, [
       `${output.paint("green", "✓")} ${agentId} is ${quoted(name)} from now on`,
     ]);
@@ -57,7 +57,7 @@ export const listNames: Command = {
   summary: "list the names that you gave to agents",
   examples: [{ command: "trust list", what: "" }],
   run: async (context) => {
-    const names = [...await readNames(context)];
+    const names = [...(await readTrust(context)).names];
     const known = names.map(([agent_id, known_as]) => ({ agent_id, known_as }));
     const rows = names.map(([agentId, name]) => [agentId, quoted(name)]);
     await context.output.result(
@@ -76,15 +76,17 @@ export const removeName: Command = {
   run: async (context) => {
     const { output, given } = context;
     const wanted = given.value("NAME") ?? "";
-    const names = await readNames(context);
+    const { names } = await readTrust(context);
     const [agentId, name] = [...names].find((entry) => entry.includes(wanted)) ?? [];
     if (agentId === undefined || name === undefined) {
       throw new Failure("not_found", `You have named no agent ${quoted(wanted)}`, {
         advice: "See them with: {} trust list",
       });
     }
-    names.delete(agentId);
-    await writeNames(context, names);
+    await changeTrust(context, (trust) => ({
+      ...trust,
+      names: new Map([...trust.names].filter(([each]) => each !== agentId)),
+    }));
     await output.result({ agent_id: agentId, removed: name }, [
       `${output.paint("green", "✓")} ${agentId} is no longer ${quoted(name)}`,
     ]);
@@ -108,32 +110,14 @@ export const showNumber: Command = {
     }),
 };
 
-async function withName(
-  context: Context,
-  agentId: string,
-  name: string,
-): Promise<ReadonlyMap<string, string>> {
-  const names = await readNames(context);
+/** Throws for a name that cannot be used. */
+function withName(trust: Trust, agentId: string, name: string): Trust {
+  const names = new Map(trust.names);
   try {
     addName(names, agentId, name);
-    return names;
+    return { ...trust, names };
   } catch (error) {
     throw error instanceof WireError ? badInput(error.message) : error;
-  }
-}
-
-/** Hosts of this user's agents are told, so that programs show the names at once. */
-async function writeNames(context: Context, names: ReadonlyMap<string, string>): Promise<void> {
-  const { platform: { files, folders }, given } = context;
-  await files.writePrivate(
-    folders.trustFile,
-    formatTrust({ names }, await files.read(folders.trustFile)),
-  );
-  for (const name of await files.list(folders.agents)) {
-    const as: Given = { ...given, value: (each) => each === "agent" ? name : given.value(each) };
-    const host = await findRunning({ ...context, given: as }).catch(() => undefined);
-    await host?.call("names").catch(() => {});
-    host?.end();
   }
 }
 
