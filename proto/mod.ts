@@ -85,9 +85,18 @@ export {
   type DecodedContent,
   encodeContent,
   encodeRawPayload,
+  type ReceiptWanted,
   replyIdOf,
   replySecretBytes,
 } from "./content/content.ts";
+export {
+  decodeReceipts,
+  encodeReceipts,
+  mayFollow,
+  type Receipt,
+  type ReceiptState,
+  receiptStates,
+} from "./content/receipt.ts";
 export {
   type Credentials,
   credentialsPath,

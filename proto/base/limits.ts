@@ -108,6 +108,8 @@ export const limits = Object.freeze({
   contentErrorBytes: 64,
   /** Channel id (16), epoch (8), state (32), signature (64). */
   contentConfirmationBytes: 120,
+  /** Messages that one receipt tells of. */
+  contentReceipts: 64,
 
   queueBytesPerChannel: 64 * MiB,
   queueAgeMs: 7 * 24 * 60 * 60 * 1000,

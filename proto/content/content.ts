@@ -32,9 +32,24 @@ import {
   uint,
 } from "../base/schema.ts";
 
-/** In the order of their numbers on the wire. `error` is the reply of a handler that failed. */
-export const contentKinds = ["message", "request", "reply", "error"] as const;
-export type ContentKind = (typeof contentKinds)[number];
+/**
+ * In the order of their numbers on the wire; 4 is reserved. `error` is the reply of a handler that
+ * failed; `receipt` says what became of messages (`receipt.ts`).
+ */
+export const contentKinds = [
+  "message",
+  "request",
+  "reply",
+  "error",
+  undefined,
+  "receipt",
+] as const;
+export type ContentKind = NonNullable<(typeof contentKinds)[number]>;
+
+/** By its number on the wire: how much a sender wants to learn of what becomes of its message. */
+const receiptsWanted = { delivered: 1, done: 3 } as const;
+/** `delivered`: and what prevents it. `done`: that the program has said so, as well. */
+export type ReceiptWanted = keyof typeof receiptsWanted;
 
 const agentIdCharacters = 22;
 export const replySecretBytes = 16;
@@ -61,6 +76,8 @@ const fieldsSchema = struct({
   retryAfterMs: [11, optional(uint())],
   /** The sender's, of another channel: for its client, not for programs; see `confirmation.ts`. */
   confirmation: [32, optional(fixedBytes(limits.contentConfirmationBytes))],
+  /** Its sender asks those that it is for. */
+  receipt: [33, optional(receiptWanted())],
 });
 
 /** Fields of an envelope about its body. Times are milliseconds since 1970 by the relay's clock. */
@@ -98,14 +115,19 @@ const needs: Readonly<Record<ContentKind, readonly (keyof ContentFields)[]>> = {
   request: ["to", "deadlineMs", "replySecret"],
   reply: ["to", "replyTo", "expiryMs"],
   error: ["to", "replyTo", "expiryMs", "error"],
+  receipt: ["to"],
 };
-/** Fields that mean something in one kind only. */
-const belongings: readonly { readonly name: keyof ContentFields; readonly owner: ContentKind }[] = [
-  { name: "deadlineMs", owner: "request" },
-  { name: "again", owner: "request" },
-  { name: "replySecret", owner: "request" },
-  { name: "error", owner: "error" },
-  { name: "retryAfterMs", owner: "error" },
+/** Fields that mean something in these kinds only. */
+const belongings: readonly {
+  readonly name: keyof ContentFields;
+  readonly owners: readonly ContentKind[];
+}[] = [
+  { name: "deadlineMs", owners: ["request"] },
+  { name: "again", owners: ["request"] },
+  { name: "replySecret", owners: ["request"] },
+  { name: "error", owners: ["error"] },
+  { name: "retryAfterMs", owners: ["error"] },
+  { name: "receipt", owners: ["message", "request"] },
 ];
 
 /** Throws `WireError` for fields beyond their limits. */
@@ -219,8 +241,8 @@ function check(kind: ContentKind, fields: ContentFields): ContentFields {
   for (const name of needs[kind]) {
     if (fields[name] === undefined) refuse(`a ${kind} has no ${name}`);
   }
-  for (const { name, owner } of belongings) {
-    if (owner !== kind && fields[name] !== undefined) refuse(`a ${kind} has ${name}`);
+  for (const { name, owners } of belongings) {
+    if (fields[name] !== undefined && !owners.includes(kind)) refuse(`a ${kind} has ${name}`);
   }
   if (kind !== "message" && kind !== "request" && fields.to?.length !== 1) {
     refuse(`a ${kind} is for one agent`);
@@ -271,6 +293,20 @@ function addressees(): Field<readonly AgentId[]> {
       return ascends ? parsed : refuse(`${where} is not in ascending order, each once`);
     },
     encode: (value) => [...value].sort(),
+  };
+}
+
+function receiptWanted(): Field<ReceiptWanted> {
+  const { delivered, done } = receiptsWanted;
+  return {
+    type: { kind: "uint", min: delivered, max: done },
+    parse: (value, where) =>
+      value === delivered
+        ? "delivered"
+        : value === done
+        ? "done"
+        : refuse(`${where} is neither ${delivered} nor ${done}`),
+    encode: (value) => receiptsWanted[value],
   };
 }
 

@@ -13,6 +13,7 @@ import {
 import { WireError } from "../base/errors.ts";
 import { type AgentId, binaryIdFromBytes, type MessageId, parseAgentId } from "../base/ids.ts";
 import { limits } from "../base/limits.ts";
+import { encodeReceipts } from "./receipt.ts";
 
 const golden: Readonly<Record<string, string>> = JSON.parse(
   Deno.readTextFileSync(new URL("../testdata/content.json", import.meta.url)),
@@ -63,6 +64,16 @@ const samples: Readonly<Record<string, Content>> = {
       retryAfterMs: 500,
     },
     body: utf8ToBytes("There is no such city"),
+  },
+  asking: {
+    kind: "message",
+    fields: { to: [bob], receipt: "done" },
+    body: utf8ToBytes("tell me"),
+  },
+  receipt: {
+    kind: "receipt",
+    fields: { to: [alice] },
+    body: encodeReceipts([{ id: request, state: "delivered" }]),
   },
 };
 
@@ -122,7 +133,7 @@ Deno.test("what a later version sends is told apart: versions, kinds, fields tha
     form: "later",
     what: "field 12",
   });
-  const ignored = decodeContent(sent({ fields: new Map([[33, "later"]]) }));
+  const ignored = decodeContent(sent({ fields: new Map([[35, "later"]]) }));
   assert(ignored.form === "enveloped" && Object.keys(ignored.content.fields).length === 0);
 });
 
@@ -180,6 +191,22 @@ Deno.test("decodeContent() refuses what no version may send", () => {
     "fields that are too long": sent({
       fields: new Map([[40, "x".repeat(limits.contentFieldsBytes)]]),
     }),
+    "a receipt without an asker": sent({ kind: 5 }),
+    "a receipt for two": sent({ kind: 5, fields: new Map([[2, [alice, bob]]]) }),
+    "a receipt that asks for one": sent({
+      kind: 5,
+      fields: new Map<number, unknown>([[2, [alice]], [33, 1]]),
+    }),
+    "a reply that asks for a receipt": sent({
+      kind: 2,
+      fields: new Map<number, unknown>([
+        ...[[2, [alice]], [3, new Uint8Array(16)], [6, 1], [33, 1]] as const,
+      ]),
+    }),
+    "a receipt asked for as 0": sent({ fields: new Map([[33, 0]]) }),
+    "a receipt asked for as 2": sent({ fields: new Map([[33, 2]]) }),
+    "a receipt asked for as 4": sent({ fields: new Map([[33, 4]]) }),
+    "a receipt asked for in words": sent({ fields: new Map([[33, "done"]]) }),
     "a negative field": sent({ fields: new Map([[-1, true]]) }),
   };
   for (const [why, bytes] of Object.entries(broken)) assert(isRefused(bytes), why);

@@ -69,8 +69,11 @@ export function readContent(plaintext: Uint8Array, opened: Opened, reader: Reade
       }
       case "later":
         return { outcome: "later", what: decoded.what };
-      case "enveloped":
-        return place({ ...decoded.content, ...opened }, reader);
+      case "enveloped": {
+        const { kind, fields, body } = decoded.content;
+        if (kind === "receipt") return { outcome: "later", what: "kind 5" };
+        return place({ ...opened, kind, fields, body }, reader);
+      }
     }
   } catch (error) {
     if (error instanceof WireError) return { outcome: "broken", why: error.message };
@@ -85,8 +88,9 @@ export function readContent(plaintext: Uint8Array, opened: Opened, reader: Reade
 export function isHandedOn(plaintext: Uint8Array, agentId: AgentId): boolean {
   try {
     const decoded = decodeContent(plaintext);
-    if (decoded.form !== "enveloped" || decoded.content.kind === "message") return false;
-    return decoded.content.fields.to?.includes(agentId) === true;
+    if (decoded.form !== "enveloped") return false;
+    const { kind, fields } = decoded.content;
+    return kind !== "message" && kind !== "receipt" && fields.to?.includes(agentId) === true;
   } catch (error) {
     if (error instanceof WireError) return false;
     throw error;

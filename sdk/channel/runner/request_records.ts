@@ -116,9 +116,10 @@ function decodeReply(
 ): Omit<Incoming, "knownAs"> {
   const fields = decodeFields(value, kind);
   const decoded = decodeContent(fields.bytes(4));
-  if (decoded.form !== "enveloped") {
+  if (decoded.form !== "enveloped" || decoded.content.kind === "receipt") {
     throw createError("internal", "A reply was noted in another form");
   }
+  const { kind: replyKind, fields: replyFields, body } = decoded.content;
   return {
     id: parseBinaryId<MessageId>(fields.text(0)),
     sender: from,
@@ -128,6 +129,8 @@ function decodeReply(
     timeMs: fields.number(2),
     sequence: fields.number(3),
     lane: "reply",
-    ...decoded.content,
+    kind: replyKind,
+    fields: replyFields,
+    body,
   };
 }
