@@ -375,7 +375,7 @@ export const talking = {
       all: optional(flag()),
       ack: optional(choice(["auto", "manual"])),
       as: optional(text("a durable reader")),
-      tail: optional(flag()),
+      tail: optional(flag("from now on; with `as`, first what waits for that reader")),
     },
     items: { ...envelope, sequence: optional(number("with `manual`")), missed: optional(number()) },
     brings: "the message",

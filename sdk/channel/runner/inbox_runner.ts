@@ -73,7 +73,7 @@ export interface EnvelopeOptions {
   readonly as?: string | undefined;
   /**
    * With a host: from now on, without a position; it holds nothing back for others and misses what
-   * comes meanwhile.
+   * comes meanwhile. With `as`, first what waits for that reader, of which it takes nothing.
    */
   readonly tail?: boolean | undefined;
 }

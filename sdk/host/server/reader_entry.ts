@@ -46,6 +46,8 @@ export interface Reader {
   isLeaving: boolean;
   /** Messages that it was set past, and has not been told of. */
   missed: number;
+  /** When a program last asked it for a message; undefined when none has since the host began. */
+  askedAtMs?: number;
 }
 
 export function createReader(own: Pick<Reader, "name" | "position" | "next" | "lag">): Reader {
@@ -81,10 +83,22 @@ export interface ReaderState {
   readonly programs: number;
   /** Messages that it has not acknowledged. */
   readonly behind: number;
+  /** When a program last asked for one, which is now while it waits; since the host began. */
+  readonly askedAtMs: number | undefined;
 }
 
 export function givenTo({ given }: Reader, loop: Loop): Entry[] {
   return [...given].flatMap(([entry, each]) => each.loop === loop ? [entry] : []);
+}
+
+export async function waiting(loop: Loop, news: Promise<void>): Promise<void> {
+  loop.waiting = true;
+  await news;
+  loop.waiting = false;
+}
+
+export function isAsking({ loops }: Reader): boolean {
+  return [...loops].some(({ waiting }) => waiting);
 }
 
 export function wantsAll({ loops }: Reader): boolean {

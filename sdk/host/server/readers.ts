@@ -22,11 +22,13 @@ import {
   type Entry,
   givenTo,
   indexOf,
+  isAsking,
   type Loop,
   placeOf,
   type Reader,
   type ReadersParts,
   type ReaderState,
+  waiting,
   wantsAll,
 } from "./reader_entry.ts";
 import { PositionWrites } from "./position_writes.ts";
@@ -76,17 +78,26 @@ export class Readers {
     return this.#over !== undefined;
   }
 
-  async open({ as: name = defaultName, tail, all, manual }: ReadOptions): Promise<MessageReader> {
+  async open({ as, tail, all, manual }: ReadOptions): Promise<MessageReader> {
     await this.#begun();
     if (tail) {
-      const wants = (envelope: Envelope): boolean => all || this.#isForUs(envelope);
-      return openTail({ entries: this.#tails.listen(), wants, error: () => this.#over?.error });
+      return openTail({
+        entries: this.#tails.listen(),
+        waiting: (after) =>
+          as === undefined
+            ? []
+            : this.#entries.filter((entry) =>
+              entry.number > after && this.#waitsFor(entry, this.#readers.get(as))
+            ),
+        wants: (envelope) => all || this.#isForUs(envelope),
+        error: () => this.#over?.error,
+      });
     }
     let reader: Reader;
     do {
-      reader = await this.#readerOf(name);
+      reader = await this.#readerOf(as ?? defaultName);
       // It may be deleted meanwhile.
-    } while (this.#readers.get(name) !== reader || reader.isLeaving);
+    } while (this.#readers.get(reader.name) !== reader || reader.isLeaving);
     const loop: Loop = { all, ended: false, waiting: false };
     reader.loops.add(loop);
     return {
@@ -135,6 +146,7 @@ export class Readers {
       name: reader.name,
       programs: reader.loops.size,
       behind: this.#entries.filter(({ pending }) => pending.has(reader)).length,
+      askedAtMs: isAsking(reader) ? this.#parts.runtime.nowMs() : reader.askedAtMs,
     }));
   }
 
@@ -300,8 +312,14 @@ export class Readers {
       (to === undefined || to.includes(this.#parts.agentId));
   }
 
+  /** A reader that does not exist yet would begin with all that are there. */
+  #waitsFor({ envelope, pending }: Entry, reader: Reader | undefined): boolean {
+    return reader === undefined ? this.#isForUs(envelope) : pending.has(reader);
+  }
+
   async #next(reader: Reader, loop: Loop, manual: boolean): Promise<ReadMessage | undefined> {
     for (;;) {
+      reader.askedAtMs = this.#parts.runtime.nowMs();
       if (loop.ended) return undefined;
       const entry = this.#findNext(reader, loop);
       if (entry !== undefined) return this.#give(entry, reader, loop, manual);
@@ -309,9 +327,7 @@ export class Readers {
         if (this.#over.error !== undefined) throw this.#over.error;
         return undefined;
       }
-      loop.waiting = true;
-      await new Promise<void>((resolve) => this.#wakers.push(resolve));
-      loop.waiting = false;
+      await waiting(loop, new Promise<void>((resolve) => this.#wakers.push(resolve)));
     }
   }
 

@@ -138,6 +138,51 @@ Deno.test("a tail begins now and holds nothing back; what is for others is for r
   assertEquals(here.log.acknowledged.size, 3);
 });
 
+Deno.test("a tail may begin with what waits for a reader, and takes nothing, however slow it is", async () => {
+  const here = place();
+  for (const text of ["1", "2", "3"]) here.log.say(text);
+  const readers = live(here);
+  const mcp = await open(readers, "mcp", { manual: true });
+  await (await mcp.next())?.ack?.();
+  const given = await mcp.next();
+  const [tail, newcomer] = [
+    await open(readers, "mcp", { tail: true }),
+    await open(readers, "new", { tail: true }),
+  ];
+  assertEquals(await take(tail, 2), ["2", "3"], "one that was given out is not done with");
+  assertEquals(await take(newcomer, 3), ["1", "2", "3"]);
+  // More than are kept for a tail: none of those that wait is lost.
+  const more = Array.from({ length: 600 }, (_, number) => `more ${number}`);
+  for (const text of more) here.log.say(text);
+  assertEquals(await take(tail, 600), more);
+  await given?.ack?.();
+  assertEquals(await take(mcp, 1), ["3"]);
+});
+
+Deno.test("a reader tells when it was last asked", async () => {
+  const here = place();
+  let nowMs = 1000;
+  const readers = live(here, undefined, { ...runtime, nowMs: () => nowMs });
+  const askedAt = async (): Promise<number | undefined> =>
+    (await readers.list()).find(({ name }) => name === "mcp")?.askedAtMs;
+  const mcp = await open(readers, "mcp", { manual: true });
+  assertEquals(await askedAt(), undefined);
+  const next = mcp.next();
+  nowMs = 2000;
+  assertEquals(await askedAt(), 2000, "it is being asked");
+  here.log.say("1");
+  await next;
+  nowMs = 3000;
+  assertEquals(await askedAt(), 2000);
+  const other = await open(readers, "mcp", { manual: true });
+  const nothing = other.next();
+  nowMs = 4000;
+  await other.end();
+  assertEquals(await nothing, undefined);
+  nowMs = 5000;
+  assertEquals(await askedAt(), 4000, "until it went");
+});
+
 Deno.test("a place that comes again with a later time is another message, and is shown", async () => {
   const here = place();
   for (const text of ["1", "2", "3"]) here.log.say(text, { timeMs: 1000 });

@@ -1,4 +1,7 @@
-/** A reader without a position: what comes from now on, and nothing is held back for it. */
+/**
+ * A reader without a position: what comes from now on, and nothing is held back for it. It may
+ * begin with what waits for a durable reader, of which it takes nothing.
+ */
 import type { MissedEvents } from "../../base/event_stream.ts";
 import type { Envelope } from "../../content/envelope.ts";
 import type { MessageReader } from "./held.ts";
@@ -6,20 +9,32 @@ import type { Entry } from "./reader_entry.ts";
 
 export interface TailParts {
   readonly entries: AsyncIterableIterator<Entry | MissedEvents, undefined>;
+  /** Behind this number, what waits for the durable reader that was named. */
+  readonly waiting: (after: number) => readonly Entry[];
   readonly wants: (envelope: Envelope) => boolean;
   /** With which the channel ended. */
   readonly error: () => unknown;
 }
 
-export function openTail({ entries, wants, error }: TailParts): MessageReader {
+export function openTail({ entries, waiting, wants, error }: TailParts): MessageReader {
   const end = async (): Promise<void> => void await entries.return?.();
+  let last = -1;
+  let queue = [...waiting(last)];
   return {
     next: async () => {
       for (;;) {
-        const { done, value } = await entries.next();
-        if (done === true) return error() === undefined ? undefined : Promise.reject(error());
-        if ("type" in value || !wants(value.envelope)) continue;
-        return { envelope: value.envelope, ack: () => Promise.resolve() };
+        const { done, value } = queue.length > 0 ? { value: queue.shift() } : await entries.next();
+        if (done === true || value === undefined) {
+          return error() === undefined ? undefined : Promise.reject(error());
+        }
+        // It was too slow, and looks for what it lost among those that wait.
+        if ("type" in value) queue = [...waiting(last)];
+        // It was there when it looked, and was told as well.
+        else if (value.number > last) {
+          last = value.number;
+          const { envelope } = value;
+          if (wants(envelope)) return { envelope, ack: () => Promise.resolve() };
+        }
       }
     },
     finish: end,

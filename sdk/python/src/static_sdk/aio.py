@@ -198,7 +198,8 @@ class Channel(NotCopied):
         With ``ack="manual"`` each is acknowledged by its own ``ack()``; with ``all=True`` what is
         for others is shown too. With ``host="auto"`` programs that read share the messages;
         ``reader`` names a position of its own, which sees every message, and ``tail`` reads from
-        now on and holds nothing back.
+        now on and holds nothing back; with ``reader`` it begins with what waits for that one, and
+        takes none of it.
         """
         stream = Stream(self._agent, "read", operations.reading(self._agent, self._name, all, ack, reader, tail))
         return Loop(stream, envelope_with(stream, ack == "manual"))
