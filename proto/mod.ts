@@ -247,6 +247,7 @@ export {
   readMessageWord,
 } from "./statements/message_aad.ts";
 export {
+  badgesExtension,
   bundlesCapability,
   channelExtensions,
   checkChannelExtensions,

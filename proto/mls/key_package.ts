@@ -36,11 +36,15 @@ export const channelExtensions: readonly number[] = [...requiredExtensions, 0xf5
  */
 export const bundlesCapability = 0xf5c8;
 
+/** Of a leaf alone: its badges; see `badge.ts`. */
+export const badgesExtension = 0xf5c6;
+
 /** Extensions that every leaf lists. */
-export const leafExtensions: readonly number[] = [...channelExtensions, bundlesCapability].sort((
-  a,
-  b,
-) => a - b);
+export const leafExtensions: readonly number[] = [
+  ...channelExtensions,
+  badgesExtension,
+  bundlesCapability,
+].sort((a, b) => a - b);
 
 const mls10 = 1;
 const basicCredential = 1;

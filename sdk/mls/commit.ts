@@ -166,6 +166,7 @@ export function pathOf(
           leafIndex: epoch.ownLeaf,
           publicKey,
           parentHash,
+          badges: deps.badges?.({ before: current.node, extensions: applied.extensions }),
         },
         identity,
         deps.signatures,

@@ -3,6 +3,7 @@
  * new one beside it.
  */
 import { epochState } from "../../proto/mod.ts";
+import type { BadgeChoice } from "./badges.ts";
 import type { KeyPair } from "./crypto/hpke.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import { type Aead, aeadOf, type SuiteId } from "./crypto/suite.ts";
@@ -46,6 +47,8 @@ export interface GroupDeps {
   readonly policy: CredentialPolicy;
   readonly randomBytes: (length: number) => Uint8Array;
   readonly findPsk: (id: PreSharedKeyID) => Uint8Array | undefined;
+  /** Undefined: our leaf goes on to show the badges that it has. */
+  readonly badges?: BadgeChoice;
 }
 
 export function aeadOfEpoch(epoch: Pick<Epoch, "suiteId">): Aead {

@@ -39,6 +39,8 @@ export interface KeyPackageInput {
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
   readonly lastResort: boolean;
+  /** To show; see `BadgeChoice`. */
+  readonly badges?: Uint8Array | undefined;
   readonly randomBytes: (length: number) => Uint8Array;
   readonly signatures: Signatures;
 }
@@ -47,9 +49,10 @@ export function createKeyPackage(input: KeyPackageInput): OwnKeyPackage {
   const { suiteId, identity, signatures, randomBytes } = input;
   const init = deriveKeyPair(randomBytes(32), signatures.agreement);
   const leafKey = deriveKeyPair(randomBytes(32), signatures.agreement);
+  const { badges } = input;
   const lifetime = { notBefore: seconds(input.notBeforeMs), notAfter: seconds(input.notAfterMs) };
   const leafNode = createKeyPackageLeaf(
-    { suiteId, publicKey: leafKey.publicKey, lifetime },
+    { suiteId, publicKey: leafKey.publicKey, lifetime, badges },
     identity,
     signatures,
   );

@@ -9,6 +9,7 @@ import {
   limits,
 } from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
+import { shownBadges, withBadges } from "./badges.ts";
 import { decodeExactly, equalBytes, label, MlsFault, MlsVersionFault } from "./codec.ts";
 import { signContent } from "./crypto/labelled.ts";
 import type { Signatures } from "./crypto/signatures.ts";
@@ -32,6 +33,12 @@ import {
 export interface MemberCredential {
   readonly identity: Uint8Array;
   readonly signatureKey: Uint8Array;
+}
+
+/** The same, and the badges that the leaf shows. */
+export interface BadgedCredential extends MemberCredential {
+  /** As the leaf has them: perhaps malformed, and by nobody verified. */
+  readonly badges?: Uint8Array;
 }
 
 /**
@@ -81,11 +88,13 @@ export interface KeyPackageLeafInput {
   readonly suiteId: SuiteId;
   readonly publicKey: Uint8Array;
   readonly lifetime: Lifetime;
+  /** To show; see `BadgeChoice`. */
+  readonly badges?: Uint8Array | undefined;
 }
 
 /** A leaf that is in no group yet, as a KeyPackage carries it. */
 export function createKeyPackageLeaf(
-  { suiteId, publicKey, lifetime }: KeyPackageLeafInput,
+  { suiteId, publicKey, lifetime, badges }: KeyPackageLeafInput,
   identity: MlsIdentity,
   signatures: Signatures,
 ): LeafNodeKeyPackage {
@@ -96,7 +105,7 @@ export function createKeyPackageLeaf(
     credential: { credentialType: "basic", identity: identity.identity },
     capabilities: capabilitiesOf(suiteId),
     lifetime,
-    extensions: [],
+    extensions: withBadges({ extensions: [] }, badges),
   } as const satisfies LeafNodeTBS;
   return { ...leaf, signature: sign(leaf, identity, signatures) };
 }
@@ -108,26 +117,28 @@ export interface CommitLeafInput {
   readonly leafIndex: number;
   readonly publicKey: Uint8Array;
   readonly parentHash: Uint8Array;
+  /** To show; see `BadgeChoice`. */
+  readonly badges?: Uint8Array | undefined;
 }
 
 /**
- * Our leaf with a fresh key, as a commit carries it, and with what this version of the program is
- * capable of.
+ * Our leaf with a fresh key, as a commit carries it, with what this version of the program is
+ * capable of, and with the badges to show.
  */
 export function createCommitLeaf(
   input: CommitLeafInput,
   identity: MlsIdentity,
   signatures: Signatures,
 ): LeafNodeCommit {
-  const { signaturePublicKey, credential, extensions } = input.current;
-  const { groupId, leafIndex, parentHash } = input;
+  const { signaturePublicKey, credential } = input.current;
+  const { groupId, leafIndex, parentHash, badges = shownBadges(input.current) } = input;
   const leaf = {
     leafNodeSource: "commit",
     hpkePublicKey: input.publicKey,
     signaturePublicKey,
     credential,
     capabilities: capabilitiesOf(input.suiteId),
-    extensions,
+    extensions: withBadges(input.current, badges),
     parentHash,
   } as const;
   return { ...leaf, signature: sign({ ...leaf, groupId, leafIndex }, identity, signatures) };
@@ -172,6 +183,11 @@ export function credentialOf(leaf: LeafNode): MemberCredential {
     throw new MlsFault("A leaf's credential is not basic");
   }
   return { identity: leaf.credential.identity, signatureKey: leaf.signaturePublicKey };
+}
+
+export function badgedOf(leaf: LeafNode): BadgedCredential {
+  const badges = shownBadges(leaf);
+  return { ...credentialOf(leaf), ...(badges !== undefined && { badges }) };
 }
 
 export function agentOf(leaf: LeafNode): AgentId {

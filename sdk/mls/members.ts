@@ -14,7 +14,7 @@ import { equalBytes, MlsFault } from "./codec.ts";
 import type { CommitEffects } from "./commit.ts";
 import type { Epoch } from "./epoch.ts";
 import { identityHashOf } from "./generation.ts";
-import { agentOf, credentialOf, type MemberCredential } from "./leaf.ts";
+import { agentOf, type BadgedCredential, badgedOf, credentialOf } from "./leaf.ts";
 import { encodeKeyPackageMessage } from "./key_package.ts";
 import { type Rights, rightsOf } from "./policy_rules.ts";
 import type { GroupContext } from "./ts_mls.ts";
@@ -25,6 +25,8 @@ export interface Member extends Rights {
   readonly leafIndex: number;
   readonly agentId: AgentId;
   readonly identity: Uint8Array;
+  /** As its leaf shows them: perhaps malformed, and by nobody verified. */
+  readonly badges?: Uint8Array;
 }
 
 /** The changes of a commit. */
@@ -45,15 +47,15 @@ export function memberAt(place: Place, leafIndex: number): Member {
   return memberOf(leafIndex, credentialAt(place, leafIndex), place.context);
 }
 
-export function credentialAt({ tree }: Pick<Place, "tree">, leafIndex: number): MemberCredential {
+export function credentialAt({ tree }: Pick<Place, "tree">, leafIndex: number): BadgedCredential {
   const leaf = tree.leaf(leafIndex);
   if (leaf === undefined) throw new MlsFault("There is no member at this leaf of the group");
-  return credentialOf(leaf.node);
+  return badgedOf(leaf.node);
 }
 
 export function memberOf(
   leafIndex: number,
-  credential: MemberCredential,
+  credential: BadgedCredential,
   context: GroupContext,
 ): Member {
   return describe(leafIndex, credential, decodeBinding(context.extensions));
@@ -64,7 +66,7 @@ export class DescribedMembers {
   #context: GroupContext | undefined;
   readonly #members = new Map<number, Member>();
 
-  at(leafIndex: number, credential: MemberCredential, context: GroupContext): Member {
+  at(leafIndex: number, credential: BadgedCredential, context: GroupContext): Member {
     if (context !== this.#context) this.#members.clear();
     this.#context = context;
     const member = this.#members.get(leafIndex) ?? memberOf(leafIndex, credential, context);
@@ -77,7 +79,7 @@ export function membersOf({ tree, context }: Place): Member[] {
   const binding = decodeBinding(context.extensions);
   return Array.from(
     tree.leaves(),
-    ([leafIndex, { node }]) => describe(leafIndex, credentialOf(node), binding),
+    ([leafIndex, { node }]) => describe(leafIndex, badgedOf(node), binding),
   );
 }
 
@@ -170,10 +172,11 @@ function checkGroupId(
 
 function describe(
   leafIndex: number,
-  credential: MemberCredential,
+  credential: BadgedCredential,
   binding: ChannelBinding,
 ): Member {
-  const { identity, signatureKey } = credential;
+  const { identity, signatureKey, badges } = credential;
   const agentId = agentIdOf(signatureKey, identity);
-  return { leafIndex, agentId, identity, ...rightsOf(agentId, binding) };
+  const shown = badges === undefined ? {} : { badges };
+  return { leafIndex, agentId, identity, ...shown, ...rightsOf(agentId, binding) };
 }

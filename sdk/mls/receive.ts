@@ -31,7 +31,7 @@ import {
   type SealedMessage,
   transcriptContent,
 } from "./framing.ts";
-import { credentialOf, type LeafPlace, type MemberCredential, signedLeaf } from "./leaf.ts";
+import { type BadgedCredential, badgedOf, type LeafPlace, signedLeaf } from "./leaf.ts";
 import { signedKeyPackage } from "./key_package.ts";
 import {
   checkChannel,
@@ -272,7 +272,7 @@ export function previewMessage(
 
 interface Opened {
   readonly sender: number;
-  readonly credential: MemberCredential;
+  readonly credential: BadgedCredential;
   readonly plaintext: Uint8Array;
   readonly key: ReceivedKey;
 }
@@ -436,13 +436,13 @@ function signedPartsOf({ proposals, path }: Commit, place: LeafPlace): SignedPar
 interface Readable
   extends Pick<PastEpoch, "suiteId" | "context" | "contextBytes" | "ownLeaf" | "secretTree"> {
   readonly senderData: Uint8Array;
-  readonly credentialAt: (leafIndex: number) => MemberCredential | undefined;
+  readonly credentialAt: (leafIndex: number) => BadgedCredential | undefined;
 }
 
 function readable({ tree, secrets, ...epoch }: Epoch): Readable {
-  const credentialAt = (leafIndex: number): MemberCredential | undefined => {
+  const credentialAt = (leafIndex: number): BadgedCredential | undefined => {
     const leaf = tree.leaf(leafIndex);
-    return leaf && credentialOf(leaf.node);
+    return leaf && badgedOf(leaf.node);
   };
   return { ...epoch, senderData: secrets.senderData, credentialAt };
 }

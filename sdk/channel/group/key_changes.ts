@@ -7,7 +7,7 @@
 import { type AgentId, agentIdOf } from "../../../proto/mod.ts";
 import type { CredentialPolicy, MemberCredential } from "../../mls/leaf.ts";
 import type { Member } from "../../mls/members.ts";
-import { FirstUseTrust, type TrustedKey } from "../../mls/first_use.ts";
+import { FirstUseTrust, type TrustedKey } from "./first_use.ts";
 
 /**
  * Changed keys that were seen in commits which may still be refused: more than one commit can

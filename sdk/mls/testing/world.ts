@@ -74,6 +74,8 @@ export class Agent {
   readonly id: AgentId;
   readonly world: World;
   own: OwnKeyPackage | undefined;
+  /** Its leaves show them; undefined: what they showed before. */
+  badges: Uint8Array | undefined;
   durable: DurableGroup | undefined;
   /** A commit of which we do not know whether the delivery service took it. */
   candidate: PreparedCommit | undefined;
@@ -101,6 +103,7 @@ export class Agent {
       findPsk: (id) =>
         id.psktype === "external" ? this.world.psks.get(bytesToHex(id.pskId)) : undefined,
       identity: this.identity,
+      badges: () => this.badges,
       clocksMs: () => [worldMs],
       carryOut: atOnce,
       padding: (contentBytes) => -contentBytes & 255,
@@ -163,6 +166,7 @@ export class Agent {
       notBeforeMs: worldMs - 3_600_000,
       notAfterMs,
       lastResort: false,
+      badges: this.badges,
       randomBytes: this.deps.randomBytes,
       signatures: this.world.signatures,
     });

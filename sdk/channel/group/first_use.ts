@@ -1,10 +1,10 @@
 /**
  * Trust on first use, per channel: an identity keeps the signature key under which it was first
  * seen, until another one is learned, which is reported. The right to bring another key in is
- * judged elsewhere (`channel/key_changes.ts`, `channel/adding.ts`).
+ * judged elsewhere (`key_changes.ts`, `commits/adding.ts`).
  */
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
-import type { CredentialPolicy, MemberCredential } from "./leaf.ts";
+import type { CredentialPolicy, MemberCredential } from "../../mls/leaf.ts";
 
 export interface TrustedKey {
   readonly identity: Uint8Array;
