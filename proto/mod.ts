@@ -266,7 +266,7 @@ export {
   readWelcomeHeader,
   type WelcomeHeader,
 } from "./mls/message.ts";
-export { isUsablePublicKey } from "./mls/public_key.ts";
+export { isUsablePublicKey, isUsableSealKey, sealKeyBytes } from "./mls/public_key.ts";
 export { encodeVectorLength, MlsReader } from "./mls/reader.ts";
 export {
   type CallName,

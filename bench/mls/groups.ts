@@ -15,7 +15,7 @@ import {
   World,
 } from "../../sdk/mls/testing/world.ts";
 import { createNodeEd25519 } from "../../sdk/platform/node_ed25519.ts";
-import { createNodeX25519 } from "../../sdk/platform/node_x25519.ts";
+import { createNodeX25519 } from "../../sdk/platform/node_key_agreement.ts";
 import { limits } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { reportRatio } from "../ratio.ts";

@@ -1,4 +1,4 @@
-/** X25519 keys that somebody can encrypt to (RFC 7748 section 6.1). */
+/** Keys that somebody can encrypt to: of X25519 (RFC 7748 section 6.1), and of X-Wing. */
 import { bytesToHex } from "@noble/hashes/utils.js";
 
 /**
@@ -21,4 +21,26 @@ export function isUsablePublicKey(publicKey: Uint8Array): boolean {
   const canonical = publicKey.slice();
   canonical[31] = (canonical[31] ?? 0) & 0x7f;
   return !smallOrderPoints.has(bytesToHex(canonical));
+}
+
+/** Of ML-KEM-768, then of X25519. */
+export const sealKeyBytes = 1184 + 32;
+/** The bytes of an ML-KEM-768 key in which two numbers take three; a seed is behind them. */
+const numbersBytes = 1152;
+/** ML-KEM counts modulo this. */
+const modulus = 3329;
+
+/**
+ * Whether this is a public key of X-Wing (FIPS 203 section 7.2): one verdict for all members,
+ * which runtimes do not promise.
+ */
+export function isUsableSealKey(publicKey: Uint8Array): boolean {
+  if (publicKey.length !== sealKeyBytes) return false;
+  const numbers = publicKey.subarray(0, numbersBytes);
+  for (let at = 0; at < numbersBytes; at += 3) {
+    const [low = 0, middle = 0, high = 0] = numbers.subarray(at, at + 3);
+    const [first, second] = [low | (middle & 15) << 8, middle >> 4 | high << 4];
+    if (first >= modulus || second >= modulus) return false;
+  }
+  return isUsablePublicKey(publicKey.subarray(sealKeyBytes - 32));
 }

@@ -8,7 +8,7 @@ import { assert, assertEquals } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
 import { type Agent, createSignatures, World } from "../mls/testing/world.ts";
 import { createNodeEd25519 } from "../platform/node_ed25519.ts";
-import { createNodeX25519 } from "../platform/node_x25519.ts";
+import { createNodeX25519 } from "../platform/node_key_agreement.ts";
 import { healingMs } from "./upkeep/healing_pace.ts";
 
 const stress = Deno.env.get("STATIC_STRESS") === "1";

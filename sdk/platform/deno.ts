@@ -9,7 +9,7 @@ import { grpc } from "./grpc.ts";
 import { hosts } from "./hosts.ts";
 import { createNodeEd25519 } from "./node_ed25519.ts";
 import { nodeSha256 } from "./node_sha256.ts";
-import { createNodeX25519 } from "./node_x25519.ts";
+import { createNodeX25519 } from "./node_key_agreement.ts";
 import { show } from "./console.ts";
 import type { Platform } from "./platform.ts";
 import { onSignal } from "./signals.ts";

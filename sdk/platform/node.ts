@@ -4,7 +4,7 @@ import { openDirectoryStore } from "./directory_store.ts";
 import { hosts } from "./hosts.ts";
 import { createNodeEd25519 } from "./node_ed25519.ts";
 import { nodeSha256 } from "./node_sha256.ts";
-import { createNodeX25519 } from "./node_x25519.ts";
+import { createNodeX25519 } from "./node_key_agreement.ts";
 import { withThread } from "../transport/worker_stream.ts";
 import { grpc } from "./grpc.ts";
 import { openHttp } from "./node_http.ts";

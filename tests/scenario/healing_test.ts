@@ -5,7 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { ChannelId, NoticeEnvelope } from "../../proto/mod.ts";
 import { createNodeEd25519 } from "../../sdk/platform/node_ed25519.ts";
-import { createNodeX25519 } from "../../sdk/platform/node_x25519.ts";
+import { createNodeX25519 } from "../../sdk/platform/node_key_agreement.ts";
 import {
   createSignatures,
   openMemory,

@@ -31,6 +31,11 @@ const repositories: readonly Repository[] = [
         "fe61d25f90e1bde4461d00eafe61049e5f29bd999f36b766df9cda90906ad53d",
       "ed25519_test.json": "752d2ea7d7c6cf4736381b6cbacb61f8182b126ab7cd9b058f00c50084975536",
       "hkdf_sha256_test.json": "bb2b462a38b251cb52a2aede706d6d4b62b26864f4e80c95497507ddb07c5f1e",
+      "mlkem_768_encaps_test.json":
+        "9d4381f94c40853bba430245b94968b7390d9175aacd9f1ae4e250a71c78b713",
+      "mlkem_768_keygen_seed_test.json":
+        "fde5abe284396f4cb3c4610b90d680f0b57782e94c3365c97aee59e24881ebe4",
+      "mlkem_768_test.json": "c2bc0264a150c3a4399da72701d154672e9f708420cff8f01340ef0b1f17f4f7",
       "x25519_test.json": "35c3f5231cf25cc640b524d403461deee9e49441d5d915a3a25b2c8ff5adbe7d",
     },
   },

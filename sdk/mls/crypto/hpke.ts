@@ -1,7 +1,7 @@
 /**
  * HPKE in base mode (RFC 9180) with DHKEM(X25519, HKDF-SHA256): single-shot seal and open, and the
- * export that MLS uses for external joins. A context is never reused, so its sequence number is
- * always 0.
+ * export that MLS uses for external joins; the key of a message for another KEM. A context is never
+ * reused, so its sequence number is always 0.
  */
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { isUsablePublicKey } from "../../../proto/mod.ts";
@@ -21,7 +21,9 @@ export interface Sealed {
 
 const privateKeyBytes = 32;
 const empty = new Uint8Array(0);
-const kemSuite = concatBytes(utf8ToBytes("KEM"), Uint8Array.of(0, 0x20));
+/** HPKE's number of our KEM. */
+const dhKemId = 0x20;
+const kemSuite = concatBytes(utf8ToBytes("KEM"), Uint8Array.of(0, dhKemId));
 const versionLabel = utf8ToBytes("HPKE-v1");
 const baseMode = Uint8Array.of(0);
 
@@ -54,10 +56,11 @@ export function createSealer(
   info: Uint8Array,
   agreement: KeyAgreement = portableKeyAgreement,
 ): (input: Omit<SealInput, "info">) => Sealed {
-  const context = scheduleContext(aead, info);
+  const suite = hpkeSuite(aead, dhKemId);
+  const context = scheduleContext(suite, info);
   return ({ publicKey, aad, plaintext, randomness }) => {
     const { kemOutput, sharedSecret } = encapsulate(publicKey, randomness, agreement);
-    const { key, nonce } = schedule(aead, sharedSecret, context);
+    const { key, nonce } = messageKey(aead, suite, sharedSecret, context);
     return { kemOutput, ciphertext: aead.seal(key, nonce, aad, plaintext) };
   };
 }
@@ -77,12 +80,24 @@ export function open(
   agreement: KeyAgreement = portableKeyAgreement,
 ): Uint8Array {
   const { privateKey, kemOutput, info, aad, ciphertext } = input;
-  const { key, nonce } = schedule(
-    aead,
-    decapsulate(kemOutput, privateKey, agreement),
-    scheduleContext(aead, info),
-  );
+  const sharedSecret = decapsulate(kemOutput, privateKey, agreement);
+  const { key, nonce } = keyOfMessage(aead, dhKemId, { sharedSecret, info });
   return aead.open(key, nonce, aad, ciphertext);
+}
+
+export interface MessageKey {
+  readonly key: Uint8Array;
+  readonly nonce: Uint8Array;
+}
+
+/** Sections 5.1 and 5.2 behind any KEM: of the one message that its shared secret is for. */
+export function keyOfMessage(
+  aead: Aead,
+  kemId: number,
+  { sharedSecret, info }: { readonly sharedSecret: Uint8Array; readonly info: Uint8Array },
+): MessageKey {
+  const suite = hpkeSuite(aead, kemId);
+  return messageKey(aead, suite, sharedSecret, scheduleContext(suite, info));
 }
 
 export interface ExportInput {
@@ -115,8 +130,11 @@ function exportFrom(
   sharedSecret: Uint8Array,
   { info, exporterContext, length }: ExportInput,
 ): Uint8Array {
-  const { exporterSecret } = schedule(aead, sharedSecret, scheduleContext(aead, info));
-  return labelledExpand(hpkeSuite(aead), exporterSecret, "sec", exporterContext, length);
+  const suite = hpkeSuite(aead, dhKemId);
+  const context = scheduleContext(suite, info);
+  const secret = labelledExtract(suite, sharedSecret, "secret", empty);
+  const exporterSecret = labelledExpand(suite, secret, "exp", context, hashBytes);
+  return labelledExpand(suite, exporterSecret, "sec", exporterContext, length);
 }
 
 /** Section 4.1. A public key of small order is refused. */
@@ -152,8 +170,7 @@ function kemSecret(shared: Uint8Array, context: Uint8Array): Uint8Array {
   return labelledExpand(kemSuite, pseudorandomKey, "shared_secret", context, hashBytes);
 }
 
-function scheduleContext(aead: Aead, info: Uint8Array): Uint8Array {
-  const suite = hpkeSuite(aead);
+function scheduleContext(suite: Uint8Array, info: Uint8Array): Uint8Array {
   return concatBytes(
     baseMode,
     labelledExtract(suite, empty, "psk_id_hash", empty),
@@ -162,22 +179,24 @@ function scheduleContext(aead: Aead, info: Uint8Array): Uint8Array {
 }
 
 /** Section 5.1. */
-function schedule(
+function messageKey(
   aead: Aead,
+  suite: Uint8Array,
   sharedSecret: Uint8Array,
   context: Uint8Array,
-): { key: Uint8Array; nonce: Uint8Array; exporterSecret: Uint8Array } {
-  const suite = hpkeSuite(aead);
+): MessageKey {
   const secret = labelledExtract(suite, sharedSecret, "secret", empty);
   return {
     key: labelledExpand(suite, secret, "key", context, aead.keyBytes),
     nonce: labelledExpand(suite, secret, "base_nonce", context, aead.nonceBytes),
-    exporterSecret: labelledExpand(suite, secret, "exp", context, hashBytes),
   };
 }
 
-function hpkeSuite(aead: Aead): Uint8Array {
-  return concatBytes(utf8ToBytes("HPKE"), Uint8Array.of(0, 0x20, 0, 1, 0, aead.hpkeId));
+function hpkeSuite(aead: Aead, kemId: number): Uint8Array {
+  return concatBytes(
+    utf8ToBytes("HPKE"),
+    Uint8Array.of(kemId >> 8, kemId, 0, 1, 0, aead.hpkeId),
+  );
 }
 
 function labelledExtract(

@@ -6,7 +6,7 @@ import { isUsablePublicKey } from "../../../proto/mod.ts";
 import { readVectors, testWhen, vectors } from "../../../tests/support/mod.ts";
 import { createNodeEd25519 } from "../../platform/node_ed25519.ts";
 import { nodeSha256 } from "../../platform/node_sha256.ts";
-import { createNodeX25519 } from "../../platform/node_x25519.ts";
+import { createNodeX25519 } from "../../platform/node_key_agreement.ts";
 import {
   decryptWithLabel,
   deriveSecret,

@@ -36,8 +36,11 @@ import { leafHashOf } from "../ratchet_tree.ts";
 import type { CommitRules, Outcome } from "../receive.ts";
 import { kindOf } from "../stored_group.ts";
 
-/** For benchmarks: what they measure beside the world itself. */
+/** For benchmarks and suites of runtimes: what they need beside the world itself. */
 export { createSignatures } from "../crypto/signatures.ts";
+export { mlKemBytes, type OpeningMlKem } from "../crypto/ml_kem.ts";
+export { createWebCryptoMlKem } from "../crypto/web_crypto_ml_kem.ts";
+export { createXWing, xWingBytes } from "../crypto/x_wing.ts";
 export { createWebCryptoEd25519 } from "../crypto/web_crypto_ed25519.ts";
 export { Group, type PreparedCommit } from "../group.ts";
 export { createCellPadding } from "../padding.ts";

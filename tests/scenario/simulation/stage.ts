@@ -5,7 +5,7 @@
 import type { ChannelId } from "../../../proto/mod.ts";
 import { createNodeEd25519 } from "../../../sdk/platform/node_ed25519.ts";
 import { nodeSha256 } from "../../../sdk/platform/node_sha256.ts";
-import { createNodeX25519 } from "../../../sdk/platform/node_x25519.ts";
+import { createNodeX25519 } from "../../../sdk/platform/node_key_agreement.ts";
 import {
   createWorld,
   defaultCoreConfig,

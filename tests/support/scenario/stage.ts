@@ -32,7 +32,7 @@ import {
 } from "../../../sdk/testing/agents.ts";
 import { createNodeEd25519 } from "../../../sdk/platform/node_ed25519.ts";
 import { nodeSha256 } from "../../../sdk/platform/node_sha256.ts";
-import { createNodeX25519 } from "../../../sdk/platform/node_x25519.ts";
+import { createNodeX25519 } from "../../../sdk/platform/node_key_agreement.ts";
 import { MemorySession, type SessionKey, type Tampering } from "./memory_session.ts";
 
 export const name = "acme/ops/deploy";
