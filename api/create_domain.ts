@@ -102,7 +102,7 @@ export function createDomain(
     sessions: createSessions({ store, clock, newId, randomBytes }),
     changes: createChanges({ store, clock, after }),
     keys,
-    tokens: createTokens({ ring: keyRing.ring, createSign, clock }),
+    tokens: createTokens({ ring: keyRing.rings, createSign, clock }),
     usage: createUsage({ store, clock, newId }),
     authenticator: createAuthenticator({
       store,

@@ -1,40 +1,51 @@
 /**
- * The key ring in its file, which the API makes for itself in the data directory when no keys are
- * configured.
+ * The keys that sign tokens and badges in their file, which the API makes for itself in the data
+ * directory when no keys are configured.
  */
 import { CompactSign, compactVerify, importJWK } from "jose";
-import { type KeyRing, keyRing, rotateKeyRing, type SigningKey } from "./domain/key_ring.ts";
+import {
+  type KeyRing,
+  type KeyRings,
+  keyRings,
+  rotateKeyRing,
+  type RingUse,
+  type SigningKey,
+  signingKey,
+} from "./domain/key_ring.ts";
 import { readOrCreateOwned, type Secret, writeOwned } from "../server/mod.ts";
 
 export interface KeyRingSource {
-  ring(): KeyRing;
+  rings(): KeyRings;
   /**
-   * Reads the file again if it changed; a file that became unreadable or invalid leaves the ring as
-   * it was and throws.
+   * Reads the file again if it changed; a file that became unreadable or invalid leaves the rings as
+   * they were and throws.
    */
   reload(): Promise<void>;
 }
 
-export async function openKeyRing(
+export async function openKeyRings(
   configured: { readonly file: string } | { readonly json: Secret } | undefined,
   dataDir: string,
 ): Promise<KeyRingSource> {
   if (configured !== undefined && "json" in configured) {
-    const ring = await parseKeyRing(configured.json.reveal(), "STATIC_JWT_KEYS");
-    return { ring: () => ring, reload: () => Promise.resolve() };
+    const rings = await parseKeyRings(configured.json.reveal(), "STATIC_JWT_KEYS");
+    return { rings: () => rings, reload: () => Promise.resolve() };
   }
   const path = configured?.file ?? keyRingPath(dataDir);
-  const make = async (): Promise<string> => JSON.stringify({ keys: [await generateSigningKey()] });
+  const make = async (): Promise<string> => {
+    const [token, badge] = await Promise.all([generateSigningKey(), generateSigningKey()]);
+    return JSON.stringify({ keys: [token], badge_keys: [badge] });
+  };
   let text = configured === undefined
     ? await readOrCreateOwned(path, make)
     : await Deno.readTextFile(path);
-  let ring = await parseKeyRing(text, path);
+  let rings = await parseKeyRings(text, path);
   return {
-    ring: () => ring,
+    rings: () => rings,
     reload: async () => {
       const now = await Deno.readTextFile(path);
       if (now === text) return;
-      ring = await parseKeyRing(now, path);
+      rings = await parseKeyRings(now, path);
       text = now;
     },
   };
@@ -44,14 +55,39 @@ export function keyRingPath(dataDir: string): string {
   return `${dataDir}/jwt_keys.json`;
 }
 
+export interface Rotation {
+  readonly use: RingUse;
+  readonly nowMs: number;
+  /** What the key that signs now says of its successor. */
+  readonly endorse?: (by: SigningKey, successor: SigningKey) => Partial<SigningKey>;
+}
+
 /**
- * Adds a key to the ring's file and returns it. The file is replaced at once, so a reader sees the
- * old or the new.
+ * Adds a key to a ring of the file and returns it. The file is replaced at once, so a reader sees
+ * the old or the new.
  */
-export async function rotateKeyRingFile(path: string, nowMs: number): Promise<SigningKey> {
-  const ring = await parseKeyRing(await Deno.readTextFile(path), path);
-  const fresh = await generateSigningKey();
-  await writeOwned(path, JSON.stringify(rotateKeyRing(ring, fresh, nowMs), null, 2));
+export async function rotateKeyRingFile(
+  path: string,
+  { use, nowMs, endorse = () => ({}) }: Rotation,
+): Promise<SigningKey> {
+  const rings = await parseKeyRings(await Deno.readTextFile(path), path);
+  const made = await generateSigningKey();
+  const keys = use.what === "tokens" ? rings.keys : rings.badge_keys;
+  const signing = keys && signingKey({ keys }, nowMs);
+  const fresh = signing === undefined ? made : { ...made, ...endorse(signing, made) };
+  const ring = keys === undefined
+    ? { keys: [fresh] }
+    : rotateKeyRing({ keys }, { fresh, use, nowMs });
+  if (ring === undefined) {
+    throw new Error(
+      `Cannot rotate: ${use.maxPublished} keys are published, the most there may be. The oldest goes ` +
+        `${use.lifetimeSeconds / 86_400} days after its successor began to sign`,
+    );
+  }
+  const next: KeyRings = use.what === "tokens"
+    ? { ...rings, keys: [...ring.keys] }
+    : { ...rings, badge_keys: [...ring.keys] };
+  await writeOwned(path, JSON.stringify(next, null, 2));
   return fresh;
 }
 
@@ -97,16 +133,17 @@ async function checkPairs({ keys }: KeyRing, source: string): Promise<void> {
 }
 
 /** The text of a private key never reaches an error message. */
-async function parseKeyRing(text: string, source: string): Promise<KeyRing> {
+async function parseKeyRings(text: string, source: string): Promise<KeyRings> {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
     throw new Error(`Cannot read the token keys: ${source} is not JSON`);
   }
-  const parsed = keyRing.safeParse(json);
+  const parsed = keyRings.safeParse(json);
   if (parsed.success) {
-    await checkPairs(parsed.data, source);
+    const { keys, badge_keys: badgeKeys = [] } = parsed.data;
+    await checkPairs({ keys: [...keys, ...badgeKeys] }, source);
     return parsed.data;
   }
   const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`)

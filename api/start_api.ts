@@ -21,7 +21,7 @@ import { createConsoleFiles } from "./console/mod.ts";
 import { type Config, describeConfig, warningsOf } from "./config.ts";
 import { createDomain } from "./create_domain.ts";
 import { createDiscovery } from "./discovery.ts";
-import { type KeyRingSource, openKeyRing } from "./key_ring_file.ts";
+import { type KeyRingSource, openKeyRings } from "./key_ring_file.ts";
 import { createLastUsed } from "./domain/last_used.ts";
 import type { Clock } from "./domain/deps.ts";
 import type { Store } from "./domain/store.ts";
@@ -233,7 +233,7 @@ async function raisePlans(
 }
 
 async function openSecrets({ jwtKeys, relaySecret, dataDir }: Config): Promise<Secrets> {
-  const reading = openKeyRing(jwtKeys, dataDir);
+  const reading = openKeyRings(jwtKeys, dataDir);
   return {
     keyRing: await needed(
       "the token keys cannot be read (STATIC_JWT_KEYS, STATIC_DATA_DIR)",

@@ -1,7 +1,7 @@
 /** Administration from the command line, beside a running API or without one. */
 import type { Config } from "../config.ts";
-import { keyRingPath, openKeyRing, rotateKeyRingFile } from "../key_ring_file.ts";
-import { publishLeadSeconds, tokenLifetimeSeconds } from "../domain/key_ring.ts";
+import { keyRingPath, openKeyRings, rotateKeyRingFile } from "../key_ring_file.ts";
+import { tokenUse } from "../domain/key_ring.ts";
 import type { Store } from "../domain/store.ts";
 import { embeddedAddress, openEmbedded } from "../store/embedded.ts";
 import { openStore } from "../store/mod.ts";
@@ -26,15 +26,15 @@ export async function rotateJwtKey(config: Config, nowMs: number): Promise<strin
     );
   }
   // Makes the first key if there is none yet.
-  await openKeyRing(config.jwtKeys, config.dataDir);
+  await openKeyRings(config.jwtKeys, config.dataDir);
   const { kid } = await rotateKeyRingFile(
     config.jwtKeys?.file ?? keyRingPath(config.dataDir),
-    nowMs,
+    { use: tokenUse, nowMs },
   );
   return `Key ${kid} is published now, signs in ${
-    publishLeadSeconds / 60
+    tokenUse.leadSeconds / 60
   } minutes, and its predecessor is retired ` +
-    `${tokenLifetimeSeconds / 60} minutes after that. Running processes notice by themselves.`;
+    `${tokenUse.lifetimeSeconds / 60} minutes after that. Running processes notice by themselves.`;
 }
 
 /** An embedded database that a running API has open is reached through that API's socket. */

@@ -1,21 +1,46 @@
 /**
- * The keys that sign tokens, and when each one does what. A new key is published at once but signs
- * only from `signFrom`, when every verifier has had time to fetch it; the key it replaces stays
- * published until its last token has expired. Time alone moves a ring on, so a rotation is one
- * command and every process that reads the same ring agrees.
+ * The keys that sign tokens or badges, and when each one does what. A new key is published at once
+ * but signs only from `sign_from`, when every verifier has had time to fetch it; the key it
+ * replaces stays published until all that it signed has expired. Time alone moves a ring on, so a
+ * rotation is one command and every process that reads the same ring agrees.
  */
 import { z } from "zod";
 
 export const tokenLifetimeSeconds = 3600;
+export const badgeLifetimeSeconds = 30 * 24 * 3600;
 /** How long verifiers may keep the published set before they ask again. */
 export const jwksMaxAgeSeconds = 300;
-/**
- * Twice the caching time, so that a verifier that just missed the new key has asked again before it
- * signs.
- */
-export const publishLeadSeconds = 2 * jwksMaxAgeSeconds;
-/** Beyond the last token's `exp`, for verifiers that tolerate clock differences. */
+/** Beyond the end of what a key signed last, for verifiers that tolerate clock differences. */
 const retirementMarginSeconds = 60;
+
+/** A ring of keys by what its keys sign. */
+export interface RingUse {
+  readonly what: "tokens" | "badges";
+  /** Of what a key signs. */
+  readonly lifetimeSeconds: number;
+  /**
+   * How long a key is published before it signs. Twice the time after which verifiers ask again, so
+   * that one that just missed the new key has asked again before it signs.
+   */
+  readonly leadSeconds: number;
+  /** The most keys that verifiers take. */
+  readonly maxPublished: number;
+}
+
+export const tokenUse: RingUse = {
+  what: "tokens",
+  lifetimeSeconds: tokenLifetimeSeconds,
+  leadSeconds: 2 * jwksMaxAgeSeconds,
+  maxPublished: 16,
+};
+
+/** Agents and hosts ask for an issuer's document once a day; it has at most 8 keys. */
+export const badgeUse: RingUse = {
+  what: "badges",
+  lifetimeSeconds: badgeLifetimeSeconds,
+  leadSeconds: 2 * 24 * 3600,
+  maxPublished: 8,
+};
 
 const jwk = z.object({
   kty: z.literal("OKP"),
@@ -25,17 +50,27 @@ const jwk = z.object({
   d: z.string().regex(/^[\w-]{43}$/),
   /** Ours: seconds since 1970; absent means "always". Other software ignores it. */
   sign_from: z.int().min(0).optional(),
+  /** Of a badge key: the older key that says that this one is its successor, and how. */
+  endorsed_by: z.string().min(1).max(128).optional(),
+  endorsement: z.string().regex(/^[\w-]{86}$/).optional(),
 });
 
-/** A private JWK set, newest key first, as in `STATIC_JWT_KEYS`. */
-export const keyRing = z.object({ keys: z.array(jwk).min(1).max(16) })
-  .refine(
-    ({ keys }) => new Set(keys.map(({ kid }) => kid)).size === keys.length,
-    "two keys have the same kid",
-  );
+const keys = z.array(jwk).min(1).max(tokenUse.maxPublished).refine(
+  (keys) => new Set(keys.map(({ kid }) => kid)).size === keys.length,
+  "two keys have the same kid",
+);
+
+/**
+ * Private keys, newest first, as in `STATIC_JWT_KEYS`: a JWK set, whose keys sign tokens, with a
+ * second set of keys that sign badges. Without it, the service issues none.
+ */
+export const keyRings = z.object({ keys, badge_keys: keys.optional() });
 
 export type SigningKey = z.infer<typeof jwk>;
-export type KeyRing = z.infer<typeof keyRing>;
+export type KeyRings = z.infer<typeof keyRings>;
+export interface KeyRing {
+  readonly keys: readonly SigningKey[];
+}
 
 /**
  * The first key whose time has come. Before the time of any, the last one: its predecessor was
@@ -50,11 +85,16 @@ export function signingKey({ keys }: KeyRing, nowMs: number): SigningKey {
   return key;
 }
 
-/** Every key except those whose last token has expired. */
-export function publishedKeys({ keys }: KeyRing, nowMs: number): readonly SigningKey[] {
+/** Every key except those of which all that they signed has expired. */
+export function publishedKeys(
+  { keys }: KeyRing,
+  { lifetimeSeconds }: RingUse,
+  nowMs: number,
+): readonly SigningKey[] {
   return keys.filter((_, index) => {
     const successor = keys.slice(0, index).findLast(({ sign_from }) => sign_from !== undefined);
-    return successor?.sign_from === undefined || nowMs < retiredAtMs(successor.sign_from);
+    if (successor?.sign_from === undefined) return true;
+    return nowMs < (successor.sign_from + lifetimeSeconds + retirementMarginSeconds) * 1000;
   });
 }
 
@@ -65,19 +105,21 @@ export function publicJwk({ kty, crv, kid, x }: SigningKey): Record<string, stri
 
 /**
  * The ring with `fresh` in front, published now and signing later; keys that are retired by now are
- * dropped.
+ * dropped. Undefined when that would be more keys than verifiers take.
  */
-export function rotateKeyRing(ring: KeyRing, fresh: SigningKey, nowMs: number): KeyRing {
-  const signFromSeconds = Math.ceil(nowMs / 1000) + publishLeadSeconds;
-  const [oldest, ...newer] = publishedKeys(ring, nowMs).toReversed();
+export function rotateKeyRing(
+  ring: KeyRing,
+  { fresh, use, nowMs }: {
+    readonly fresh: SigningKey;
+    readonly use: RingUse;
+    readonly nowMs: number;
+  },
+): KeyRing | undefined {
+  const [oldest, ...newer] = publishedKeys(ring, use, nowMs).toReversed();
   if (oldest === undefined) throw new TypeError("A key ring always has a published key");
+  if (newer.length + 2 > use.maxPublished) return undefined;
   // The oldest key left has nobody before it: it signs from the start.
   const { sign_from: _, ...first } = oldest;
-  return keyRing.parse({
-    keys: [{ ...fresh, sign_from: signFromSeconds }, ...newer.toReversed(), first],
-  });
-}
-
-function retiredAtMs(successorSignsFromSeconds: number): number {
-  return (successorSignsFromSeconds + tokenLifetimeSeconds + retirementMarginSeconds) * 1000;
+  const signFromSeconds = Math.ceil(nowMs / 1000) + use.leadSeconds;
+  return { keys: [{ ...fresh, sign_from: signFromSeconds }, ...newer.toReversed(), first] };
 }

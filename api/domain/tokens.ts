@@ -18,6 +18,7 @@ import {
   type SigningKey,
   signingKey,
   tokenLifetimeSeconds,
+  tokenUse,
 } from "./key_ring.ts";
 import type { Clock } from "./deps.ts";
 
@@ -94,7 +95,7 @@ export function createTokens({ ring, createSign, clock }: TokensDeps): Tokens {
       if (kept.tokens.size < maxKept) kept.tokens.set(holder, token);
       return token;
     },
-    publicKeys: () => ({ keys: publishedKeys(ring(), clock()).map(publicJwk) }),
+    publicKeys: () => ({ keys: publishedKeys(ring(), tokenUse, clock()).map(publicJwk) }),
   };
 }
 
