@@ -30,6 +30,7 @@ function createBrokenApp(
     accounts: { signUp: () => Promise.try(fail), recover: () => Promise.try(fail) },
     keys: { create: fail, rotate: fail, list: fail, revoke: fail, issue: fail },
     tokens: { issue: fail, publicKeys: fail },
+    badges: { issue: fail, list: fail, document: fail },
     usage: {
       read: fail,
       readDays: fail,
@@ -89,6 +90,7 @@ function createBrokenApp(
       sharedKeys: limiter,
       publishableKeys: limiter,
       changes: limiter,
+      badges: limiter,
     },
     log: (level, event, fields) => logs.push(JSON.stringify({ level, event, ...fields })),
     metrics: createMetrics(),

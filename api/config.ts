@@ -2,7 +2,7 @@
  * Configuration from environment variables: every one is checked here, once, and all faults are
  * reported together, so that nobody fixes them one restart at a time.
  */
-import { type ApiKeyEnvironment, maxRelayAddresses } from "../proto/mod.ts";
+import { type ApiKeyEnvironment, isDomain, maxRelayAddresses, parseApiUrl } from "../proto/mod.ts";
 import {
   type AdminAddress,
   type CertificateFiles,
@@ -46,6 +46,8 @@ export interface Config {
   readonly jwtKeys: { readonly file: string } | { readonly json: Secret } | undefined;
   readonly relaySecret: Secret | undefined;
   readonly adminSecret: Secret | undefined;
+  /** The name that badges of this service carry. Undefined: it issues none. */
+  readonly badgeDomain: string | undefined;
   /** Whether this process serves the console. */
   readonly console: boolean;
   readonly trustedProxies: readonly AddressRange[];
@@ -116,6 +118,7 @@ function readAll(read: VariableReader): Config {
     jwtKeys: readJwtKeys(read),
     relaySecret: read.secret("STATIC_RELAY_SECRET", 32),
     adminSecret: read.secret("STATIC_ADMIN_SECRET", 32),
+    badgeDomain: readBadgeDomain(read, isDevelopment({ host, tlsTerminated })),
     console: read.choice("STATIC_CONSOLE", ["on", "off"]) === "on",
     trustedProxies: read.list(
       "STATIC_TRUSTED_PROXIES",
@@ -174,11 +177,23 @@ export function configFromEnvironment(): Config {
 }
 
 /** Settings that are allowed and probably not meant, for the log. */
-export function warningsOf({ tls, tlsTerminated, trustedProxies }: Config): readonly string[] {
-  if (tls !== undefined || !tlsTerminated || trustedProxies.length > 0) return [];
+export function warningsOf(
+  { tls, tlsTerminated, trustedProxies, badgeDomain }: Config,
+): readonly string[] {
+  const isEdgeUnknown = tls === undefined && tlsTerminated && trustedProxies.length === 0;
   return [
-    "STATIC_TLS_TERMINATED is set and STATIC_TRUSTED_PROXIES is not: every client has the edge's address, so a few failed " +
-    "attempts of one lock out all others. Set STATIC_TRUSTED_PROXIES to the edge's addresses",
+    ...(isEdgeUnknown
+      ? [
+        "STATIC_TLS_TERMINATED is set and STATIC_TRUSTED_PROXIES is not: every client has the edge's address, so a few failed " +
+        "attempts of one lock out all others. Set STATIC_TRUSTED_PROXIES to the edge's addresses",
+      ]
+      : []),
+    ...(badgeDomain === undefined
+      ? [
+        "STATIC_API_URL is not set, so this API does not know the name that badges carry, and agents get none. Set it to " +
+        "the address that clients use",
+      ]
+      : []),
   ];
 }
 
@@ -267,6 +282,30 @@ function readRelayUrls(read: VariableReader, isLocal: boolean): readonly string[
     ...(quic === 0 ? [] : [`quic://localhost:${quic}`]),
     ...(grpc === 0 ? [] : [`https://localhost:${grpc}`]),
   ];
+}
+
+/**
+ * An installation without a domain of its own. Nobody can own this name (RFC 6761), so nobody can
+ * be believed by it without a look at the key.
+ */
+const namelessDomain = "static.localhost";
+/** A longer one leaves no room in a badge. */
+const maxBadgeDomain = 200;
+
+/**
+ * The host of this API as its clients know it. On a development machine the variable is another
+ * API's, which its user works with.
+ */
+function readBadgeDomain(read: VariableReader, isLocal: boolean): string | undefined {
+  const text = isLocal ? undefined : read.given("STATIC_API_URL");
+  if (text === undefined) return isLocal ? namelessDomain : undefined;
+  const url = parseApiUrl(text);
+  if (url === undefined) {
+    read.fault("STATIC_API_URL", "the public address of this API, such as https://api.example.com");
+    return undefined;
+  }
+  const { hostname } = new URL(url);
+  return isDomain(hostname) && hostname.length <= maxBadgeDomain ? hostname : namelessDomain;
 }
 
 function parseRelayUrl(text: string): string | undefined {

@@ -69,9 +69,45 @@ Deno.test("a public address without TLS refuses to start, unless an edge termina
 Deno.test("an edge whose forwarded addresses are not trusted is warned of: all its clients would share their limits", () => {
   const warn = (environment: Record<string, string>): number =>
     warningsOf(readConfig(environment)).length;
-  assertEquals(warn({ STATIC_TLS_TERMINATED: "true" }), 1);
-  assertEquals(warn({ STATIC_TLS_TERMINATED: "true", STATIC_TRUSTED_PROXIES: "10.0.0.0/8" }), 0);
+  const edge = { STATIC_TLS_TERMINATED: "true", STATIC_API_URL: "https://api.example.com" };
+  assertEquals(warn(edge), 1);
+  assertEquals(warn({ ...edge, STATIC_TRUSTED_PROXIES: "10.0.0.0/8" }), 0);
   assertEquals(warn({}), 0);
+});
+
+Deno.test("badges carry the host of the public address, or a name that nobody can own", () => {
+  const domainOf = (url: string): string | undefined =>
+    readConfig({ STATIC_TLS_TERMINATED: "true", STATIC_API_URL: url }).badgeDomain;
+  for (
+    const [url, domain] of [
+      ["https://api.acme.com", "api.acme.com"],
+      ["https://API.acme.com:8443/base/", "api.acme.com"],
+      ["https://münchen.example", "xn--mnchen-3ya.example"],
+      ["https://10.0.0.7", "static.localhost"],
+      ["https://[2001:db8::1]:8443", "static.localhost"],
+      ["https://intranet", "static.localhost"],
+      ["http://localhost:8080", "static.localhost"],
+      ["https://under_score.example", "static.localhost"],
+      [`https://${"a".repeat(63)}.${"b".repeat(63)}.${"c".repeat(63)}.example.com`, undefined],
+    ] as const
+  ) assertEquals(domainOf(url), domain ?? "static.localhost", url);
+  for (const url of ["http://api.acme.com", "api.acme.com", "ftp://api.acme.com"]) {
+    const faults = faultsOf({ STATIC_TLS_TERMINATED: "true", STATIC_API_URL: url });
+    assertEquals(faults.length, 1);
+    assert(faults[0]?.startsWith("STATIC_API_URL must be the public address of this API"));
+  }
+  // A developer's shell names the API that its user works with.
+  const elsewhere = readConfig({ STATIC_API_URL: "https://api.acme.com" });
+  assertEquals([elsewhere.badgeDomain, readConfig({}).badgeDomain], [
+    "static.localhost",
+    "static.localhost",
+  ]);
+  const unnamed = readConfig({
+    STATIC_TLS_TERMINATED: "true",
+    STATIC_TRUSTED_PROXIES: "10.0.0.0/8",
+  });
+  assertEquals(unnamed.badgeDomain, undefined);
+  assert(warningsOf(unnamed)[0]?.startsWith("STATIC_API_URL is not set"));
 });
 
 Deno.test("a certificate with another one's key is a fault: every handshake would fail", async () => {

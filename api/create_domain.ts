@@ -10,6 +10,7 @@ import { createAccountLife } from "./domain/account_life.ts";
 import { createAccounts } from "./domain/accounts.ts";
 import { createAttempts } from "./domain/attempts.ts";
 import { type AuthenticatorDeps, createAuthenticator } from "./domain/authentication.ts";
+import { createBadges } from "./domain/badges.ts";
 import { createChanges } from "./domain/changes.ts";
 import type { Clock } from "./domain/deps.ts";
 import { createDevices } from "./domain/devices.ts";
@@ -33,6 +34,7 @@ export type Domain = Pick<
   | "changes"
   | "keys"
   | "tokens"
+  | "badges"
   | "usage"
   | "authenticator"
   | "attempts"
@@ -103,6 +105,13 @@ export function createDomain(
     changes: createChanges({ store, clock, after }),
     keys,
     tokens: createTokens({ ring: keyRing.rings, createSign, clock }),
+    badges: createBadges({
+      store,
+      rings: keyRing.rings,
+      createSign,
+      domain: config.badgeDomain,
+      clock,
+    }),
     usage: createUsage({ store, clock, newId }),
     authenticator: createAuthenticator({
       store,

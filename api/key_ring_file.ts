@@ -7,8 +7,8 @@ import {
   type KeyRing,
   type KeyRings,
   keyRings,
-  rotateKeyRing,
   type RingUse,
+  rotateKeyRing,
   type SigningKey,
   signingKey,
 } from "./domain/key_ring.ts";
@@ -17,8 +17,8 @@ import { readOrCreateOwned, type Secret, writeOwned } from "../server/mod.ts";
 export interface KeyRingSource {
   rings(): KeyRings;
   /**
-   * Reads the file again if it changed; a file that became unreadable or invalid leaves the rings as
-   * they were and throws.
+   * Reads the file again if it changed; a file that became unreadable or invalid leaves the rings
+   * as they were and throws.
    */
   reload(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export function keyRingPath(dataDir: string): string {
 export interface Rotation {
   readonly use: RingUse;
   readonly nowMs: number;
-  /** What the key that signs now says of its successor. */
+  /** The statement of the key that signs now about its successor. */
   readonly endorse?: (by: SigningKey, successor: SigningKey) => Partial<SigningKey>;
 }
 
@@ -88,7 +88,7 @@ export async function rotateKeyRingFile(
     ? { ...rings, keys: [...ring.keys] }
     : { ...rings, badge_keys: [...ring.keys] };
   await writeOwned(path, JSON.stringify(next, null, 2));
-  return fresh;
+  return ring.keys[0] ?? fresh;
 }
 
 async function generateSigningKey(): Promise<SigningKey> {

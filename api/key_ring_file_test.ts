@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { keyRingPath, openKeyRings, type Rotation, rotateKeyRingFile } from "./key_ring_file.ts";
+import { keyRingPath, openKeyRings, rotateKeyRingFile, type Rotation } from "./key_ring_file.ts";
 import { badgeUse, publishedKeys, signingKey, tokenUse } from "./domain/key_ring.ts";
 import { Secret } from "../server/mod.ts";
 import { type Requirement, testWhen } from "../tests/support/mod.ts";

@@ -8,7 +8,8 @@ import {
   tellTime,
 } from "../server/limits/mod.ts";
 import type { Config } from "./config.ts";
-import { tokenLifetimeSeconds } from "./domain/key_ring.ts";
+import { maxBadgedAgents } from "./domain/badges.ts";
+import { badgeLifetimeSeconds, tokenLifetimeSeconds } from "./domain/key_ring.ts";
 import { resetPauseMs } from "./domain/mail/mail_codes.ts";
 import type { RateLimit } from "./domain/rate_limit.ts";
 import { ratesOf } from "./rate_limits.ts";
@@ -68,6 +69,9 @@ function requests(config: Config): Limit[] {
       "the address with most gives one up",
       "STATIC_API_CONNECTIONS",
     ],
+    ["badges", told(changes), "account", limited, "STATIC_RATE_ACCOUNT"],
+    ["agents with a badge", tellCount(maxBadgedAgents), "account", "`badge_limit_reached`"],
+    ["life", tellTime(1_000 * badgeLifetimeSeconds), "badge", "the SDK renews it"],
     ["active keys", tellCount(maxActiveKeys), "account", "`key_limit_reached`", "STATIC_MAX_KEYS"],
     ["guest passes", tellCount(maxGuests), "account", "`key_limit_reached`"],
     ["sessions of the console", tellCount(maxSessions), "account", "the oldest ends"],

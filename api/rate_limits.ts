@@ -66,6 +66,7 @@ export function createRateLimits(config: Config, clock: Clock): AppDeps["rateLim
     sharedKeys: createRateLimiter("key", rates.sharedKeys, clock),
     publishableKeys: createRateLimiter("key", rates.account, clock),
     changes: createRateLimiter("changes", rates.changes, clock),
+    badges: createRateLimiter("badges", rates.changes, clock),
     mail: createRateLimiter("mail", rates.mail, clock),
     mailClients: createAddressLimiter("mail", rates.mailClients, clock),
   };

@@ -136,6 +136,22 @@ CREATE TABLE usage_days (
   PRIMARY KEY (account_id, day, key_id)
 );
 
+-- Of each agent the latest badge that the service issued it, until it has expired.
+CREATE TABLE badges (
+  account_id uuid NOT NULL REFERENCES accounts (id),
+  agent_id text NOT NULL CHECK (char_length(agent_id) = 22),
+  badge bytea NOT NULL CHECK (octet_length(badge) <= 512),
+  -- Of the account's address, if the badge names it.
+  mail_domain text,
+  -- NULL where a session asked for it.
+  key_id uuid REFERENCES api_keys (id),
+  issued_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  PRIMARY KEY (account_id, agent_id)
+);
+
+CREATE INDEX badges_expired ON badges (expires_at);
+
 -- Sessions of the console.
 CREATE TABLE sessions (
   id uuid PRIMARY KEY,

@@ -127,6 +127,7 @@ export {
   badgeKeyStatement,
   type DocumentKey,
   formatIssuerDocument,
+  isKeyName,
   type IssuerDocument,
   issuerDocumentPath,
   type IssuerKey,

@@ -23,12 +23,20 @@ export const usage = `Usage:
   deno task admin set-limit <plan | who> <messages a month | unlimited | plan>
   deno task admin audit export [<after number>]
   deno task admin audit verify [<number> <hash>]          with what an earlier one printed
-  deno task admin rotate-jwt-key`;
+  deno task admin rotate-jwt-key                          the key that signs tokens
+  deno task admin rotate-badge-key                        the key that signs badges`;
 
 export interface AdminDeps {
   readonly store: Store;
   readonly act: Act;
-  readonly rotateJwtKey: () => Promise<string>;
+  readonly rotate: (command: Rotation) => Promise<string>;
+}
+
+const rotations = ["rotate-jwt-key", "rotate-badge-key"] as const;
+export type Rotation = typeof rotations[number];
+
+export function isRotation(command: string): command is Rotation {
+  return rotations.some((each) => each === command);
 }
 
 /** The command is not one, or what it is about does not exist. */
@@ -44,6 +52,7 @@ const maxExported = 100_000;
 
 export async function runCommand(args: readonly string[], deps: AdminDeps): Promise<string> {
   const [command = "", ...rest] = args;
+  if (rest.length === 0 && isRotation(command)) return await deps.rotate(command);
   const [first = "", second = ""] = rest;
   switch (`${command} ${rest.length}`) {
     case "accounts 0":
@@ -56,8 +65,6 @@ export async function runCommand(args: readonly string[], deps: AdminDeps): Prom
       return await list(deps, { by: "age", limit: maxRows, search: first.toLowerCase() });
     case "keys 1":
       return table(await deps.store.findKeys(first, maxRows), keyLine);
-    case "rotate-jwt-key 0":
-      return await deps.rotateJwtKey();
     case "set-limit 2":
       return await setLimit(deps, first, second);
     case "audit 1":

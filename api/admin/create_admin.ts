@@ -12,7 +12,7 @@ import { runCommand } from "./commands.ts";
 import { type HealthDeps, readHealth } from "./health.ts";
 import { createOperatorPage } from "./page.ts";
 import { type AdminWay, createAdminPort } from "./port.ts";
-import { rotateJwtKey } from "./run_admin.ts";
+import { createRotation } from "./run_admin.ts";
 import { readView } from "./views.ts";
 
 export async function createAdmin(
@@ -35,7 +35,7 @@ export async function createAdmin(
       runCommand(args, {
         store,
         act: { atMs: clock(), actor: `admin:${way}` },
-        rotateJwtKey: () => rotateJwtKey(config, clock()),
+        rotate: createRotation(config, clock),
       }),
     view: (query) => readView(query, { store, atMs: clock(), readHealth: () => readHealth(deps) }),
     page: config.console

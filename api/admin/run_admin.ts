@@ -1,40 +1,65 @@
 /** Administration from the command line, beside a running API or without one. */
 import type { Config } from "../config.ts";
 import { keyRingPath, openKeyRings, rotateKeyRingFile } from "../key_ring_file.ts";
-import { tokenUse } from "../domain/key_ring.ts";
+import { createSign } from "../cryptography.ts";
+import { endorse } from "../domain/badges.ts";
+import { badgeUse, tokenUse } from "../domain/key_ring.ts";
 import type { Store } from "../domain/store.ts";
 import { embeddedAddress, openEmbedded } from "../store/embedded.ts";
 import { openStore } from "../store/mod.ts";
-import { runCommand } from "./commands.ts";
+import { tellTime } from "../../server/limits/mod.ts";
+import { type AdminDeps, isRotation, runCommand } from "./commands.ts";
 
 export async function runAdmin(
   args: readonly string[],
   config: Config,
   nowMs: () => number = Date.now,
 ): Promise<string> {
-  const rotate = (): Promise<string> => rotateJwtKey(config, nowMs());
+  const rotate = createRotation(config, nowMs);
   // Needs no database, and works where that is away.
-  if (args.length === 1 && args[0] === "rotate-jwt-key") return await rotate();
+  const [command = ""] = args;
+  if (args.length === 1 && isRotation(command)) return await rotate(command);
   const act = { atMs: nowMs(), actor: "admin:cli" };
-  return await withStore(config, (store) => runCommand(args, { store, act, rotateJwtKey: rotate }));
+  return await withStore(config, (store) => runCommand(args, { store, act, rotate }));
 }
 
-export async function rotateJwtKey(config: Config, nowMs: number): Promise<string> {
-  if (config.jwtKeys !== undefined && "json" in config.jwtKeys) {
-    throw new Error(
-      "Cannot rotate: STATIC_JWT_KEYS holds the keys themselves. Put them into a file and name that file instead",
+/** Adds a key to the ring that the command names. */
+export function createRotation(config: Config, nowMs: () => number): AdminDeps["rotate"] {
+  return async (command) => {
+    const { jwtKeys, dataDir, badgeDomain: domain } = config;
+    if (jwtKeys !== undefined && "json" in jwtKeys) {
+      throw new Error(
+        "Cannot rotate: STATIC_JWT_KEYS holds the keys themselves. Put them into a file and name that file instead",
+      );
+    }
+    const use = command === "rotate-jwt-key" ? tokenUse : badgeUse;
+    if (use === badgeUse && domain === undefined) {
+      throw new Error(
+        "Cannot rotate: the new key is endorsed under this API's name. Set STATIC_API_URL",
+      );
+    }
+    // Makes the first keys if there are none yet.
+    await openKeyRings(jwtKeys, dataDir);
+    const { kid, sign_from: signFrom } = await rotateKeyRingFile(
+      jwtKeys?.file ?? keyRingPath(dataDir),
+      {
+        use,
+        nowMs: nowMs(),
+        ...(use === badgeUse && domain !== undefined && {
+          endorse: (by, successor) => endorse(createSign, { domain, by, successor }),
+        }),
+      },
     );
-  }
-  // Makes the first key if there is none yet.
-  await openKeyRings(config.jwtKeys, config.dataDir);
-  const { kid } = await rotateKeyRingFile(
-    config.jwtKeys?.file ?? keyRingPath(config.dataDir),
-    { use: tokenUse, nowMs },
-  );
-  return `Key ${kid} is published now, signs in ${
-    tokenUse.leadSeconds / 60
-  } minutes, and its predecessor is retired ` +
-    `${tokenUse.lifetimeSeconds / 60} minutes after that. Running processes notice by themselves.`;
+    if (signFrom === undefined) {
+      return `Key ${kid} is the first for badges, and signs now. Running processes notice by themselves.`;
+    }
+    return `Key ${kid} is published now, signs in ${
+      tellTime(1_000 * use.leadSeconds)
+    }, and its predecessor is retired ` +
+      `${
+        tellTime(1_000 * use.lifetimeSeconds)
+      } after that. Running processes notice by themselves.`;
+  };
 }
 
 /** An embedded database that a running API has open is reached through that API's socket. */

@@ -161,8 +161,8 @@ export interface SessionStore {
 
 export interface ExpiryStore {
   /**
-   * Deletes messages, codes and sessions that are over, and takes keys that have expired out of
-   * those that are counted.
+   * Deletes messages, codes, sessions and badges that are over, and takes keys that have expired
+   * out of those that are counted.
    */
   forgetExpired(atMs: number): Promise<void>;
 }

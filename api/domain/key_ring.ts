@@ -5,6 +5,7 @@
  * rotation is one command and every process that reads the same ring agrees.
  */
 import { z } from "zod";
+import { isKeyName, maxIssuerKeys } from "../../proto/mod.ts";
 
 export const tokenLifetimeSeconds = 3600;
 export const badgeLifetimeSeconds = 30 * 24 * 3600;
@@ -34,12 +35,12 @@ export const tokenUse: RingUse = {
   maxPublished: 16,
 };
 
-/** Agents and hosts ask for an issuer's document once a day; it has at most 8 keys. */
+/** Agents and hosts ask for an issuer's document once a day. */
 export const badgeUse: RingUse = {
   what: "badges",
   lifetimeSeconds: badgeLifetimeSeconds,
   leadSeconds: 2 * 24 * 3600,
-  maxPublished: 8,
+  maxPublished: maxIssuerKeys,
 };
 
 const jwk = z.object({
@@ -55,16 +56,23 @@ const jwk = z.object({
   endorsement: z.string().regex(/^[\w-]{86}$/).optional(),
 });
 
-const keys = z.array(jwk).min(1).max(tokenUse.maxPublished).refine(
-  (keys) => new Set(keys.map(({ kid }) => kid)).size === keys.length,
-  "two keys have the same kid",
-);
+const listOf = (key: typeof jwk, max: number): z.ZodType<z.infer<typeof jwk>[]> =>
+  z.array(key).min(1).max(max).refine(
+    (keys) => new Set(keys.map(({ kid }) => kid)).size === keys.length,
+    "two keys have the same kid",
+  );
+const badgeKey = jwk.extend({
+  kid: z.string().refine(isKeyName, "must have 1 to 64 letters, digits, dots, hyphens"),
+});
 
 /**
  * Private keys, newest first, as in `STATIC_JWT_KEYS`: a JWK set, whose keys sign tokens, with a
  * second set of keys that sign badges. Without it, the service issues none.
  */
-export const keyRings = z.object({ keys, badge_keys: keys.optional() });
+export const keyRings = z.object({
+  keys: listOf(jwk, tokenUse.maxPublished),
+  badge_keys: listOf(badgeKey, 2 * badgeUse.maxPublished).optional(),
+});
 
 export type SigningKey = z.infer<typeof jwk>;
 export type KeyRings = z.infer<typeof keyRings>;

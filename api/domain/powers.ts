@@ -15,7 +15,14 @@ import { formatTokenGrant, type TokenGrant } from "../../proto/mod.ts";
 export const keyKinds = ["secret", "publishable", "guest"] as const;
 export type KeyKind = typeof keyKinds[number];
 
-export const scopes = ["tokens", "keys:read", "keys:write", "usage:read", "account"] as const;
+export const scopes = [
+  "tokens",
+  "keys:read",
+  "keys:write",
+  "usage:read",
+  "account",
+  "badges",
+] as const;
 export type Scope = typeof scopes[number];
 
 export interface ChannelPower {

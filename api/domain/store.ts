@@ -1,6 +1,7 @@
 /** All that the domain needs of a database, in one. */
 import type { AccountLifeStore, ExpiryStore, MailStore, SessionStore } from "./account_store.ts";
 import type { AdminStore, AuditStore, ChangesStore } from "./admin_store.ts";
+import type { BadgeStore } from "./badges.ts";
 import type { AccountStore, KeyStore, UsageStore } from "./deps.ts";
 
 export interface Store
@@ -11,6 +12,7 @@ export interface Store
     MailStore,
     ExpiryStore,
     KeyStore,
+    BadgeStore,
     UsageStore,
     AdminStore,
     AuditStore,

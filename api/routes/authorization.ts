@@ -42,7 +42,7 @@ export async function identifyCaller(
   const refusal = admit(c, deps, {
     caller,
     evenSuspended,
-    isChange: scope !== "tokens" && !isReading(c),
+    isChange: scope !== "tokens" && scope !== "badges" && !isReading(c),
   });
   if (refusal !== undefined) return refusal;
   if (scope !== undefined && !mayUse(caller, scope)) {

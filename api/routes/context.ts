@@ -4,6 +4,7 @@ import type { ErrorCode } from "../../proto/mod.ts";
 import type { AccountLife } from "../domain/account_life.ts";
 import type { Accounts } from "../domain/accounts.ts";
 import type { Attempts } from "../domain/attempts.ts";
+import type { Badges } from "../domain/badges.ts";
 import type { Authenticator, Caller } from "../domain/authentication.ts";
 import type { Changes } from "../domain/changes.ts";
 import type { Keys } from "../domain/keys.ts";
@@ -47,6 +48,7 @@ export interface RouteDeps {
   readonly accounts: Accounts;
   readonly keys: Keys;
   readonly tokens: Tokens;
+  readonly badges: Badges;
   readonly usage: Usage;
   readonly life: AccountLife;
   readonly sessions: Sessions;
@@ -83,6 +85,8 @@ export interface RouteDeps {
     readonly publishableKeys: RateLimiter;
     /** Per account: what changes something stays in the audit for ever. */
     readonly changes: RateLimiter;
+    /** Per account, too: what programs ask for by themselves leaves people what they need. */
+    readonly badges: RateLimiter;
     /** Per address that mail is sent to, over all clients, and per client address. */
     readonly mail: RateLimiter;
     readonly mailClients: RateLimiter;

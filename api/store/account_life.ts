@@ -362,6 +362,7 @@ async function erase(
   await sql`DELETE FROM sessions WHERE account_id = ${accountId}`;
   await sql`DELETE FROM mail_codes WHERE account_id = ${accountId}`;
   await sql`DELETE FROM mail_queue WHERE account_id = ${accountId}`;
+  await sql`DELETE FROM badges WHERE account_id = ${accountId}`;
   await sql`SELECT audit_append(${at}, 'account.deleted', ${actor}, ${accountId}, NULL)`;
   return true;
 }

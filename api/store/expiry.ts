@@ -19,6 +19,10 @@ export function createExpiryStore({ sql, run }: Database): ExpiryStore {
           sql(table)
         } WHERE expires_at <= ${at} LIMIT ${maxRows} FOR UPDATE SKIP LOCKED)`);
       }
+      await run(sql`
+        DELETE FROM badges WHERE (account_id, agent_id) IN (
+          SELECT account_id, agent_id FROM badges WHERE expires_at <= ${at}
+          LIMIT ${maxRows} FOR UPDATE SKIP LOCKED)`);
       // Else the keys that an account may still add would be counted among all that it ever had.
       await run(sql`
         UPDATE api_keys SET revoked_at = expires_at WHERE id IN (

@@ -107,13 +107,16 @@ export function createKeyStore(database: Database): KeyStore {
 }
 
 /**
- * Locks out other additions to this account; what is counted afterwards is a new statement, so it
- * sees theirs. A revocation of the credential that asks waits until this is done, or was before it:
- * one that has ended leaves no key behind.
+ * Locks out other additions of keys and badges to this account; what is counted afterwards is a new
+ * statement, so it sees theirs. A revocation of the credential that asks waits until this is done,
+ * or was before it: one that has ended leaves no key behind.
  */
-async function lockMaker(
+export async function lockMaker(
   sql: Transaction,
-  { accountId, by: { keyId, sessionId, passwordHash }, atMs }: KeyAddition,
+  { accountId, by: { keyId, sessionId, passwordHash }, atMs }: Pick<
+    KeyAddition,
+    "accountId" | "by" | "atMs"
+  >,
 ): Promise<"revoked" | undefined> {
   const [account] = await sql`
     SELECT 1 FROM accounts WHERE id = ${accountId} AND deleted_at IS NULL

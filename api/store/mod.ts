@@ -5,6 +5,7 @@ import { createAccountLifeStore } from "./account_life.ts";
 import { createAccountStore } from "./accounts.ts";
 import { createAdminStore } from "./admin.ts";
 import { createAuditStore } from "./audit.ts";
+import { createBadgeStore } from "./badges.ts";
 import {
   assertTls,
   connectDatabase,
@@ -83,6 +84,7 @@ function createStore(database: Database): Store {
     ...createAdminStore(database),
     ...createAuditStore(database),
     ...createKeyStore(database),
+    ...createBadgeStore(database),
     ...createUsageStore(database),
     ping: async () => {
       await run(sql`SELECT 1`);

@@ -17,7 +17,7 @@ export const traitFlags: readonly FlagSpec[] = [
   {
     name: "scope",
     value: "LIST",
-    summary: "its scopes, as in tokens,usage:read; all when not given",
+    summary: "its scopes, as in tokens,badges; all when not given",
   },
   {
     name: "channels",

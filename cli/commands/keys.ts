@@ -23,7 +23,7 @@ export const createKey: Command = {
   summary: "create an API key and print it, once",
   details: [
     "Prints only the key on standard output, so that you can pipe it into a secret store.",
-    "Without further flags the key has all rights. Scopes: tokens, keys:read, keys:write, usage:read, account.",
+    "Without further flags the key has all rights. Scopes: tokens, badges, keys:read, keys:write, usage:read, account.",
     "Rights in channels: send, receive, create, invite. A guest pass needs --channel-id, --expires and --limit.",
   ],
   flags: [

@@ -14,7 +14,7 @@ export const drafts = {
   /** An agent's data directory: the fourth byte of its key file. */
   agentStore: 7,
   /** The API's database: the name of the migrations' table ends in it. */
-  database: 1,
+  database: 2,
 } as const;
 
 /** The sentence by which data of another draft is refused. `advice` says what to do. */

@@ -19,6 +19,7 @@ type Counted =
   | "address"
   | "agent"
   | "API"
+  | "badge"
   | "channel"
   | "guest pass"
   | "invite"

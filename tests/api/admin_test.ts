@@ -1,10 +1,13 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { runAdmin } from "../../api/mod.ts";
+import { type Badge, badgeKeyStatement, verifyBadge } from "../../proto/mod.ts";
+import { badgeOf, issuerOf, newAgentId } from "./extended/badges.ts";
 import { anyBackend, readTestConfig, signUp, startTestApi } from "../support/api/harness.ts";
 import { eventually } from "../support/mod.ts";
 
-const minuteMs = 60_000;
+const [minuteMs, dayMs] = [60_000, 86_400_000];
 
 Deno.test("administration beside a running API", async (t) => {
   const backend = await anyBackend.open();
@@ -46,7 +49,12 @@ Deno.test("administration beside a running API", async (t) => {
     });
 
     await t.step("unknown commands get the usage", async () => {
-      for (const args of [[], ["set-plan"], ["drop-table"], ["rotate-jwt-key", "x"]]) {
+      for (
+        const args of [[], ["set-plan"], ["drop-table"], ["rotate-jwt-key", "x"], [
+          "rotate-badge-key",
+          "x",
+        ]]
+      ) {
         await assertRejects(() => admin(...args), Error, "deno task admin set-plan");
       }
     });
@@ -77,6 +85,46 @@ Deno.test("administration beside a running API", async (t) => {
         assertEquals((await jwks()).keys.length, 2);
         api.clock.aheadMs += 3 * minuteMs;
         assertEquals((await jwks()).keys.map(({ kid }) => kid), [fresh?.kid ?? ""]);
+      },
+    );
+
+    await t.step(
+      "rotate-badge-key: endorsed by the old key and published at once, signs two days later, replaces it a month after that",
+      async () => {
+        const issue = async (): Promise<Badge> =>
+          await badgeOf(
+            api,
+            await api.call("POST", "/v1/badges", {
+              key: apiKey,
+              body: { agent_id: newAgentId() },
+            }),
+          );
+        const before = await issue();
+        const [old] = (await issuerOf(api)).keys;
+        assertStringIncludes(await admin("rotate-badge-key"), "signs in 2 days, and");
+        const { keys: [fresh, second], closed } = await eventually(
+          { what: "two keys" },
+          () => issuerOf(api),
+          ({ keys }) => keys.length === 2,
+        );
+        assert(fresh?.endorsement !== undefined && old !== undefined);
+        assertEquals([second, fresh.endorsement.by, closed], [old, old.kid, []]);
+        const statement = badgeKeyStatement({ domain: "static.localhost", key: fresh.key });
+        assert(ed25519.verify(fresh.endorsement.signature, statement, old.key));
+        api.clock.aheadMs += 2 * dayMs - minuteMs;
+        assertEquals((await issue()).issuerKey, old.key);
+        api.clock.aheadMs += minuteMs;
+        const after = await issue();
+        assertEquals(after.issuerKey, fresh.key);
+        assert(verifyBadge(after) && verifyBadge(before));
+        assertEquals((await issuerOf(api)).closed, [old.kid], "it issues no more badges");
+        api.clock.aheadMs += 30 * dayMs;
+        assertEquals((await issuerOf(api)).keys.length, 2);
+        api.clock.aheadMs += 2 * minuteMs;
+        // The name of the key that endorsed stays, because a reader may have nothing newer.
+        const { keys, closed: still } = await issuerOf(api);
+        assertEquals([keys.map(({ kid }) => kid), still], [[fresh.kid], [old.kid]]);
+        assertEquals((await jwks()).keys.length, 1, "token keys have not moved");
       },
     );
 

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { encodeApiKey } from "../../proto/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
+import { newAgentId } from "./extended/badges.ts";
 import { type Answer, anyBackend, signUp, startTestApi } from "../support/api/harness.ts";
 import { codeForm, codeTo, mailTo } from "../support/api/mailbox.ts";
 
@@ -88,6 +89,27 @@ Deno.test("rate limits: per address for sign-up and failures, per account otherw
           (await api.call("GET", "/v1/usage", { key: unknownKey, ...from("192.0.2.21") })).status,
           401,
         );
+      },
+    );
+
+    await t.step(
+      "badges are counted apart from what people change, and have their own limit",
+      async () => {
+        api.clock.aheadMs += 4_000_000;
+        const { apiKey } = await signUp(api.call);
+        const badge = (): Promise<Answer> =>
+          api.call("POST", "/v1/badges", { key: apiKey, body: { agent_id: newAgentId() } });
+        const key = (): Promise<Answer> => api.call("POST", "/v1/keys", { key: apiKey });
+        for (let i = 0; i < 10; i++) assertEquals((await badge()).status, 200);
+        api.clock.aheadMs += 60_000;
+        assertLimited(await badge());
+        assertEquals((await key()).status, 200);
+        for (let i = 0; i < 8; i++) await key();
+        api.clock.aheadMs += 60_000;
+        await key();
+        assertLimited(await key());
+        api.clock.aheadMs += 360_000;
+        assertEquals((await badge()).status, 200);
       },
     );
 

@@ -29,6 +29,7 @@ const scopes: readonly (readonly [string, string])[] = [
   ["keys:read", "see keys"],
   ["keys:write", "make and revoke keys"],
   ["usage:read", "see usage"],
+  ["badges", "get badges for its agents"],
   ["account", "change the account"],
 ];
 const dayMs = 24 * 3600 * 1000;

@@ -11,6 +11,7 @@ import { concurrencyGuarantees } from "./concurrency.ts";
 import { usageGuarantees } from "./usage.ts";
 import { type Backend, startTestApi } from "../../support/api/harness.ts";
 import { accountLifeGuarantees, accountLifeRaces } from "../extended/account_life.ts";
+import { badgeGuarantees, badgeRaces } from "../extended/badges.ts";
 import { keyKindGuarantees, keyKindRaces } from "../extended/key_kinds.ts";
 import { sessionGuarantees } from "../extended/sessions.ts";
 import { usageByKeyGuarantees, usageByKeyRaces } from "../extended/usage_by_key.ts";
@@ -23,6 +24,7 @@ const oneAfterTheOther: Guarantees = {
   ...requestGuarantees,
   ...documentationGuarantees,
   ...keyKindGuarantees,
+  ...badgeGuarantees,
   ...usageByKeyGuarantees,
   ...accountLifeGuarantees,
   ...sessionGuarantees,
@@ -34,6 +36,7 @@ const atTheSameTime: Guarantees = {
   ...concurrencyGuarantees,
   ...keyRaces,
   ...keyKindRaces,
+  ...badgeRaces,
   ...usageByKeyRaces,
   ...accountLifeRaces,
 };
@@ -46,9 +49,10 @@ export function testContract(backend: Backend): void {
 
 /** Those that write most: enough to see that a database understands the statements of the other. */
 export function testAccountsAndUsage(backend: Backend): void {
-  testOn(backend, "what the HTTP contract says of accounts and usage holds", {
+  testOn(backend, "what the HTTP contract says of accounts, usage and badges holds", {
     ...accountGuarantees,
     ...usageGuarantees,
+    ...badgeGuarantees,
   });
 }
 

@@ -30,6 +30,8 @@ const operations: readonly (readonly [method: string, path: string, scope: strin
   ["POST", "/v1/keys/{id}/rotate", "keys:write"],
   ["DELETE", "/v1/keys/{id}", "keys:write"],
   ["GET", "/v1/usage", "usage:read"],
+  ["POST", "/v1/badges", "badges"],
+  ["GET", "/v1/badges", "badges"],
   ["GET", "/v1/account", "account"],
   ["PATCH", "/v1/account", "account"],
   ["DELETE", "/v1/account", "account"],
@@ -41,7 +43,7 @@ const operations: readonly (readonly [method: string, path: string, scope: strin
   ["DELETE", "/v1/account/sessions/{id}", "account"],
   ["GET", "/v1/account/events", "account"],
 ];
-const scopes = ["tokens", "keys:read", "keys:write", "usage:read", "account"];
+const scopes = ["tokens", "keys:read", "keys:write", "usage:read", "account", "badges"];
 
 async function make(api: TestApi, key: string, body: object): Promise<Answer> {
   return await api.call("POST", "/v1/keys", { key, body });

@@ -3,10 +3,10 @@
  * is `proto/api/changes.ts`.
  */
 import { z } from "@hono/zod-openapi";
-import { accountChanges } from "../../proto/api/changes.ts";
-import type { RouteDeps } from "./context.ts";
-import { refuse } from "./errors.ts";
-import type { Router } from "./operation.ts";
+import { accountChanges } from "../../../proto/api/changes.ts";
+import type { RouteDeps } from "../context.ts";
+import { refuse } from "../errors.ts";
+import type { Router } from "../operation.ts";
 
 const after = z.string().regex(/^\d{1,15}$/, "must be a number").transform(Number);
 

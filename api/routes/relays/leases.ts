@@ -10,13 +10,13 @@ import {
   leaseReportResults,
   leaseRequest,
   leaseResponse,
-} from "../../proto/api/lease.ts";
-import { parseAccountId, parseKeyId } from "../../proto/mod.ts";
-import type { LeaseRecord } from "../domain/deps.ts";
-import type { RouteDeps } from "./context.ts";
-import { notFound, refuse } from "./errors.ts";
-import { isoTime } from "./fields.ts";
-import type { Router } from "./operation.ts";
+} from "../../../proto/api/lease.ts";
+import { parseAccountId, parseKeyId } from "../../../proto/mod.ts";
+import type { LeaseRecord } from "../../domain/deps.ts";
+import type { RouteDeps } from "../context.ts";
+import { notFound, refuse } from "../errors.ts";
+import { isoTime } from "../fields.ts";
+import type { Router } from "../operation.ts";
 
 const exampleAccount = "0b9f0a4e-7c1d-4c55-9d0e-1f6f2a9d3c11";
 const exampleLease = {
