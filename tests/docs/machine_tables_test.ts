@@ -107,6 +107,12 @@ const rooms: readonly Room[] = [
     file: "messages/position_state.ts",
     types: ["Writing"],
   },
+  {
+    heading: "## Receipts that are owed",
+    cell: "telling",
+    file: "messages/owed_receipts_state.ts",
+    types: ["Telling"],
+  },
 ];
 
 /** In code, `going` holds the states that the table names. */
@@ -247,9 +253,15 @@ const events: readonly Events[] = [
   },
   {
     from: "## Progress",
-    to: "## Small worlds",
+    to: "## Receipts that",
     file: "messages/position_state.ts",
     type: "PositionEvent",
+  },
+  {
+    from: "## Receipts that",
+    to: "## Small worlds",
+    file: "messages/owed_receipts_state.ts",
+    type: "OwedEvent",
   },
 ];
 

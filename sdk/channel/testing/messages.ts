@@ -34,3 +34,15 @@ export {
   type InboxState,
   newInbox,
 } from "../messages/inbox_state.ts";
+export { stepOwed } from "../messages/owed_receipts.ts";
+export {
+  type Debt,
+  keyOf,
+  type OwedEffect,
+  type OwedEvent,
+  type OwedFacts,
+  type OwedState,
+  restoreOwed,
+  timersOf as owedTimersOf,
+} from "../messages/owed_receipts_state.ts";
+export { ask, type Asked, hear, restoreAsked } from "../messages/asked_receipts.ts";

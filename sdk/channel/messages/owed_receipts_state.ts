@@ -1,0 +1,111 @@
+/**
+ * The receipts that this agent owes: what became here of messages whose senders asked. It is plain
+ * data, and `stepOwed` alone changes it. The table is in docs/channel_machine.md.
+ */
+import type { AgentId, MessageId, Receipt, ReceiptState } from "../../../proto/mod.ts";
+
+export interface Debt {
+  readonly id: MessageId;
+  readonly asker: AgentId;
+  readonly state: ReceiptState;
+  /** All that read here are done with the message: it does not come again. */
+  readonly isAcknowledged: boolean;
+  /**
+   * `noted`: it is not on disk yet. `due`: it is. `told`: the relay has it; kept while a program
+   * may say more, or while the message may come again.
+   */
+  readonly at: "noted" | "due" | "told";
+  /** By the local clock. */
+  readonly sinceMs: number;
+}
+
+/** One receipt at a time. */
+export type Telling =
+  /** Nothing is due, or nothing may be sent. */
+  | { readonly at: "resting" }
+  /** Others may become due, and nobody can tell from the time what was acknowledged when. */
+  | { readonly at: "collecting"; readonly timer: number }
+  | {
+    readonly at: "sending";
+    readonly call: number;
+    readonly debts: readonly Debt[];
+    readonly failures: number;
+  }
+  /** After one, or until it is tried again. */
+  | { readonly at: "pausing"; readonly timer: number; readonly failures: number };
+
+export interface OwedState {
+  /** By message and asker, the oldest first: senders choose the ids of their messages. */
+  readonly debts: Map<string, Debt>;
+  telling: Telling;
+  /** The last number that was given to a call or a timer. */
+  numbers: number;
+}
+
+/** Knowledge of others at the moment of a step. */
+export interface OwedFacts {
+  readonly nowMs: number;
+  /** The channel works, this agent may speak in it, and all its members read receipts. */
+  readonly mayTell: boolean;
+  readonly isMember: (agentId: AgentId) => boolean;
+  /** At random. */
+  readonly collectMs: number;
+  /** Until the account's plan has room for one. */
+  readonly budgetMs: number;
+}
+
+export type OwedEvent =
+  /** A program is done with a message whose sender asked. `isLast`: it does not come again. */
+  | {
+    readonly type: "acknowledged";
+    readonly id: MessageId;
+    readonly asker: AgentId;
+    readonly isLast: boolean;
+  }
+  /** The program says it, or its time was over. `isHere`: not everybody has acknowledged it. */
+  | {
+    readonly type: "said";
+    readonly id: MessageId;
+    readonly asker: AgentId;
+    readonly state: ReceiptState;
+    readonly isHere: boolean;
+  }
+  /** These are on disk, as they were then. */
+  | { readonly type: "written"; readonly debts: readonly Debt[] }
+  /** The permit, the members or what they read may have changed. */
+  | { readonly type: "look" }
+  | { readonly type: "accepted"; readonly call: number }
+  /** `waitMs`: as the relay asks. */
+  | { readonly type: "refused"; readonly call: number; readonly waitMs: number }
+  /** Another membership: what was not on disk never will be. */
+  | { readonly type: "entered" }
+  | { readonly type: "time"; readonly timer: number };
+
+export type OwedEffect =
+  | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
+  | {
+    readonly type: "send";
+    readonly call: number;
+    readonly asker: AgentId;
+    readonly receipts: readonly Receipt[];
+  }
+  /** These have changed: what is known of them goes to disk, with whatever is written next. */
+  | { readonly type: "note"; readonly keys: readonly string[] };
+
+export function keyOf({ id, asker }: Pick<Debt, "id" | "asker">): string {
+  return `${id}.${asker}`;
+}
+
+/** Of the disk, when a process starts. */
+export function restoreOwed(debts: readonly Debt[]): OwedState {
+  const sorted = debts.toSorted((one, other) => one.sinceMs - other.sinceMs);
+  return {
+    debts: new Map(sorted.map((debt) => [keyOf(debt), debt])),
+    telling: { at: "resting" },
+    numbers: 0,
+  };
+}
+
+export function timersOf({ telling }: OwedState): readonly (number | undefined)[] {
+  return ["timer" in telling ? telling.timer : undefined];
+}
