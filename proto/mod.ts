@@ -40,6 +40,17 @@ export {
   type UnsignedBadge,
   verifyBadge,
 } from "./people/badge.ts";
+export {
+  attest,
+  type Attestation,
+  type Attested,
+  type BadgedAgent,
+  type BadgeReader,
+  badgesToVerify,
+  notAttested,
+  type ReaderAccount,
+  type Recognition,
+} from "./people/attestation.ts";
 export { decodeBase64url, encodeBase64url } from "./base/base64url.ts";
 export {
   type CborMap,

@@ -92,6 +92,7 @@ Deno.test("static mcp", async (t) => {
         from: {
           agent_id: alice.client.agentId,
           who: "UNVERIFIED agent",
+          attested_by: null,
           calls_itself: "alice",
         },
         conversation: "c\\u{2066}",

@@ -1,0 +1,127 @@
+/**
+ * The verdict of a reader about an agent, from the badges of its leaf. The reader believes the
+ * issuers of its own list and its own service, nobody else: a badge of another domain says
+ * nothing, whatever a channel's owners think of it. Here alone a clock judges badges, and it is the
+ * reader's.
+ */
+import { equalBytes } from "../base/equal_bytes.ts";
+import type { AccountId, AgentId } from "../base/ids.ts";
+import { limits } from "../base/limits.ts";
+import { accountOf, type Badge, mailDomainOf } from "./badge.ts";
+import type { Trust } from "./trust.ts";
+
+/** An issuer's word about an agent, by a badge that this reader believes. */
+export interface Attested {
+  /** The domain that vouches for the agent; with `mailbox` that of a verified e-mail address. */
+  readonly domain: string;
+  /** The name that the issuer gave it. */
+  readonly name: string;
+  /** When the badge ends. */
+  readonly untilMs: number;
+  /** By the domain itself, or by this agent's service for a mailbox at the domain. */
+  readonly how: "domain" | "mailbox";
+}
+
+export interface Attestation {
+  readonly attested: Attested | undefined;
+  /** It would be attested if its badge were not over. */
+  readonly badgeExpired: Attested | undefined;
+  /** It belongs to the account of the reader's own agent, says their service. */
+  readonly sameAccount: boolean;
+}
+
+/** The account of the reader's own agent, and its service as an issuer. */
+export interface ReaderAccount {
+  readonly account: AccountId;
+  readonly issuer: { readonly domain: string; readonly keys: readonly Uint8Array[] };
+}
+
+export interface BadgeReader {
+  readonly trust: Pick<Trust, "domains" | "mailDomains">;
+  readonly own: ReaderAccount | undefined;
+  /** By the reader's clock. */
+  readonly nowMs: number;
+  /** Whether the signature of a badge is right. Asked only for issuers that the reader believes. */
+  readonly holds: (badge: Badge) => boolean;
+}
+
+/** An agent, with the badges of its leaf. */
+export interface BadgedAgent {
+  readonly agentId: AgentId;
+  readonly badges: readonly Badge[];
+}
+
+/** An agent as its reader recognises it: by a name of its own, or by the word of an issuer. */
+export interface Recognition extends Attestation {
+  /** The reader's own name for it. */
+  readonly knownAs: string | undefined;
+}
+
+export const notAttested: Attestation = {
+  attested: undefined,
+  badgeExpired: undefined,
+  sameAccount: false,
+};
+
+/** Badges of this agent whose issuer the reader believes, verified or not. */
+export function badgesToVerify(
+  { agentId, badges }: BadgedAgent,
+  reader: Pick<BadgeReader, "trust" | "own">,
+): readonly Badge[] {
+  return badges.filter((badge) =>
+    badge.agentId === agentId && (isOfDomain(badge, reader) || isOfService(badge, reader))
+  );
+}
+
+export function attest(agent: BadgedAgent, reader: BadgeReader): Attestation {
+  if (agent.badges.length === 0) return notAttested;
+  const { nowMs, holds } = reader;
+  const believed = badgesToVerify(agent, reader).filter((badge) =>
+    nowMs >= badge.notBefore * 1000 - limits.clockSkewMs && holds(badge)
+  );
+  const isOver = ({ notAfter }: Badge): boolean => nowMs > notAfter * 1000;
+  const inTime = believed.filter((badge) => !isOver(badge));
+  const attested = wordOf(inTime, reader);
+  return {
+    attested,
+    badgeExpired: attested === undefined ? wordOf(believed.filter(isOver), reader) : undefined,
+    sameAccount: inTime.some((badge) =>
+      isOfService(badge, reader) && accountOf(badge) === reader.own?.account
+    ),
+  };
+}
+
+/** The domain's own word comes before that of the service about a mailbox. */
+function wordOf(
+  badges: readonly Badge[],
+  reader: Pick<BadgeReader, "trust" | "own">,
+): Attested | undefined {
+  const own = latest(badges.filter((badge) => isOfDomain(badge, reader)));
+  if (own !== undefined) {
+    const { domain, name, notAfter } = own;
+    return { domain, name, untilMs: notAfter * 1000, how: "domain" };
+  }
+  const isListed = (badge: Badge): boolean =>
+    isOfService(badge, reader) && reader.trust.mailDomains.has(mailDomainOf(badge) ?? "");
+  const mailbox = latest(badges.filter(isListed));
+  const domain = mailbox && mailDomainOf(mailbox);
+  if (mailbox === undefined || domain === undefined) return undefined;
+  return { domain, name: mailbox.name, untilMs: mailbox.notAfter * 1000, how: "mailbox" };
+}
+
+function latest(badges: readonly Badge[]): Badge | undefined {
+  return badges.toSorted((a, b) => b.notAfter - a.notAfter)[0];
+}
+
+function isOfDomain(
+  { domain, issuerKey }: Badge,
+  { trust }: Pick<BadgeReader, "trust">,
+): boolean {
+  const keys = trust.domains.get(domain)?.keys ?? [];
+  return keys.some(({ key }) => equalBytes(key, issuerKey));
+}
+
+function isOfService({ domain, issuerKey }: Badge, { own }: Pick<BadgeReader, "own">): boolean {
+  return own?.issuer.domain === domain &&
+    own.issuer.keys.some((key) => equalBytes(key, issuerKey));
+}
