@@ -62,6 +62,11 @@ export async function findPlace(context: Context): Promise<AgentPlace | undefine
   }
 }
 
+/** The badges that the agent shows, as text; there may be none. */
+export function badgeFileOf(context: Context): string {
+  return pathsOf(context).badges;
+}
+
 /** A new agent gets its identity here. */
 export async function openPlace(context: Context): Promise<AgentPlace> {
   const { name, dataDir } = pathsOf(context);
@@ -106,7 +111,9 @@ function monthOf(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, "2026-11".length);
 }
 
-function pathsOf(context: Context): Record<"name" | "folder" | "record" | "dataDir", string> {
+function pathsOf(
+  context: Context,
+): Record<"name" | "folder" | "record" | "dataDir" | "badges", string> {
   const { files, folders } = context.platform;
   const name = agentName(context);
   const folder = files.join(folders.agents, name);
@@ -115,6 +122,7 @@ function pathsOf(context: Context): Record<"name" | "folder" | "record" | "dataD
     folder,
     record: files.join(folder, "agent.json"),
     dataDir: files.join(folder, "state"),
+    badges: files.join(folder, "badges.txt"),
   };
 }
 

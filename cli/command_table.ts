@@ -21,7 +21,7 @@ import { onMessage } from "./commands/channel_on_message.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { demo } from "./commands/demo.ts";
 import { deleteAgent, listAgents } from "./commands/agents.ts";
-import { listNames, nameAgent, removeName, showNumber } from "./commands/trust/names.ts";
+import { trustCommands } from "./commands/trust/trust_commands.ts";
 import { helpCommand } from "./commands/help.ts";
 import { deleteReader, hostStatus, listReaders, startHost, stopHost } from "./commands/host.ts";
 import { listInvites, revokeInvite } from "./commands/invites.ts";
@@ -81,10 +81,7 @@ export const commands: readonly Command[] = [
   revokeInvite,
   listAgents,
   deleteAgent,
-  showNumber,
-  nameAgent,
-  listNames,
-  removeName,
+  ...trustCommands,
   startHost,
   hostStatus,
   stopHost,

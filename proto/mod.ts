@@ -117,6 +117,7 @@ export {
 } from "./api/credentials.ts";
 export { decodeCreatorWelcome, encodeCreatorWelcome } from "./wire/creator_welcome.ts";
 export { isDomain } from "./base/domain.ts";
+export { digitsOf } from "./base/digits.ts";
 export { drafts, otherDraftText } from "./base/draft.ts";
 export {
   type ClientEnvelope,
@@ -135,6 +136,16 @@ export {
   type ReplyEnvelope,
 } from "./wire/envelope.ts";
 export {
+  fetchDueIssuers,
+  type FetchedIssuers,
+  fetchIssuerDocument,
+  fetchIssuers,
+  followIssuers,
+  issuerRefreshMs,
+  issuerTimeoutMs,
+  type IssuerWeb,
+} from "./people/fetch_issuer.ts";
+export {
   badgeKeyStatement,
   type DocumentKey,
   formatIssuerDocument,
@@ -142,6 +153,7 @@ export {
   type IssuerDocument,
   issuerDocumentPath,
   type IssuerKey,
+  issuerKeyNumber,
   maxIssuerDocumentBytes,
   maxIssuerKeys,
   parseIssuerDocument,

@@ -159,7 +159,7 @@ async function findLocalAuthority(
   return await files.read(path).catch(() => undefined) === undefined ? undefined : path;
 }
 
-async function readAuthority(path: string, { files }: Platform): Promise<string> {
+export async function readAuthority(path: string, { files }: Platform): Promise<string> {
   const text = await files.read(path).catch((cause) => {
     throw badInput(`Cannot read the certificates in ${path}: ${reasonOf(cause)}`);
   });

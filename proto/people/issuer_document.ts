@@ -4,8 +4,10 @@
  * file. A reader decides which of its keys it believes (`trust.ts`); the document alone decides
  * nothing.
  */
+import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { decodeBase64url, encodeBase64url } from "../base/base64url.ts";
+import { digitsOf } from "../base/digits.ts";
 import { isDomain } from "../base/domain.ts";
 import { WireError } from "../base/errors.ts";
 import { quoted } from "../base/shown_text.ts";
@@ -30,6 +32,11 @@ export interface IssuerDocument {
   readonly keys: readonly DocumentKey[];
   /** Names of keys that issue nothing any more. Such a key may have gone from `keys`. */
   readonly closed: readonly string[];
+}
+
+/** 40 digits of a key, for people to compare. */
+export function issuerKeyNumber({ key }: Pick<IssuerKey, "key">): string {
+  return digitsOf(sha256(key));
 }
 
 /** Signed by an older key of a domain: the new one is the domain's too. */

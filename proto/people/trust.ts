@@ -107,8 +107,10 @@ function whyNot(
     ?.[0];
   return isAgentId(name)
     ? "it looks like an agent id"
-    : /^[@*]/.test(name)
-    ? "it begins with @ or *, which stand for rules"
+    : /^\*|@/.test(name)
+    ? "it has an @ or begins with *, which stand for rules and addresses"
+    : isDomain(folded(name))
+    ? "it looks like a domain"
     : name.length === 0 || name.length > maxNameLength
     ? `a name has 1 to ${maxNameLength} characters`
     : !isClean(name)

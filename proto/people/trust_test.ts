@@ -48,6 +48,8 @@ Deno.test("a name is clean, no id, no word for rules, and of one agent", () => {
     "a\nb",
     "\u0430lice",
     "@named",
+    "deploy-bot@acme.com",
+    "Acme.com",
     "*",
     bob,
     "x".repeat(65),

@@ -61,7 +61,7 @@ export const source =
   "orBytes:64,contentConfirmationBytes:120,contentReceipts:64,queueBytesPerChannel:67108864,queueAgeMs:6048e5,win" +
   "dowBytes:16777216,challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clockSkewMs:6e5,keyPackageLifetimeMs:864e7," +
   "minCoverIntervalMs:10,maxCoverIntervalMs:36e5});function ke(r,e){if(r.length!==e.length)return!1;let t=0;for(l" +
-  "et n=0;n<r.length;n++)t|=(r[n]??0)^(e[n]??0);return t===0}var F=3,w=4,X=2,Ue={control:0,data:1};function ue(r)" +
+  "et n=0;n<r.length;n++)t|=(r[n]??0)^(e[n]??0);return t===0}var I=3,w=4,X=2,Ue={control:0,data:1};function ue(r)" +
   "{if(!Number.isInteger(r)||r<C.minCellBytes||r>C.maxCellBytes)throw new v(\"protocol_error\",`A cell has ${C.minC" +
   "ellBytes} to ${C.maxCellBytes} bytes, not ${r}`);return r}function he(r){if(r===0||r>C.envelopeBytes)throw new" +
   " v(\"payload_too_large\",`Cannot send an envelope of ${r} bytes; 1 to ${C.envelopeBytes} are allowed`)}var Y=cla" +
@@ -69,9 +69,9 @@ export const source =
   "(\"Cannot change the cell size while envelopes are waiting\");this.#e=ue(e)}get cellBytes(){return this.#e}get p" +
   "endingBytes(){return this.#o}push(e,t){he(t.length),(e===\"control\"?this.#t:this.#r).push(t),this.#o+=t.length+" +
   "w}next(e){let t=this.#t.length>0?Ue.control:Ue.data,n=t===Ue.control?this.#t:this.#r;if(n.length===0)return;le" +
-  "t o=e?.length===this.#e?e:new Uint8Array(this.#e);return this.#i(o,n,t),o}#i(e,t,n){let o=F,i=0,s=this.#n[n]??" +
+  "t o=e?.length===this.#e?e:new Uint8Array(this.#e);return this.#i(o,n,t),o}#i(e,t,n){let o=I,i=0,s=this.#n[n]??" +
   "0;for(let u of t){if(s===0){if(e.length-o<=w)break;rr(e,o,u.length),o+=w,s=w}let a=s-w,h=u.subarray(a,a+e.leng" +
-  "th-o);if(e.set(h,o),o+=h.length,s+=h.length,s-w<u.length)break;i++,s=0}let l=o-F;i===1?t.shift():t.splice(0,i)" +
+  "th-o);if(e.set(h,o),o+=h.length,s+=h.length,s-w<u.length)break;i++,s=0}let l=o-I;i===1?t.shift():t.splice(0,i)" +
   ",this.#n[n]=s,this.#o-=l,e[0]=n,e[1]=l>>8,e[2]=l&255,e.fill(0,o)}};function _e(r,e,t){let n=e+X;return r.set(t" +
   ",n),r[e]=t.length>>8,r[e+1]=t.length&255,n+t.length}function rr(r,e,t){r[e]=t>>>24,r[e+1]=t>>>16,r[e+2]=t>>>8," +
   "r[e+3]=t}var nr=64*1024,Ze=.5,or=2,ee=class{#e;#t;#r=[];#n=0;#o=0;#i=new Uint8Array(0);#s=\"off\";#d=0;#c;#l=0;#" +
@@ -90,12 +90,12 @@ export const source =
   ")}}catch(e){this.#o=0;let t=this.#h;this.stop(),t||this.#e.onFailed?.(e)}this.#f=!1,this.#x()}#x(){if(!(this.#" +
   "h||this.pendingBytes>0)){this.#i.length>or*this.#t.cellBytes&&(this.#i=new Uint8Array(0));for(let e of this.#p" +
   ")e(!0)}}#w(){this.#u=!1;let e=this.#v(1);return this.#B(e)?e:this.#S(e)}#P(){let{cellBytes:e,pendingBytes:t}=t" +
-  "his.#t;if(t===0)return this.#u=!1,this.#S(this.#v(1));let n=Math.ceil(t/(e-F))+1,o=this.#v(Math.min(n,Math.max" +
+  "his.#t;if(t===0)return this.#u=!1,this.#S(this.#v(1));let n=Math.ceil(t/(e-I))+1,o=this.#v(Math.min(n,Math.max" +
   "(1,Math.floor(nr/e)))),i=0;for(;i<o.length&&this.#B(o.subarray(i,i+e));)i+=e;return o.subarray(0,i)}#v(e){let " +
   "t=e*this.#t.cellBytes;return this.#i.length<t&&(this.#i=new Uint8Array(t)),this.#i.subarray(0,t)}#B(e){let t=t" +
   "his.#t.pendingBytes;if(this.#t.next(e)===void 0)return!1;let n=t-this.#t.pendingBytes;return this.#o+=n,this.#" +
-  "m.cells++,this.#m.paddingBytes+=e.length-F-n,this.#k(e,F+n),!0}#S(e){return this.#m.cells++,this.#m.coverCells" +
-  "++,this.#m.coverBytes+=e.length,this.#k(e.fill(0),F),e}#k(e,t){let{rider:n}=this.#e;if(n!==void 0)for(let o=t;" +
+  "m.cells++,this.#m.paddingBytes+=e.length-I-n,this.#k(e,I+n),!0}#S(e){return this.#m.cells++,this.#m.coverCells" +
+  "++,this.#m.coverBytes+=e.length,this.#k(e.fill(0),I),e}#k(e,t){let{rider:n}=this.#e;if(n!==void 0)for(let o=t;" +
   "e.length-o>X;){let i=n(e.length-o-X);if(i===void 0)return;o=_e(e,o,i)}}#A(){let e=this.#e.nowMs();this.#c=this" +
   ".#e.after(this.#s===\"poisson\"?this.#M():this.#T(e),()=>{this.#u=this.#a||this.#s===\"constant\"&&this.#t.pending" +
   "Bytes>0,this.#A(),this.#y()})}#M(){return-Math.log(1-this.#e.random())*this.#d}#T(e){this.#l=ir(this.#l,this.#" +
@@ -108,13 +108,13 @@ export const source =
   "etryable??N[e].retryable,this.retryAfterMs=n.retryAfterMs,this.epoch=n.epoch,this.channel=n.channel,this.unrea" +
   "chable=n.unreachable,this.members=n.members}},te=class extends S{name=\"TransportError\"},Pe=class extends te{na" +
   "me=\"UnavailableError\"},Me=class extends te{name=\"InternalError\"},Te=class extends S{name=\"AuthError\"},fe=class" +
-  " extends S{name=\"ChannelError\"},Fe=class extends fe{name=\"RemovedError\";by;atMs;constructor(e,t,n={}){super(e," +
-  "t,n),this.by=n.by,this.atMs=n.atMs}},Ie=class extends S{name=\"QuotaExceededError\"},Re=class extends S{name=\"Ml" +
+  " extends S{name=\"ChannelError\"},Ie=class extends fe{name=\"RemovedError\";by;atMs;constructor(e,t,n={}){super(e," +
+  "t,n),this.by=n.by,this.atMs=n.atMs}},Fe=class extends S{name=\"QuotaExceededError\"},Re=class extends S{name=\"Ml" +
   "sError\"},Oe=class extends S{name=\"InvalidArgumentError\"},Le=class extends S{name=\"StoreError\"},He=class extend" +
   "s S{name=\"RemoteError\";remoteCode;constructor(e,{remoteCode:t=\"failed\",...n}={}){super(\"remote_error\",e,n),thi" +
   "s.remoteCode=t}};function B(r){return(e,t,n)=>new r(e,t,n)}var sr={TransportError:B(te),AuthError:B(Te),Channe" +
-  "lError:B(fe),QuotaExceededError:B(Ie),MlsError:B(Re),InvalidArgumentError:B(Oe),StoreError:B(Le),UnavailableEr" +
-  "ror:B(Pe),RemovedError:B(Fe),RemoteError:(r,e,t)=>new He(e,t),InternalError:B(Me)};function Ye(r,e,t){return s" +
+  "lError:B(fe),QuotaExceededError:B(Fe),MlsError:B(Re),InvalidArgumentError:B(Oe),StoreError:B(Le),UnavailableEr" +
+  "ror:B(Pe),RemovedError:B(Ie),RemoteError:(r,e,t)=>new He(e,t),InternalError:B(Me)};function Ye(r,e,t){return s" +
   "r[N[r].errorClass](r,e,t)}function Xe(r,e){return e!==void 0&&z(e)?e:r===429?\"rate_limited\":r===503?\"overloade" +
   "d\":void 0}function H(r){let e=[];for(let t=r;t!==void 0&&e.length<3;t=t instanceof Error?t.cause:void 0){let n" +
   "=t instanceof Error?t.message:String(t);n!==\"\"&&!e.some(o=>o.includes(n))&&e.push(n)}return e.join(\": \")}var a" +
@@ -159,7 +159,7 @@ export const source =
   "formed:x.malformed}var f={data:0,headers:1,priority:2,rstStream:3,settings:4,pushPromise:5,ping:6,goaway:7,win" +
   "dowUpdate:8,continuation:9},g={ack:1,endStream:1,endHeaders:4,padded:8,priority:32},A={headerTableSize:1,enabl" +
   "ePush:2,maxConcurrentStreams:3,initialWindowSize:4,maxFrameSize:5,maxHeaderListSize:6,noRfc7540Priorities:9},D" +
-  "e=new TextEncoder().encode(`PRI * HTTP/2.0\\r\n\\r\nSM\\r\n\\r\n`),E=9,I=16384,dt=16777215,j=65535,re=2**31-1,xr=2**31" +
+  "e=new TextEncoder().encode(`PRI * HTTP/2.0\\r\n\\r\nSM\\r\n\\r\n`),E=9,F=16384,dt=16777215,j=65535,re=2**31-1,xr=2**31" +
   "-1;function Q(r,e){return((r[e]??0)<<24|(r[e+1]??0)<<16|(r[e+2]??0)<<8|(r[e+3]??0))>>>0}function ne(r,e,t){r[e" +
   "]=t>>>24,r[e+1]=t>>>16,r[e+2]=t>>>8,r[e+3]=t}function ye(r,e,{length:t,type:n,flags:o,streamId:i}){return r[e]" +
   "=t>>16,r[e+1]=t>>8,r[e+2]=t,r[e+3]=n,r[e+4]=o,ne(r,e+5,i),e+E}function V(r,e){return Q(r,e)&2147483647}var ct=" +
@@ -173,8 +173,8 @@ export const source =
   "i=Math.min(o.length-this.#s,e.length-n);return o.set(e.subarray(n,n+i),this.#s),this.#s+=i,this.#s===o.length&" +
   "&(this.#i=void 0,this.#s=0,this.#o=0,this.#u(this.#n,0,o,0,o.length)),n+i}#u(e,t,n,o,i){let s=this.#r;s.type=e" +
   "[t+3]??0,s.flags=e[t+4]??0,s.streamId=V(e,t+5),s.bytes=n,s.start=o,s.end=i,this.#e(s)}};function lt(r,e){let t" +
-  "=(r[e]??0)<<16|(r[e+1]??0)<<8|(r[e+2]??0);if(t>I)throw new m(p.frameSizeError,`A frame of ${t} bytes is above " +
-  "the limit of ${I}`);return t}function ge(r,e){if((r.flags&g.padded)===0){if(r.end-r.start<e)throw ut(\"HEADERS\"" +
+  "=(r[e]??0)<<16|(r[e+1]??0)<<8|(r[e+2]??0);if(t>F)throw new m(p.frameSizeError,`A frame of ${t} bytes is above " +
+  "the limit of ${F}`);return t}function ge(r,e){if((r.flags&g.padded)===0){if(r.end-r.start<e)throw ut(\"HEADERS\"" +
   ");return{start:r.start+e,end:r.end}}let t=r.end-r.start;if(t<1+e)throw ut(\"A padded frame\");let n=r.bytes[r.st" +
   "art]??0;if(n>t-1-e)throw new m(p.protocolError,\"Padding is longer than its frame\");return{start:r.start+1+e,en" +
   "d:r.end-n}}function ut(r){return new m(p.frameSizeError,`${r} has a length that its type does not allow`)}var " +
@@ -254,7 +254,7 @@ export const source =
   "=Q(r.bytes,t+2);Ur(n,o),e(n,o)}}function Ur(r,e){switch(r){case A.enablePush:case A.noRfc7540Priorities:if(e>1" +
   ")throw new m(p.protocolError,`Setting ${r} must be 0 or 1, not ${e}`);return;case A.initialWindowSize:if(e>re)" +
   "throw new m(p.flowControlError,`An initial window of ${e} bytes is above 2^31-1`);return;case A.maxFrameSize:i" +
-  "f(e<I||e>dt)throw new m(p.protocolError,`A maximum frame size of ${e} is not allowed`);return}}function xe({ho" +
+  "f(e<F||e>dt)throw new m(p.protocolError,`A maximum frame size of ${e} is not allowed`);return}}function xe({ho" +
   "st:r,port:e}){return`${r.includes(\":\")?`[${r}]`:r}:${e}`}var D=5,_r=64*1024,Et=10,ze=new TextDecoder;function " +
   "Ct(r,e){let t=Pr(Et,e),n=D+t.length+e,o=new Uint8Array(r.length/e*n);for(let i=0;i<r.length/e;i++){let s=i*n;M" +
   "r(o,s+1,t.length+e),o.set(t,s+D),o.set(r.subarray(i*e,(i+1)*e),s+D+t.length)}return o}function Bt(r){let{value" +
@@ -283,26 +283,26 @@ export const source =
   "th;){let s=e.subarray(o,o+t),l=ye(n,i,{length:s.length,type:f.data,flags:0,streamId:r});n.set(s,l),[o,i]=[o+s." +
   "length,l+s.length]}return n}function Tt(r){let e=new Uint8Array(r.length*O);for(let[t,[n,o]]of r.entries())e[t" +
   "*O+1]=n,ne(e,t*O+2,o);return P(f.settings,0,0,e)}function le(r){let e=new Uint8Array(4);return ne(e,0,r),e}var" +
-  " Fr=\"static.relay.v1.ErrorDetail\";function Ft(r,e){try{for(let{type:t,value:n}of kt(Rr(r))){let o=t===Fr?Ir(()" +
-  "=>n):void 0;if(o!==void 0)return o}}catch{}return{message:e}}function It(r,e,{message:t,...n}){let o=Xe(r);if(" +
+  " Ir=\"static.relay.v1.ErrorDetail\";function It(r,e){try{for(let{type:t,value:n}of kt(Rr(r))){let o=t===Ir?Fr(()" +
+  "=>n):void 0;if(o!==void 0)return o}}catch{}return{message:e}}function Ft(r,e,{message:t,...n}){let o=Xe(r);if(" +
   "o===void 0)return{message:t};if(n.code!==void 0)return{message:t,...n};let i=typeof e==\"string\"?Number(e)*1e3:" +
-  "NaN;return{code:o,message:t,...i>=0&&{retryAfterMs:i}}}function Ir(r){try{let{code:e,message:t,retryAfterMs:n}" +
+  "NaN;return{code:o,message:t,...i>=0&&{retryAfterMs:i}}}function Fr(r){try{let{code:e,message:t,retryAfterMs:n}" +
   "=St(r());return z(e)?{code:e,message:t,retryAfterMs:n}:void 0}catch{return}}function Rr(r){return Uint8Array.f" +
   "rom(atob(r),e=>e.charCodeAt(0))}var ve=1024*1024,Rt={headerBlockBytes:64*1024,headerBlockFrames:16},Or=1e3,Lr=" +
   "1500,k=1,je=\"it was closed by this side\",Hr=new Map([[f.rstStream,4],[f.ping,8],[f.windowUpdate,4]]),Ae=class{" +
-  "#e;#t;#r=new oe(e=>this.#v(e));#n=new ae(Rt.headerBlockBytes);#o=new we;#i=j;#s=j;#d=j;#c=I;#l=0;#a;#u=!1;#f=[" +
+  "#e;#t;#r=new oe(e=>this.#v(e));#n=new ae(Rt.headerBlockBytes);#o=new we;#i=j;#s=j;#d=j;#c=F;#l=0;#a;#u=!1;#f=[" +
   "];#h=0;#p=!1;#m=!1;#y;#b=()=>{};#C=[];#x=Promise.resolve();#w;closed;constructor(e,t,n){this.#e=e,this.#t=n,th" +
   "is.closed=new Promise(i=>this.#b=i);let o=new de().encode([[\"content-type\",\"application/grpc\"],[\"te\",\"trailers" +
   "\"]],[[\":method\",\"POST\"],[\":scheme\",\"https\"],[\":authority\",xe(t)],[\":path\",\"/static.relay.v1.Relay/Session\"]]);" +
   "this.#_(ce([De,Tt([[A.enablePush,0],[A.initialWindowSize,ve]]),P(f.windowUpdate,0,0,le(ve-j)),P(f.headers,g.en" +
   "dHeaders,k,o)]))}receive(e){if(!this.#p)try{this.#r.receive(e)}catch(t){this.#H(t)}}lost(e=\"the connection was" +
-  " cut off\"){this.#g({message:e}),this.#I()}async read(){for(;this.#f.length===0;){if(this.#p){this.#F();return}" +
+  " cut off\"){this.#g({message:e}),this.#F()}async read(){for(;this.#f.length===0;){if(this.#p){this.#I();return}" +
   "await this.#R()}let e=this.#f;return this.#f=[],this.#h>=ve/2&&this.#L(),e.length===1?e[0]:ce(e)}write(e,t){if" +
   "(this.#m)return Promise.reject(new Error(this.#y?.message??je));let n=this.#P(Ct(e,t));return this.#x=n.catch(" +
   "()=>{}),n}async#P(e){for(let t=0;t<e.length;){if(this.#y!==void 0)throw new Error(this.#y.message);let n=Math." +
   "min(this.#i,this.#s,e.length-t);if(n<=0){await this.#R();continue}this.#i-=n,this.#s-=n;let o=Mt(k,e.subarray(" +
   "t,t+=n),this.#c);await this.#e.write(o).catch(i=>{throw this.lost(H(i)),i})}}close(e){this.#b({message:je}),e=" +
-  "==0?this.#F():this.#I()}#v(e){if(this.#a!==void 0&&e.type!==f.continuation)throw K(\"a header block must be con" +
+  "==0?this.#I():this.#F()}#v(e){if(this.#a!==void 0&&e.type!==f.continuation)throw K(\"a header block must be con" +
   "tinued before any other frame\");let[t,n]=[e.end-e.start,Hr.get(e.type)];if(n!==void 0&&n!==t)throw Lt();switch" +
   "(e.type){case f.data:return this.#B(e);case f.headers:return this.#S(e);case f.continuation:return this.#k(e);" +
   "case f.rstStream:if(e.streamId!==k)throw K(\"a stream that was not opened is reset\");return this.#g({message:`t" +
@@ -319,9 +319,9 @@ export const source =
   "ow K(\"nothing to continue\");this.#A(this.#a,e,e)}#A(e,{bytes:t,flags:n},{start:o,end:i}){if(e.add(t,o,i),(n&g." +
   "endHeaders)===0)return;this.#a=void 0;let s=e.join(),{fields:l}=this.#n.decode(s,0,s.length),u=new Map(l.map((" +
   "{name:a,value:h})=>[a,h]));this.#u||this.#M(u),e.endStream&&this.#T(u)}#M(e){let t=Number(e.get(\":status\"));if" +
-  "(t>=100&&t<200||(this.#u=!0,t===200))return;let n=`The relay returned HTTP status ${t} for Session`;this.#g(It" +
+  "(t>=100&&t<200||(this.#u=!0,t===200))return;let n=`The relay returned HTTP status ${t} for Session`;this.#g(Ft" +
   "(t,e.get(\"retry-after\"),{message:n}))}#T(e){let t=Wr(e.get(\"grpc-message\")||\"the relay ended the stream\"),n=e." +
-  "get(\"grpc-status\")===\"0\";this.#g(n?{message:\"the relay ended the stream\"}:Ft(e.get(\"grpc-status-details-bin\")?" +
+  "get(\"grpc-status\")===\"0\";this.#g(n?{message:\"the relay ended the stream\"}:It(e.get(\"grpc-status-details-bin\")?" +
   "?\"\",t))}#U(e){if((e.end-e.start)%O!==0)throw Lt();(e.flags&g.ack)===0&&(Ne(e,(t,n)=>{t===A.maxFrameSize&&(this" +
   ".#c=n),t===A.initialWindowSize&&(this.#s+=n-this.#d,this.#d=n)}),this.#_(P(f.settings,g.ack,0)),this.#E())}#O(" +
   "e){let t=V(e.bytes,e.start);if(e.streamId===0?this.#i+=t:this.#s+=t,t===0||Math.max(this.#i,this.#s)>re)throw " +
@@ -329,9 +329,9 @@ export const source =
   "let t=[0,k].map(n=>P(f.windowUpdate,0,n,e));this.#_(ce(t))}#_(e){if(++this.#l>Or)throw K(\"it reads no answers\"" +
   ");this.#e.write(e).then(()=>this.#l--,()=>{})}#H(e){let t=e instanceof m?e.code:p.protocolError,n=P(f.goaway,0" +
   ",0,ce([le(0),le(t)]));this.#e.write(n).catch(()=>{}),this.#m=!0,this.#g({message:`the relay broke HTTP/2: ${H(" +
-  "e)}`})}#g(e){this.#p=!0,this.#y??=e,this.#b(this.#y),this.#E(),this.#F()}#F(){this.#m||(this.#m=!0,this.#x=thi" +
-  "s.#x.then(()=>this.#e.write(P(f.data,g.endStream,k))).catch(()=>{})),this.#w??=this.#t(Lr,()=>this.#I()),this." +
-  "#p&&this.#x.then(()=>this.#e.end())}#I(){this.#w?.(),this.#w=()=>{},this.#m=!0,this.#p=!0,this.#y??={message:j" +
+  "e)}`})}#g(e){this.#p=!0,this.#y??=e,this.#b(this.#y),this.#E(),this.#I()}#I(){this.#m||(this.#m=!0,this.#x=thi" +
+  "s.#x.then(()=>this.#e.write(P(f.data,g.endStream,k))).catch(()=>{})),this.#w??=this.#t(Lr,()=>this.#F()),this." +
+  "#p&&this.#x.then(()=>this.#e.end())}#F(){this.#w?.(),this.#w=()=>{},this.#m=!0,this.#p=!0,this.#y??={message:j" +
   "e},this.#E(),this.#e.destroy()}#R(){return new Promise(e=>this.#C.push(e))}#E(){for(let e of this.#C.splice(0)" +
   ")e()}};function Ot({bytes:r,start:e},t){return We(Q(r,e+t))}function K(r){return new m(p.protocolError,r)}func" +
   "tion Lt(){return new m(p.frameSizeError,\"a frame has a length that its type does not allow\")}function Wr(r){tr" +

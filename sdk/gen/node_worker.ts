@@ -51,7 +51,7 @@ export const source =
   "ortError\"),remote_error:d(502,a.aborted,354,\"RemoteError\"),store_locked:x(409,a.failedPrecondition,336,\"StoreE" +
   "rror\"),store_corrupt:d(500,a.internal,337,\"StoreError\"),store_full:d(507,a.resourceExhausted,340,\"StoreError\")" +
   ",store_failed:d(500,a.internal,339,\"StoreError\"),passphrase_wrong:d(401,a.unauthenticated,338,\"StoreError\")};f" +
-  "unction D(r){return Object.hasOwn(Z,r)}var tn=new Map(Object.entries(Z).flatMap(([r,{close:e}])=>D(r)?[[e,r]]:" +
+  "unction N(r){return Object.hasOwn(Z,r)}var tn=new Map(Object.entries(Z).flatMap(([r,{close:e}])=>N(r)?[[e,r]]:" +
   "[])),v=class extends Error{name=\"WireError\";code;requestId;constructor(e,t,n={}){super(J(t),n.cause===void 0?v" +
   "oid 0:{cause:n.cause}),this.code=e,this.requestId=n.requestId}};var C=Object.freeze({cellBytes:4096,minCellByt" +
   "es:1024,maxCellBytes:16384,payloadBytes:1048576,ciphertextBytes:1081344,keyPackageBytes:16384,commitBytes:2621" +
@@ -113,10 +113,10 @@ export const source =
   "elete(e),this.#e.set(e,t)}take(e){for(let[t,n]of this.#e)if(!(n.length>e))return this.#e.delete(t),n}};var mr=" +
   "2e3;function tt(r,e){let t,n,o=0,i=new fe,s=c=>{r.post({kind:\"written\",takenBytes:o-c.pendingBytes,counts:c.co" +
   "unts})},l=async({transport:c,target:f,isTapped:R})=>{let I=e.connectors.find(y=>y.transport===c);if(I===void 0" +
-  ")throw new Error(`no way to connect by ${c} in a thread of its own`);let N=t=await I.connect(f,new AbortContro" +
+  ")throw new Error(`no way to connect by ${c} in a thread of its own`);let D=t=await I.connect(f,new AbortContro" +
   "ller().signal),O=n=new X({cellBytes:C.cellBytes,write:(y,_)=>(R&&r.post({kind:\"sent\",cells:y.slice(),cellBytes" +
-  ":_}),N.write(y,_)),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2" +
-  "**32,rider:y=>i.take(y),onWritten:()=>s(O),onFailed:()=>r.post({kind:\"failed\"})});N.closed.then(y=>r.post({kin" +
+  ":_}),D.write(y,_)),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2" +
+  "**32,rider:y=>i.take(y),onWritten:()=>s(O),onFailed:()=>r.post({kind:\"failed\"})});D.closed.then(y=>r.post({kin" +
   "d:\"closed\",end:y})),r.post({kind:\"connected\"})},u=async()=>{let c=await t?.read();r.post({kind:\"chunk\",bytes:c" +
   "?.slice()})};r.listen(c=>{switch(c.kind){case\"connect\":return void l(c).catch(f=>r.post({kind:\"refused\",messag" +
   "e:ee(f)}));case\"push\":return o+=c.envelope.length+w,n?.push(c.lane,c.envelope);case\"offer\":return i.offer(c.ke" +
@@ -268,16 +268,16 @@ export const source =
   "Oe=class extends le{name=\"UnavailableError\"},Le=class extends le{name=\"InternalError\"},He=class extends S{name" +
   "=\"AuthError\"},be=class extends S{name=\"ChannelError\"},$e=class extends be{name=\"RemovedError\";by;atMs;construc" +
   "tor(e,t,n={}){super(e,t,n),this.by=n.by,this.atMs=n.atMs}},Ke=class extends S{name=\"QuotaExceededError\"},We=cl" +
-  "ass extends S{name=\"MlsError\"},Ne=class extends S{name=\"InvalidArgumentError\"},De=class extends S{name=\"StoreE" +
+  "ass extends S{name=\"MlsError\"},De=class extends S{name=\"InvalidArgumentError\"},Ne=class extends S{name=\"StoreE" +
   "rror\"},ze=class extends S{name=\"RemoteError\";remoteCode;constructor(e,{remoteCode:t=\"failed\",...n}={}){super(\"" +
   "remote_error\",e,n),this.remoteCode=t}};function B(r){return(e,t,n)=>new r(e,t,n)}var vo={TransportError:B(le)," +
-  "AuthError:B(He),ChannelError:B(be),QuotaExceededError:B(Ke),MlsError:B(We),InvalidArgumentError:B(Ne),StoreErr" +
-  "or:B(De),UnavailableError:B(Oe),RemovedError:B($e),RemoteError:(r,e,t)=>new ze(e,t),InternalError:B(Le)};funct" +
-  "ion Pt(r,e){return e!==void 0&&D(e)?e:r===429?\"rate_limited\":r===503?\"overloaded\":void 0}var Fr=\"static.relay." +
+  "AuthError:B(He),ChannelError:B(be),QuotaExceededError:B(Ke),MlsError:B(We),InvalidArgumentError:B(De),StoreErr" +
+  "or:B(Ne),UnavailableError:B(Oe),RemovedError:B($e),RemoteError:(r,e,t)=>new ze(e,t),InternalError:B(Le)};funct" +
+  "ion Pt(r,e){return e!==void 0&&N(e)?e:r===429?\"rate_limited\":r===503?\"overloaded\":void 0}var Fr=\"static.relay." +
   "v1.ErrorDetail\";function Mt(r,e){try{for(let{type:t,value:n}of Ct(Ir(r))){let o=t===Fr?Rr(()=>n):void 0;if(o!=" +
   "=void 0)return o}}catch{}return{message:e}}function Tt(r,e,{message:t,...n}){let o=Pt(r);if(o===void 0)return{" +
   "message:t};if(n.code!==void 0)return{message:t,...n};let i=typeof e==\"string\"?Number(e)*1e3:NaN;return{code:o," +
-  "message:t,...i>=0&&{retryAfterMs:i}}}function Rr(r){try{let{code:e,message:t,retryAfterMs:n}=Et(r());return D(" +
+  "message:t,...i>=0&&{retryAfterMs:i}}}function Rr(r){try{let{code:e,message:t,retryAfterMs:n}=Et(r());return N(" +
   "e)?{code:e,message:t,retryAfterMs:n}:void 0}catch{return}}function Ir(r){return Uint8Array.from(atob(r),e=>e.c" +
   "harCodeAt(0))}var we=1024*1024,Ft={headerBlockBytes:64*1024,headerBlockFrames:16},Or=1e3,Lr=1500,U=1,qe=\"it wa" +
   "s closed by this side\",Hr=new Map([[h.rstStream,4],[h.ping,8],[h.windowUpdate,4]]),ve=class{#e;#t;#r=new ne(e=" +
@@ -326,36 +326,36 @@ export const source =
   "s.#e.destroy()}#I(){return new Promise(e=>this.#C.push(e))}#E(){for(let e of this.#C.splice(0))e()}};function " +
   "Rt({bytes:r,start:e},t){return _e(q(r,e+t))}function K(r){return new p(m.protocolError,r)}function It(){return" +
   " new p(m.frameSizeError,\"a frame has a length that its type does not allow\")}function $r(r){try{return decodeU" +
-  "RIComponent(r).slice(0,1024)}catch{return r.slice(0,1024)}}var Nt=require(\"node:crypto\"),Dt=require(\"node:net\"" +
+  "RIComponent(r).slice(0,1024)}catch{return r.slice(0,1024)}}var Dt=require(\"node:crypto\"),Nt=require(\"node:net\"" +
   "),Ae=require(\"node:tls\");var Ht=require(\"node:buffer\"),$t=require(\"node:http\"),je=require(\"node:https\"),W=requ" +
   "ire(\"node:net\"),Kt=Ze(require(\"node:process\"));function Kr(r,e=Kt.default.env){let t=Ot(e,\"ALL_PROXY\",\"all_pro" +
-  "xy\",\"HTTPS_PROXY\",\"https_proxy\"),n=Ot(e,\"NO_PROXY\",\"no_proxy\");if(t===void 0||Nr(r,e[n??\"\"]??\"\"))return;let o=" +
+  "xy\",\"HTTPS_PROXY\",\"https_proxy\"),n=Ot(e,\"NO_PROXY\",\"no_proxy\");if(t===void 0||Dr(r,e[n??\"\"]??\"\"))return;let o=" +
   "e[t]??\"\",i=o.includes(\"://\")?o:`http://${o}`,s=URL.canParse(i)?new URL(i):void 0;if(s?.protocol!==\"http:\"&&s?." +
   "protocol!==\"https:\")throw new Error(`${t} is no address of an HTTP proxy; write http://host:port`);if(Lt(s.use" +
   "rname)&&Lt(s.password))return s;throw new Error(`${t} has a \"%\" in its name or password that encodes nothing; " +
   "write %25 for it`)}function Ot(r,...e){return e.find(t=>(Wr(r,t)??\"\")!==\"\")}function Wr(r,e){try{return r[e]}c" +
-  "atch{return}}function Lt(r){try{return decodeURIComponent(r),!0}catch{return!1}}function Nr(r,e){return e.spli" +
+  "atch{return}}function Lt(r){try{return decodeURIComponent(r),!0}catch{return!1}}function Dr(r,e){return e.spli" +
   "t(\",\").map(t=>t.trim().toLowerCase()).some(t=>{if(t===\"\")return!1;if(t===\"*\")return!0;if((0,W.isIP)(r)!==0)ret" +
-  "urn Dr(r,t);let n=t.replace(/^\\./,\"\");return r===n||r.endsWith(`.${n}`)})}function Dr(r,e){let[t,n]=(0,W.isIP)" +
+  "urn Nr(r,t);let n=t.replace(/^\\./,\"\");return r===n||r.endsWith(`.${n}`)})}function Nr(r,e){let[t,n]=(0,W.isIP)" +
   "(r)===6?[\"ipv6\",128]:[\"ipv4\",32],[o=\"\",i=String(n),...s]=e.replace(/^\\[|\\]$/g,\"\").split(\"/\");if(!((0,W.isIP)(o" +
   ")===(0,W.isIP)(r)&&/^\\d+$/.test(i)&&Number(i)<=n&&s.length===0))return!1;let u=new W.BlockList;return u.addSub" +
   "net(o,Number(i),t),u.check(r,t)}async function Wt(r,e){let t=Kr(r.host);return t&&await zr(r,t,e)}function zr(" +
   "r,e,t){let n=ge(r),{protocol:o,hostname:i,port:s,username:l,password:u}=e,c=decodeURIComponent(l),f=Ht.Buffer." +
-  "from(`${c}:${decodeURIComponent(u)}`).toString(\"base64\");return new Promise((R,I)=>{let N=(y,_)=>I(new Error(`" +
+  "from(`${c}:${decodeURIComponent(u)}`).toString(\"base64\");return new Promise((R,I)=>{let D=(y,_)=>I(new Error(`" +
   "the proxy ${e.host} does not lead to ${n}: ${y}`,{cause:_})),O=(o===\"https:\"?je.request:$t.request)({host:i.re" +
   "place(/^\\[|\\]$/g,\"\"),port:s===\"\"?o===\"https:\"?443:80:Number(s),method:\"CONNECT\",path:n,headers:{host:n,...l!==" +
   "\"\"&&{\"proxy-authorization\":`Basic ${f}`}},agent:!1,...t&&{signal:t}});O.once(\"connect\",({statusCode:y=0},_,Jt)" +
-  "=>{_.on(\"error\",()=>{});let Ge=y>=200&&y<300;if(Ge&&Jt.length===0)return R(_);_.destroy(),N(Ge?\"it says more t" +
-  "han it was asked\":`HTTP status ${y}`)}),O.once(\"response\",({statusCode:y})=>{O.destroy(),N(`HTTP status ${y}`)" +
-  "}),O.on(\"error\",y=>t?.aborted?I(t.reason):N(y.message,y)),O.end()})}async function zt(r,e,t){return await qr(r" +
+  "=>{_.on(\"error\",()=>{});let Ge=y>=200&&y<300;if(Ge&&Jt.length===0)return R(_);_.destroy(),D(Ge?\"it says more t" +
+  "han it was asked\":`HTTP status ${y}`)}),O.once(\"response\",({statusCode:y})=>{O.destroy(),D(`HTTP status ${y}`)" +
+  "}),O.on(\"error\",y=>t?.aborted?I(t.reason):D(y.message,y)),O.end()})}async function zt(r,e,t){return await qr(r" +
   ",{tunnel:await Wt(r,t),protocol:e,signal:t})}function qr({host:r,port:e,trust:t},{tunnel:n,protocol:o,signal:i" +
   "}){return new Promise((s,l)=>{if(i.aborted)return n?.destroy(),l(i.reason);let u=t.certificateHashes.length>0," +
-  "c=(0,Ae.connect)({host:r,port:e,...n&&{socket:n},...(0,Dt.isIP)(r)===0&&{servername:r},ALPNProtocols:[o],minVe" +
+  "c=(0,Ae.connect)({host:r,port:e,...n&&{socket:n},...(0,Nt.isIP)(r)===0&&{servername:r},ALPNProtocols:[o],minVe" +
   "rsion:\"TLSv1.3\",...t.caCerts.length>0&&{ca:[...Ae.rootCertificates,...t.caCerts]},rejectUnauthorized:!u}),f=I=" +
   ">{i.removeEventListener(\"abort\",R),c.destroy(),l(I)},R=()=>f(i.reason);i.addEventListener(\"abort\",R),c.on(\"err" +
   "or\",f),c.once(\"secureConnect\",()=>{if(u&&!jr(c,t))return f(new Error(\"the relay's certificate is none of tls.c" +
   "ertificateHashes\"));if(c.alpnProtocol!==o)return f(new Error(`the server does not speak ${o}`));i.removeEventL" +
-  "istener(\"abort\",R),s(c)})})}function jr(r,{certificateHashes:e}){let t=(0,Nt.createHash)(\"sha256\").update(r.ge" +
+  "istener(\"abort\",R),s(c)})})}function jr(r,{certificateHashes:e}){let t=(0,Dt.createHash)(\"sha256\").update(r.ge" +
   "tPeerCertificate().raw).digest();return e.some(n=>Se(n,t))}var Ee=class{#e=new Map;#t;#r=1/0;#n=0;after(e,t){l" +
   "et n=Math.ceil((performance.now()+e)/250),o={run:t},i=this.#e.get(n);return i===void 0?this.#e.set(n,new Set([" +
   "o])):i.add(o),this.#n++,n<this.#r?this.#s(n):this.#n===1&&this.#i(!0),()=>{this.#o(n,o)}}#o(e,t){let n=this.#e" +

@@ -4,12 +4,10 @@
  * it may look for two groups with one fingerprint: among 10^40 that takes about 2^66 groups. Six
  * groups of five digits took 2^50.
  */
-import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { digitsOf } from "../../proto/mod.ts";
 import { sha256 } from "../../wasm/mod.ts";
 import type { MemberCredential } from "./leaf.ts";
-
-const digits = 40;
-const digitsInGroup = 5;
 
 /**
  * The number of an agent, the same in all its channels: of the hash of which its agent id is a
@@ -20,10 +18,5 @@ export function numberOf({ signatureKey, identity }: MemberCredential): string {
 }
 
 export function fingerprintOf(hashed: Uint8Array): string {
-  const value = BigInt(`0x${bytesToHex(sha256(hashed))}`) % 10n ** BigInt(digits);
-  const text = value.toString().padStart(digits, "0");
-  return Array.from(
-    { length: digits / digitsInGroup },
-    (_, group) => text.slice(group * digitsInGroup, (group + 1) * digitsInGroup),
-  ).join(" ");
+  return digitsOf(sha256(hashed));
 }

@@ -10,6 +10,7 @@ import { checkAccounts } from "./account.ts";
 import { checkChannels } from "./channels.ts";
 import { checkDiscovery } from "./discovery.ts";
 import { checkHosted } from "./hosted.ts";
+import { checkIssuers } from "./issuers.ts";
 import { checkLinks } from "./links.ts";
 import { cases, checkMishaps } from "./mishaps.ts";
 import { checkOwnAccount } from "./own_account.ts";
@@ -34,6 +35,7 @@ Deno.test("the commands", async (t) => {
   await t.step("channels", (t) => checkChannels(t, stack));
   await t.step("links", (t) => checkLinks(t, stack));
   await t.step("hosts", (t) => checkHosted(t, stack));
+  await t.step("issuers", (t) => checkIssuers(t, stack));
   await t.step("mishaps", (t) => checkMishaps(t, stack.api));
   if (forPipes.met) {
     await t.step("in pipes, under Deno as the task starts it", () => checkPipesUnderDeno(stack));

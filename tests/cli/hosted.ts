@@ -126,6 +126,8 @@ async function named(user: User): Promise<void> {
   assertEquals((file.mode ?? 0) & 0o777, 0o600);
   assertEquals(await user.json(["trust", "list"]), {
     known: [{ agent_id, known_as: "Bob's desk" }],
+    domains: [],
+    mail_domains: [],
   });
   const owned = await user.run(["channel", "promote", name, "Bob's desk"]);
   assertEquals(owned.stdout, `✓ "Bob's desk" (your name for it) owns ${name}\n`);

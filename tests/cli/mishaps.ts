@@ -36,6 +36,7 @@ const noName: Bad = {
   code: 2,
   says: /Invalid channel name: it has 2 component\(s\) instead of 3/,
 };
+const noDomain: Bad = { argv: [], code: 2, says: /Name the domain with --domain/ };
 const surplus: Bad = { argv: ["now"], code: 2, says: /does not take "now"/ };
 
 export const cases: Readonly<Record<string, Case>> = {
@@ -209,6 +210,35 @@ export const cases: Readonly<Record<string, Case>> = {
     bad: { argv: ["carol", "Carol"], code: 2, says: /Not an agent id/ },
   },
   "trust list": { argv: [], down: 0, bad: surplus },
+  "trust add": {
+    argv: ["acme.com", "--file", "nothing"],
+    down: 2,
+    bad: { argv: ["ACME.com"], code: 2, says: /"ACME.com" is not a domain/ },
+  },
+  "trust mail": {
+    argv: ["umbrella.org"],
+    down: 0,
+    bad: { argv: ["umbrella"], code: 2, says: /"umbrella" is not a domain/ },
+  },
+  "trust refresh": { argv: [], down: 0, bad: surplus },
+  "badge use": {
+    argv: ["badge_x"],
+    down: 2,
+    bad: { argv: [], code: 2, says: /BADGE is missing/ },
+  },
+  "badge show": {
+    argv: [],
+    down: 0,
+    bad: { argv: ["badge_x"], code: 2, says: /a badge is badge_ and base64url/ },
+  },
+  "badge key new": { argv: ["--domain", "acme.com"], down: 0, bad: noDomain },
+  "badge key close": {
+    argv: ["2026-11", "--domain", "acme.com"],
+    down: 2,
+    bad: { argv: ["--domain", "acme.com"], code: 2, says: /KID is missing/ },
+  },
+  "badge document": { argv: ["--domain", "acme.com"], down: 2, bad: noDomain },
+  "badge issue": { argv: ["--domain", "acme.com", "--name", "bot"], down: 2, bad: noDomain },
   "trust remove": { argv: ["Carol"], down: 4, bad: { argv: [], code: 2, says: /NAME is missing/ } },
   host: { argv: [], down: 2, bad: surplus },
   "host status": { argv: [], down: 4, bad: surplus },
@@ -324,7 +354,7 @@ function withoutApi(): Promise<void> {
     check: ({ path, code, stdout, stderr }, { down }) => {
       assertEquals(code, down, `${path}: ${stderr}`);
       // Commands that only use this machine's files need no service.
-      if (code === 0 || /^(agent|agents|host|mcp|trust)\b/.test(path)) return;
+      if (code === 0 || /^(agent|agents|badge|host|mcp|trust)\b/.test(path)) return;
       assertMatch(stdout + stderr, /Cannot reach the API at http:\/\/127\.0\.0\.1:1/, path);
       assertMatch(stderr, /^error: /m, path);
     },
@@ -384,8 +414,17 @@ async function mistypedKey(): Promise<void> {
     "agent passphrase",
     "agents list",
     "agents delete",
+    "trust add",
     "trust list",
+    "trust mail",
+    "trust refresh",
     "trust remove",
+    "badge use",
+    "badge show",
+    "badge key new",
+    "badge key close",
+    "badge document",
+    "badge issue",
     "host",
     "host status",
     "host stop",

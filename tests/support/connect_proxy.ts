@@ -1,6 +1,6 @@
 /**
  * An HTTP proxy of a few lines: it opens tunnels (CONNECT) to this machine, and notes what it was
- * asked for.
+ * asked for. A place of the web, such as acme.com:443, may stand for a port of this machine.
  */
 
 export interface ConnectProxy extends AsyncDisposable {
@@ -9,13 +9,15 @@ export interface ConnectProxy extends AsyncDisposable {
   readonly asked: string[];
 }
 
-export function startConnectProxy(): ConnectProxy {
+export function startConnectProxy(
+  web: Readonly<Record<string, number>> = {},
+): ConnectProxy {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const asked: string[] = [];
   const open = new Set<Promise<void>>();
   const serving = (async () => {
     for await (const client of listener) {
-      const served: Promise<void> = serve(client, asked).catch(() => {}).finally(() =>
+      const served: Promise<void> = serve(client, asked, web).catch(() => {}).finally(() =>
         open.delete(served)
       );
       open.add(served);
@@ -32,17 +34,22 @@ export function startConnectProxy(): ConnectProxy {
   };
 }
 
-async function serve(client: Deno.TcpConn, asked: string[]): Promise<void> {
+async function serve(
+  client: Deno.TcpConn,
+  asked: string[],
+  web: Readonly<Record<string, number>>,
+): Promise<void> {
   using _client = client;
   const head = await readHead(client);
   const [line = ""] = head.split("\r\n");
   const credential = /^proxy-authorization: (.*)$/im.exec(head)?.[1];
   asked.push([line, ...(credential === undefined ? [] : [credential])].join(" "));
   const [, host, port] = /^CONNECT (.+):(\d+) HTTP\/1\.1$/.exec(line) ?? [];
-  if (host !== "localhost") {
+  const here = host === "localhost" ? Number(port) : web[`${host}:${port}`];
+  if (here === undefined) {
     return await write(client, "HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n");
   }
-  using server = await Deno.connect({ hostname: host, port: Number(port) });
+  using server = await Deno.connect({ hostname: "localhost", port: here });
   await write(client, "HTTP/1.1 200 Connection established\r\n\r\n");
   const ways = [client.readable.pipeTo(server.writable), server.readable.pipeTo(client.writable)];
   await Promise.any(ways).catch(() => {});

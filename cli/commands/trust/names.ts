@@ -17,6 +17,7 @@ import { table } from "../../output.ts";
 import { confirm } from "../../prompt.ts";
 import { readTrust } from "../../trust.ts";
 import { changeTrust } from "./change_trust.ts";
+import { changedWords, issuerFields } from "./issuers.ts";
 
 export const nameAgent: Command = {
   path: "trust name",
@@ -52,44 +53,72 @@ export const nameAgent: Command = {
   },
 };
 
-export const listNames: Command = {
+export const listTrusted: Command = {
   path: "trust list",
-  summary: "list the names that you gave to agents",
+  summary: "list the names that you gave to agents, and the domains that you believe",
   examples: [{ command: "trust list", what: "" }],
   run: async (context) => {
-    const names = [...(await readTrust(context)).names];
-    const known = names.map(([agent_id, known_as]) => ({ agent_id, known_as }));
-    const rows = names.map(([agentId, name]) => [agentId, quoted(name)]);
-    await context.output.result(
-      { known },
-      rows.length === 0 ? [] : table([["AGENT ID", "NAME"], ...rows]),
-    );
-    if (rows.length === 0) await context.output.note("You have given no names");
+    const { output, platform } = context;
+    const { names, domains, mailDomains } = await readTrust(context);
+    const known = Array.from(names, ([agent_id, known_as]) => ({ agent_id, known_as }));
+    const named = known.map(({ agent_id, known_as }) => [agent_id, quoted(known_as)]);
+    const believed = [
+      ...Array.from(domains, ([domain, { keys, source, changed }]) => [
+        domain,
+        keys.map(({ kid }) => kid).join(" "),
+        changed ? changedWords(domain, platform.program) : `keys from the ${source}`,
+      ]),
+      ...Array.from(mailDomains, (domain) => [domain, "", "mailboxes, as the service says"]),
+    ];
+    await output.result({
+      known,
+      domains: Array.from(domains, ([domain, issuer]) => issuerFields(domain, issuer)),
+      mail_domains: [...mailDomains],
+    }, [
+      ...(named.length === 0 ? [] : table([["AGENT ID", "NAME"], ...named])),
+      ...(believed.length === 0 ? [] : table([["DOMAIN", "KEYS", ""], ...believed])),
+    ]);
+    if (named.length + believed.length === 0) {
+      await output.note("You have given no names, and believe no domain");
+    }
   },
 };
 
-export const removeName: Command = {
+export const removeTrusted: Command = {
   path: "trust remove",
-  summary: "take a name back",
-  arguments: [{ name: "NAME", summary: "the name, or the agent id" }],
-  examples: [{ command: 'trust remove "Alice\'s laptop"', what: "" }],
+  summary: "take a name back, or believe a domain no more",
+  arguments: [{ name: "NAME", summary: "the name, the agent id, or the domain" }],
+  examples: [
+    { command: 'trust remove "Alice\'s laptop"', what: "" },
+    { command: "trust remove acme.com", what: "" },
+  ],
   run: async (context) => {
     const { output, given } = context;
     const wanted = given.value("NAME") ?? "";
-    const { names } = await readTrust(context);
+    const { names, domains, mailDomains } = await readTrust(context);
     const [agentId, name] = [...names].find((entry) => entry.includes(wanted)) ?? [];
-    if (agentId === undefined || name === undefined) {
-      throw new Failure("not_found", `You have named no agent ${quoted(wanted)}`, {
+    const isDomain = domains.has(wanted) || mailDomains.has(wanted);
+    if (agentId === undefined && !isDomain) {
+      throw new Failure("not_found", `${quoted(wanted)} is no name or domain in your list`, {
         advice: "See them with: {} trust list",
       });
     }
     await changeTrust(context, (trust) => ({
-      ...trust,
       names: new Map([...trust.names].filter(([each]) => each !== agentId)),
+      domains: new Map([...trust.domains].filter(([each]) => each !== wanted)),
+      mailDomains: new Set([...trust.mailDomains].filter((each) => each !== wanted)),
     }));
-    await output.result({ agent_id: agentId, removed: name }, [
-      `${output.paint("green", "✓")} ${agentId} is no longer ${quoted(name)}`,
-    ]);
+    await output.result(
+      agentId === undefined ? { domain: wanted, removed: wanted } : {
+        agent_id: agentId,
+        removed: name,
+      },
+      [`${output.paint("green", "✓")} ${
+        agentId === undefined
+          ? `Badges of ${wanted} are no longer believed`
+          : `${agentId} is no longer ${quoted(name ?? "")}`
+      }`],
+    );
   },
 };
 

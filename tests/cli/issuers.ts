@@ -1,0 +1,276 @@
+/**
+ * Issuers of badges, their agents and their readers. Domains of the web stand on this machine: a
+ * proxy leads there, and counts what is asked for. Programs of their own ask, because a proxy of
+ * the environment is for a whole process.
+ */
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { parseBadges } from "../../proto/mod.ts";
+import { createCertificate } from "../support/certificate.ts";
+import { type ConnectProxy, startConnectProxy } from "../support/connect_proxy.ts";
+import type { Stack } from "../support/stack.ts";
+import { assertNoStackTrace, User } from "./user.ts";
+
+const acme = ["--domain", "acme.com"];
+const path = "/.well-known/static-agents";
+
+export async function checkIssuers(t: Deno.TestContext, stack: Stack): Promise<void> {
+  await t.step("a domain's keys, badges by them, and what a reader believes", () => byHand(stack));
+  await t.step("a domain's keys come from its web site, and no other place is asked", byWeb);
+}
+
+async function byHand(stack: Stack): Promise<void> {
+  const service = {
+    STATIC_API_URL: stack.api.url,
+    STATIC_RELAY_URL: stack.quicUrl,
+    STATIC_CA_FILE: stack.caFile,
+    STATIC_API_KEY: stack.account.apiKey,
+  };
+  await using issuer = await User.create();
+  await using bob = await User.create(service);
+  const file = (name: string): string => `${issuer.folder}/${name}`;
+  const publish = async (argv: readonly string[]): Promise<string> => {
+    const { stdout } = await issuer.run(argv);
+    await Deno.writeTextFile(file("static-agents"), stdout);
+    return stdout;
+  };
+  const { stderr } = await issuer.run(["badge", "key", "new", ...acme, "--keys", file("stick")]);
+  assertStringIncludes(stderr, `https://acme.com${path}`);
+  assertEquals(((await Deno.stat(file("stick"))).mode ?? 0) & 0o777, 0o600);
+  const [{ d, kid: firstKid }] = JSON.parse(await Deno.readTextFile(file("stick"))).keys;
+  issuer.secrets.add(d);
+  const keys = ["--keys", file("stick")];
+  await publish(["badge", "document", ...acme, ...keys]);
+
+  // A reader looks before anything is believed.
+  const adding = ["trust", "add", "acme.com", "--file", file("static-agents")];
+  const asked = await bob.run(adding, { code: 2 });
+  assertMatch(asked.stderr, /acme\.com has these keys:\n {2}(\d{5} ){8} 20\d\d-\d\d\n/);
+  assertMatch(asked.stderr, /Not confirmed: Believe badges of acme\.com/);
+  assertEquals((await bob.json(["trust", "list"])).domains, []);
+  await bob.run(adding, { input: "y\n", terminal: true, columns: 200 });
+
+  // The private file is no document.
+  const mistaken = ["trust", "add", "acme.com", "--file", file("stick"), "--yes"];
+  assertStringIncludes((await bob.run(mistaken, { code: 2 })).stderr, "it has a private key (d)");
+
+  // One for an agent of somebody else, which takes no other's.
+  const { agent_id } = await bob.json(["agents", "number"]);
+  const issuing = ["badge", "issue", ...acme, ...keys, "--name", "deploy-bot", "--agent"];
+  const { stdout: text } = await issuer.run([...issuing, agent_id, "--days", "7"]);
+  const [badge] = parseBadges(text);
+  assertEquals([badge?.domain, badge?.name, badge?.agentId], ["acme.com", "deploy-bot", agent_id]);
+  assertEquals((badge?.notAfter ?? 0) - (badge?.notBefore ?? 0), 7 * 24 * 60 * 60);
+  const foreign = (await issuer.run([...issuing, "c".repeat(22)])).stdout.trim();
+  assertMatch((await bob.run(["badge", "use", foreign], { code: 2 })).stderr, /is for agent c{22}/);
+  await Deno.writeTextFile(file("badge"), text);
+  assertMatch((await bob.run(["badge", "use", file("badge")])).stdout, /deploy-bot at acme\.com/);
+  const shown = await bob.run(["badge", "show"]);
+  assertMatch(shown.stdout, /Badge +deploy-bot at acme\.com\n[^]*Verdict +attested by acme\.com/);
+
+  // Another domain beside it, by this user's own hand; a third one takes a place.
+  await bob.run(["badge", "key", "new", "--domain", "umbrella.org"]);
+  const own = ["badge", "issue", "--name", "bob", "--domain"];
+  await bob.run([...own, "umbrella.org"]);
+  await bob.run(["badge", "key", "new", "--domain", "evil.example"]);
+  const third = await bob.run([...own, "evil.example"]);
+  assertStringIncludes(third.stderr, "badge of acme.com is shown no more");
+  const verdicts = (await bob.json(["badge", "show"])).badges.map((
+    { domain, verdict }: { domain: string; verdict: string },
+  ) => [domain, verdict]);
+  assertEquals(verdicts, [
+    ["evil.example", "not believed: evil.example is not in your trust list"],
+    ["umbrella.org", "not believed: umbrella.org is not in your trust list"],
+  ]);
+  for (
+    const [bad, says] of [
+      [[...own, "umbrella.org", "--days", "401"], /at most 400/],
+      [[...own.slice(0, 3), "Bob", "--domain", "umbrella.org"], /cannot be the name/],
+      [["badge", "use", "nowhere"], /There is no file nowhere/],
+      [["badge", "issue", "--name", "x", ...acme], /no file .*issuers\/acme\.com\.json/],
+    ] as const
+  ) {
+    assertMatch((await bob.run(bad, { code: 2 })).stderr, says);
+  }
+
+  // The next key is endorsed by the one before it, which then closes and goes.
+  const second = JSON.parse(await publish(["badge", "key", "new", ...acme, ...keys]));
+  assertEquals(second.keys.map((key: { endorsed_by?: string }) => key.endorsed_by), [
+    undefined,
+    firstKid,
+  ]);
+  assertEquals(second.keys[1].kid, `${firstKid}-2`);
+  await publish(["badge", "key", "close", firstKid, ...acme, ...keys]);
+  const again = await bob.run([...adding, "--yes"]);
+  assertMatch(again.stderr, new RegExp(`${firstKid}, closed\n.*${firstKid}-2, new\n`));
+  const last = JSON.parse(
+    await publish(["badge", "key", "close", firstKid, "--take-out", "--yes", ...acme, ...keys]),
+  );
+  assertEquals([last.keys.length, last.closed], [1, [firstKid]]);
+  assert(!(await Deno.readTextFile(file("stick"))).includes(d));
+  await issuer.run(["badge", "key", "close", "2020-01", ...acme, ...keys], { code: 2 });
+
+  await bob.run(["trust", "mail", "umbrella.org"]);
+  await bob.run(["trust", "refresh"]);
+  assertMatch(
+    (await bob.run(["trust", "list"])).stdout,
+    /^acme\.com +\S+ \S+ +keys from the file\numbrella\.org +mailboxes, as the service says$/m,
+  );
+  await bob.run(["trust", "remove", "umbrella.org"]);
+  await bob.run(["trust", "remove", "acme.com"]);
+  await bob.run(["trust", "remove", "acme.com"], { code: 4 });
+}
+
+/** Sites of some domains, behind one certificate, and the way there. */
+class Web implements AsyncDisposable {
+  readonly proxy: ConnectProxy;
+  readonly caFile: string;
+  /** By domain. */
+  readonly answers = new Map<string, (request: Request) => Response | Promise<Response>>();
+  readonly #folder: string;
+  readonly #server: Deno.HttpServer;
+
+  private constructor(folder: string, caFile: string, tls: { cert: string; key: string }) {
+    this.#folder = folder;
+    this.caFile = caFile;
+    this.#server = Deno.serve(
+      { hostname: "localhost", port: 0, onListen: () => {}, ...tls },
+      (request) =>
+        this.answers.get(new URL(request.url).hostname)?.(request) ??
+          new Response(null, { status: 404 }),
+    );
+    // cast: it listens on a port
+    const { port } = this.#server.addr as Deno.NetAddr;
+    const domains = ["acme.com", "moved.com", "long.com", "silent.com", "other.com", "wrong.com"];
+    this.proxy = startConnectProxy(
+      Object.fromEntries(domains.map((domain) => [`${domain}:443`, port])),
+    );
+  }
+
+  static async start(folder: string): Promise<Web> {
+    const dns = ["acme.com", "moved.com", "long.com", "silent.com", "other.com"];
+    const tls = await createCertificate({ dns });
+    await Deno.writeTextFile(`${folder}/web.pem`, tls.cert);
+    return new Web(folder, `${folder}/web.pem`, tls);
+  }
+
+  /** `static` as a program of its own, behind the proxy. */
+  async run(words: readonly string[]): Promise<{ code: number; said: string }> {
+    const main = new URL("../../cli/main.ts", import.meta.url).pathname;
+    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", "--quiet", main, ...words],
+      env: {
+        HTTPS_PROXY: `http://127.0.0.1:${this.proxy.port}`,
+        ALL_PROXY: "",
+        NO_PROXY: "",
+        NO_COLOR: "1",
+        DENO_NO_UPDATE_CHECK: "1",
+        XDG_CONFIG_HOME: `${this.#folder}/config`,
+        XDG_DATA_HOME: `${this.#folder}/data`,
+      },
+      stdin: "null",
+    }).output();
+    const said = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+    assertNoStackTrace(said);
+    return { code, said };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.shutdown();
+    await this.proxy[Symbol.asyncDispose]();
+  }
+}
+
+async function byWeb(): Promise<void> {
+  await using user = await User.create();
+  await using web = await Web.start(user.folder);
+  const documentOf = async (...words: string[]): Promise<string> =>
+    (await user.run(["badge", ...words, "--domain", "acme.com"])).stdout;
+  const serve = (text: string) => (): Response => new Response(text);
+  const first = await documentOf("key", "new");
+  web.answers.set("acme.com", serve(first));
+  web.answers.set("other.com", serve(first));
+  web.answers.set("long.com", serve(`${first}${" ".repeat(17 * 1024)}`));
+  const location = `https://acme.com${path}`;
+  web.answers.set("moved.com", () => new Response(first, { status: 302, headers: { location } }));
+  const never = Promise.withResolvers<Response>();
+  web.answers.set("silent.com", () => never.promise);
+  const trusting = ["--yes", "--ca-file", web.caFile];
+  const [added, ...refused] = await Promise.all(
+    ["acme.com", "other.com", "long.com", "moved.com", "silent.com", "wrong.com", "nowhere.com"]
+      .map((domain) => web.run(["trust", "add", domain, ...trusting])),
+  );
+  never.resolve(new Response(first));
+  assertEquals(added?.code, 0, added?.said);
+  assertEquals(
+    refused.map(({ code }) => code),
+    [2, 2, 2, 5, 5, 5],
+    refused.map(({ said }) => said).join(),
+  );
+  const says = [
+    /it is of the domain "acme\.com"/,
+    /more than 16384 bytes/,
+    /status 302, and a redirect is not followed/,
+    /silent\.com\S+: no answer within 5 seconds/,
+    /wrong\.com\S+: /,
+    /nowhere\.com\S+: .*403/,
+  ];
+  says.forEach((each, at) => assertMatch(refused[at]?.said ?? "", each));
+  // Each was asked for once, on its own port 443, and the redirect led nowhere.
+  assertEquals(
+    [...web.proxy.asked].sort(),
+    [
+      "acme.com",
+      "long.com",
+      "moved.com",
+      "nowhere.com",
+      "other.com",
+      "silent.com",
+      "wrong.com",
+    ].map((domain) => `CONNECT ${domain}:443 HTTP/1.1`),
+  );
+  // The certificates of the service alone make no domain.
+  const { code, said } = await web.run(["trust", "add", "acme.com", "--yes"]);
+  assertEquals([code, /certificate/i.test(said)], [5, true], said);
+
+  // Nothing is asked of a domain that only a badge names, nor of one that came as a file.
+  const before = web.proxy.asked.length;
+  const { stdout: foreign } = await user.run([
+    ...["badge", "issue", "--domain", "acme.com", "--name", "x", "--agent", "c".repeat(22)],
+  ]);
+  for (
+    const words of [
+      ["badge", "show", foreign.trim()],
+      ["trust", "list"],
+      ["trust", "mail", "umbrella.org"],
+      ["badge", "document", "--domain", "acme.com"],
+    ]
+  ) {
+    await web.run(words);
+  }
+  assertEquals(web.proxy.asked.length, before);
+
+  // A thief holds the web server, and then the true owner has it again, with one key more.
+  const refresh = async (): Promise<string> => {
+    const { code, said } = await web.run(["trust", "refresh", "--ca-file", web.caFile]);
+    assertEquals(code, 0, said);
+    return said;
+  };
+  const thief = JSON.parse(first);
+  thief.keys[0].x = "A".repeat(43);
+  web.answers.set("acme.com", serve(JSON.stringify(thief)));
+  assertMatch(await refresh(), /^acme\.com: issuer_keys_changed: .*trust add acme\.com$/m);
+  assertMatch((await web.run(["trust", "list"])).said, /acme\.com .*issuer_keys_changed/);
+  assertMatch(await readNumbers(web), /^(\d{5} ?){8}$/);
+  web.answers.set("acme.com", serve(await documentOf("key", "new")));
+  assertMatch(await refresh(), /^acme\.com: a new key, which an older one endorses, is believed$/m);
+  assertMatch(await refresh(), /^acme\.com: no other keys$/m);
+  assertMatch(await readNumbers(web), /^(\d{5} ?){8},(\d{5} ?){8}$/);
+  web.answers.delete("acme.com");
+  assertMatch(await refresh(), /^acme\.com: .*status 404$/m);
+  assertMatch(await readNumbers(web), /,/);
+}
+
+async function readNumbers(web: Web): Promise<string> {
+  const { domains } = JSON.parse((await web.run(["trust", "list", "--json"])).said);
+  return domains[0].keys.map(({ number }: { number: string }) => number).join();
+}
