@@ -48,6 +48,7 @@ export const campaigns: readonly Campaign[] = [
       "tests/small_worlds/key_packages_of_agent_test.ts",
       "tests/small_worlds/leaving_member_test.ts",
       "tests/small_worlds/long_lives_test.ts",
+      "tests/small_worlds/told_receipts_test.ts",
       "tests/small_worlds/lying_relay_test.ts",
       "tests/small_worlds/member_in_step_test.ts",
       "tests/small_worlds/names_of_agent_test.ts",
