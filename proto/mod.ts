@@ -323,8 +323,11 @@ export {
   compareIssuers,
   decodeIssuers,
   encodeIssuers,
+  hashOfIssuers,
   type Issuer,
+  noIssuers,
   type RequiredAttribute,
+  sameIssuers,
 } from "./statements/issuers.ts";
 export {
   type ChannelPolicy,

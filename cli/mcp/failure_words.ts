@@ -126,6 +126,10 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
     "user to make another member an owner with: {} channel promote",
   choice_needed:
     "An owner must say who leaves the channel. Ask your user to run: {} channel recover --dry-run",
+  not_attested:
+    "This channel requires a badge that this agent does not have. Tell your user which badge the text names",
+  members_not_attested:
+    "Some members have no badge of those issuers. Tell your user to run: {} channel issuers",
   request_timeout:
     "No reply came in time: the member may be offline, or still at work. Ask again; with the same key it " +
     "is not asked twice",

@@ -216,7 +216,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     action: "Ask an owner for a new invite.",
   },
   members_must_update: {
-    meaning: "Some members run a version without policies or guests.",
+    meaning: "Some members run a version without policies, guests or badges.",
     action: "Update the members in `error.members`.",
   },
   successor_needed: {
@@ -229,6 +229,14 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     action:
       "Look at `previewRecovery()`. `recover({ without: [] })` always works and leaves out one agent; with " +
       "`error.members` it ends an attack, and may put out honest members of one door.",
+  },
+  not_attested: {
+    meaning: "An agent has no badge of an issuer that the channel, or the one who joins, requires.",
+    action: "Get a badge of an issuer that the text names, or ask an owner which ones count.",
+  },
+  members_not_attested: {
+    meaning: "Members have no badge of the issuers that an owner wants to require.",
+    action: "Give the members in `error.members` badges, or name them in `remove`.",
   },
   content_invalid: {
     meaning: "A message does not have the form that the receiver expects.",

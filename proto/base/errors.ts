@@ -80,6 +80,8 @@ export type ErrorCode =
   | "members_must_update"
   | "successor_needed"
   | "choice_needed"
+  | "not_attested"
+  | "members_not_attested"
   // Content of messages.
   | "content_invalid"
   | "request_timeout"
@@ -197,6 +199,8 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorMapping>> = {
   members_must_update: map(409, grpc.failedPrecondition, 0x14e, "ChannelError"),
   successor_needed: map(409, grpc.failedPrecondition, 0x14f, "ChannelError"),
   choice_needed: map(409, grpc.failedPrecondition, 0x165, "ChannelError"),
+  not_attested: map(403, grpc.permissionDenied, 0x166, "ChannelError"),
+  members_not_attested: map(409, grpc.failedPrecondition, 0x167, "ChannelError"),
 
   // Content of messages: between members, never from the relay.
   content_invalid: map(400, grpc.invalidArgument, 0x160, "ChannelError"),

@@ -31,6 +31,8 @@ export interface UnsignedBadge {
   readonly attributes: readonly BadgeAttribute[];
 }
 
+type WithAttributes = Pick<UnsignedBadge, "attributes">;
+
 /** As it was read. Only `verifyBadge` says whether its signature is right. */
 export interface Badge extends UnsignedBadge {
   readonly signature: Uint8Array;
@@ -76,7 +78,7 @@ export function badgeAttributes(
 }
 
 /** The account that the issuer says the agent belongs to. */
-export function accountOf(badge: UnsignedBadge): AccountId | undefined {
+export function accountOf(badge: WithAttributes): AccountId | undefined {
   const value = attributeOf(badge, badgeAttributeTypes.account);
   if (value?.length !== accountIdBytes) return undefined;
   const hex = bytesToHex(value);
@@ -85,7 +87,7 @@ export function accountOf(badge: UnsignedBadge): AccountId | undefined {
 }
 
 /** The domain of that account's verified e-mail address. */
-export function mailDomainOf(badge: UnsignedBadge): string | undefined {
+export function mailDomainOf(badge: WithAttributes): string | undefined {
   const value = attributeOf(badge, badgeAttributeTypes.mailDomain);
   const domain = value && textOf(value);
   return domain !== undefined && isDomain(domain) ? domain : undefined;
@@ -231,7 +233,7 @@ function encodeAttributes(attributes: readonly BadgeAttribute[]): Uint8Array {
   );
 }
 
-function attributeOf({ attributes }: UnsignedBadge, wanted: number): Uint8Array | undefined {
+function attributeOf({ attributes }: WithAttributes, wanted: number): Uint8Array | undefined {
   return attributes.find(({ type }) => type === wanted)?.value;
 }
 

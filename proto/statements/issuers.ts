@@ -1,10 +1,12 @@
 /**
  * The issuers whose badges a channel requires, as its GroupContext has them. A change of the owners
- * and the statement about it have the hash of these bytes. `sdk/mls/issuers_rules.ts` enforces what
+ * and the statement about it have the hash of these bytes. `sdk/mls/badge_rules.ts` enforces what
  * they say. Keys are pinned here and never fetched, so that all members judge by the same bytes.
  */
+import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { isDomain } from "../base/domain.ts";
+import { equalBytes } from "../base/equal_bytes.ts";
 import { limits } from "../base/limits.ts";
 import { MlsReader } from "../mls/reader.ts";
 import { vector } from "../mls/writer.ts";
@@ -61,6 +63,22 @@ export function decodeIssuers(bytes: Uint8Array): ChannelIssuers {
   const issuers = readList(new MlsReader(list, "issuers of a channel"));
   if (required && issuers.length === 0) reader.refuse("a badge of nobody is required");
   return { required, issuers };
+}
+
+/** By which a change of the owners names them. */
+export function hashOfIssuers(issuers: ChannelIssuers): Uint8Array {
+  return sha256(encodeIssuers(issuers));
+}
+
+/** A channel that has never said anything about badges requires none. */
+export const noIssuers: ChannelIssuers = { required: false, issuers: [] };
+
+/** Of two channels, or of none. */
+export function sameIssuers(
+  a: ChannelIssuers = noIssuers,
+  b: ChannelIssuers = noIssuers,
+): boolean {
+  return equalBytes(encodeIssuers(a), encodeIssuers(b));
 }
 
 function encodeIssuer({ domain, key, closed, attribute }: Issuer): Uint8Array {

@@ -12,7 +12,7 @@ import type { Signatures } from "../mls/crypto/signatures.ts";
 import type { MemberDeps } from "../mls/group.ts";
 import type { MlsIdentity } from "../mls/identity.ts";
 import type { CredentialPolicy } from "../mls/leaf.ts";
-import { createCellPadding } from "../mls/padding.ts";
+import { createCellPadding } from "../mls/crypto/padding.ts";
 import type { RelaySession } from "../session/relay_session.ts";
 import type { Carrier } from "./upkeep/carrier.ts";
 import type { ChannelEventBody } from "./events.ts";

@@ -4,7 +4,7 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import type { AgentId, ChannelPolicy, OwnersVersion } from "../../proto/mod.ts";
+import type { AgentId, ChannelIssuers, ChannelPolicy, OwnersVersion } from "../../proto/mod.ts";
 import { decodeBinding } from "./channel_extensions.ts";
 import { equalBytes } from "./codec.ts";
 import type { SuiteId } from "./crypto/suite.ts";
@@ -28,12 +28,15 @@ export interface BaseEpoch {
   readonly chain: Pick<OwnersVersion, "version" | "lastChange">;
   readonly generation: number;
   readonly policy: ChannelPolicy | undefined;
+  readonly issuers: ChannelIssuers | undefined;
   readonly guests: readonly AgentId[];
   readonly resumption: Uint8Array;
 }
 
 export function baseOf({ context, suiteId, secrets, tree }: Epoch): BaseEpoch {
-  const { owners, chain, generation, policy, guests = [] } = decodeBinding(context.extensions);
+  const { owners, chain, generation, policy, issuers, guests = [] } = decodeBinding(
+    context.extensions,
+  );
   return {
     epoch: Number(context.epoch),
     groupId: context.groupId,
@@ -44,6 +47,7 @@ export function baseOf({ context, suiteId, secrets, tree }: Epoch): BaseEpoch {
     chain,
     generation: generation?.generation ?? 0,
     policy,
+    issuers,
     guests,
     resumption: secrets.resumption,
   };

@@ -1,5 +1,5 @@
 /** A change that a member wants to make to its group, and the proposals for it. */
-import type { AgentId, ChannelPolicy, MemberProof } from "../../proto/mod.ts";
+import type { AgentId, ChannelIssuers, ChannelPolicy, MemberProof } from "../../proto/mod.ts";
 import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
@@ -12,6 +12,7 @@ export interface Change {
   readonly remove?: readonly AgentId[];
   readonly owners?: readonly AgentId[];
   readonly policy?: ChannelPolicy;
+  readonly issuers?: ChannelIssuers;
   /** Of those that are added: they come as guests. */
   readonly guests?: readonly AgentId[];
   /** Guests that become members like the others; by owners only. */

@@ -1,16 +1,19 @@
 /**
  * The data that a channel binds into its MLS group, as extensions of the GroupContext: its name,
- * its owners, a later generation, its policy, its guests.
+ * its owners, a later generation, its policy, the issuers of its badges, its guests.
  */
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import {
   type AgentId,
   binaryIdFromBytes,
   type ChannelId,
+  type ChannelIssuers,
   type ChannelName,
   type ChannelPolicy,
+  decodeIssuers,
   decodeOwnersVersion,
   decodePolicy,
+  encodeIssuers,
   encodeOwnersVersion,
   encodePolicy,
   type OwnersVersion,
@@ -24,6 +27,7 @@ import {
   checkChannelExtensions,
   generationExtension,
   guestsExtension,
+  issuersExtension,
   ownersExtension,
   policyExtension,
 } from "./leaf.ts";
@@ -37,12 +41,14 @@ export interface ChannelBinding {
   readonly generation?: GenerationBinding;
   /** Absent until it was changed once. */
   readonly policy?: ChannelPolicy;
+  /** Absent until an owner has said something about badges. */
+  readonly issuers?: ChannelIssuers;
   /** Ascending. Absent while there is none. */
   readonly guests?: readonly AgentId[];
 }
 
 export function encodeBinding(
-  { name, owners, chain, generation, policy, guests = [] }: ChannelBinding,
+  { name, owners, chain, generation, policy, issuers, guests = [] }: ChannelBinding,
 ): Extension[] {
   return [
     { extensionType: channelNameExtension, extensionData: utf8ToBytes(name) },
@@ -53,6 +59,9 @@ export function encodeBinding(
     ...(policy === undefined
       ? []
       : [{ extensionType: policyExtension, extensionData: encodePolicy(policy) }]),
+    ...(issuers === undefined
+      ? []
+      : [{ extensionType: issuersExtension, extensionData: encodeIssuers(issuers) }]),
     ...(guests.length === 0
       ? []
       : [{ extensionType: guestsExtension, extensionData: encodeGuests(guests) }]),
@@ -61,10 +70,10 @@ export function encodeBinding(
 
 /**
  * Throws `MlsFault` for a group that is not a channel: a name, owners, after the first its
- * generation, once it was changed its policy, and while it has some its guests, in this order, and
- * nothing else; `MlsVersionFault` for an extension that a newer version may know. Whatever else a
- * commit could bring in would be a demand on every member's leaf that not all of them meet, and so
- * a way to fork the group.
+ * generation, once they were changed its policy and its issuers, and while it has some its guests,
+ * in this order, and nothing else; `MlsVersionFault` for an extension that a newer version may
+ * know. Whatever else a commit could bring in would be a demand on every member's leaf that not all
+ * of them meet, and so a way to fork the group.
  */
 export function decodeBinding(extensions: readonly Extension[]): ChannelBinding {
   const known = decoded.get(extensions);
@@ -85,14 +94,15 @@ function decode(extensions: readonly Extension[]): ChannelBinding {
   const [name, owners, ...others] = extensions;
   const take = (type: number): Extension | undefined =>
     typeOf(others[0]) === type ? others.shift() : undefined;
-  const [generation, policy, guests] = [
+  const [generation, policy, issuers, guests] = [
     take(generationExtension),
     take(policyExtension),
+    take(issuersExtension),
     take(guestsExtension),
   ];
   if (name === undefined || owners === undefined || others.length > 0) {
     throw new MlsFault(
-      "A channel has a name, owners, perhaps a generation, a policy and guests, and no other extension",
+      "A channel has a name, owners, perhaps a generation, a policy, issuers and guests, and no other extension",
     );
   }
   if (typeOf(name) !== channelNameExtension) {
@@ -109,13 +119,13 @@ function decode(extensions: readonly Extension[]): ChannelBinding {
       chain: { version, lastChange },
       ...(generation !== undefined && { generation: decodeGeneration(generation.extensionData) }),
       ...(policy !== undefined && { policy: decodePolicy(policy.extensionData) }),
+      ...(issuers !== undefined && { issuers: decodeIssuers(issuers.extensionData) }),
       ...(guests !== undefined && { guests: decodeGuests(guests.extensionData) }),
     };
   } catch (cause) {
     if (cause instanceof MlsFault) throw cause;
-    throw new MlsFault("A channel's name, owners, generation, policy or guests are malformed", {
-      cause,
-    });
+    const what = "name, owners, generation, policy, issuers or guests";
+    throw new MlsFault(`A channel's ${what} are malformed`, { cause });
   }
 }
 

@@ -29,9 +29,9 @@ Deno.test("decodeBinding() gives back what encodeBinding() was given", () => {
 
 Deno.test("an extension of channels that only newer versions know is refused with what to update", () => {
   const [name, owners] = extensionsOf(versioned);
-  const newer = { extensionType: 0xf5c5, extensionData: nothing };
+  const newer = { extensionType: 0xf5cf, extensionData: nothing };
   for (const extensions of [[name, newer], [name, owners, newer], [newer]]) {
-    const fault = assertThrows(() => decodeBinding(extensions), MlsVersionFault, "0xf5c5");
+    const fault = assertThrows(() => decodeBinding(extensions), MlsVersionFault, "0xf5cf");
     assertEquals(toStaticError(fault, "Cannot join").code, "unsupported_version");
   }
 });

@@ -35,7 +35,13 @@ import {
 } from "./proposals.ts";
 import type { RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";
-import { type Commit, encodeCommit, type Extension, type Proposal } from "./ts_mls.ts";
+import {
+  type Commit,
+  encodeCommit,
+  type Extension,
+  type LeafNode,
+  type Proposal,
+} from "./ts_mls.ts";
 import { applyPath, type CreatedPath, createPath, openPath } from "./update_path.ts";
 import { createWelcome } from "./welcome.ts";
 
@@ -51,6 +57,8 @@ export interface CreatedCommit {
   readonly welcome: Uint8Array | undefined;
   readonly next: Epoch;
   readonly effects: CommitEffects;
+  /** Our new leaf. */
+  readonly pathLeaf: LeafNode | undefined;
 }
 
 export interface CommitInput {
@@ -138,7 +146,8 @@ export function* commitWith(
     identity,
     extensions: input.groupInfoExtensions ?? [],
   }, deps);
-  return { message, welcome, next: begun.next, effects: effectsOf(committer, applied) };
+  const effects = effectsOf(committer, applied);
+  return { message, welcome, next: begun.next, effects, pathLeaf: path?.updatePath.leafNode };
 }
 
 export function pathOf(

@@ -6,6 +6,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { assertThrows } from "@std/assert";
 import {
   type AgentId,
+  type ChannelIssuers,
   type ChannelPolicy,
   groupIdOf,
   leaveStatement,
@@ -215,4 +216,71 @@ Deno.test("a member 64 changes behind follows the policy, a newcomer takes it fr
   checkChain(shown(kept, 0, closed), portableSignatures);
   const further = await set(changes, alice, alice, bob);
   refuse("more than 64", () => comesBack(from, shown(further.slice(-64), 0, closed)));
+});
+
+Deno.test("a founding takes the issuers of its base along, and issuers that it has undone lock nobody out", () => {
+  const issuersOf = (domain: string): ChannelIssuers => ({
+    required: true,
+    issuers: [{ domain, key: new Uint8Array(32).fill(1), closed: false }],
+  });
+  const [acme, other] = [issuersOf("acme.com"), issuersOf("other.org")];
+  const setIssuers = (changes: readonly OwnersChange[], by: Someone, issuers: ChannelIssuers) => {
+    const before = versionBefore(changes);
+    const plan = { channelId, before, owners: before.owners, issuers };
+    return [...changes, signChange(plan, by, portableSignatures)];
+  };
+  const foundWith = (changes: readonly OwnersChange[], issuers?: ChannelIssuers) => {
+    const founded = { generation: 1, founding: new Uint8Array(32).fill(1) };
+    const before = versionBefore(changes);
+    const plan = { channelId, before, owners: before.owners, founded, issuers };
+    return [...changes, foundedChange(plan, alice, portableSignatures)];
+  };
+  const start = signChange(
+    { channelId, before: noVersion, owners: idsOf([alice, bob]).sort() },
+    alice,
+    portableSignatures,
+  );
+  const base = setIssuers([start], alice, acme);
+  const founded = foundWith(base, acme);
+  const at = (changes: readonly OwnersChange[], generation: number, issuers?: ChannelIssuers) => ({
+    ...shown(changes, generation),
+    issuers,
+  });
+  const knew = (changes: readonly OwnersChange[], issuers?: ChannelIssuers) => ({
+    ...known(changes, 0),
+    issuers,
+  });
+  comesBack(knew(base, acme), at(founded, 1, acme));
+  checkChain(at(founded, 1, acme), portableSignatures);
+  const notSet = "not those that its owners set";
+  for (const wrong of [undefined, other]) {
+    refuse(notSet, () => comesBack(knew(base, acme), at(founded, 1, wrong)));
+    refuse(notSet, () => checkChain(at(founded, 1, wrong), portableSignatures));
+  }
+  // A founding without them has none, whatever there was before.
+  const without = foundWith(base);
+  refuse(notSet, () => comesBack(knew(base, acme), at(without, 1, acme)));
+  comesBack(knew(base, acme), at(without, 1));
+  // Bob's change was in the commit that was called bad.
+  const undone = setIssuers(base, bob, other);
+  comesBack(knew(undone, other), at(founded, 1, acme));
+  refuse(notSet, () => comesBack(knew(undone, other), at(founded, 1, other)));
+  comesBack(knew(undone, other), at(setIssuers(founded, bob, other), 1, other));
+  // A change of the policy says nothing about issuers, and one of the issuers nothing about it.
+  const closed = { admission: "owners", posting: "members" } as const;
+  const before = versionBefore(base);
+  const policy = { channelId, before, owners: before.owners, policy: closed };
+  const mixed = [...base, signChange(policy, alice, portableSignatures)];
+  const both = { ...at(mixed, 0, acme), policy: closed };
+  checkChain(both, portableSignatures);
+  refuse(notSet, () => checkChain({ ...both, issuers: undefined }, portableSignatures));
+  const last = { ...at(setIssuers(mixed, alice, other), 0, other), policy: closed };
+  checkChain(last, portableSignatures);
+  refuse("not the one", () => checkChain({ ...last, policy: undefined }, portableSignatures));
+  const mallory = signChange(
+    { channelId, before, owners: [...before.owners, someone("mallory").id].sort(), issuers: other },
+    alice,
+    portableSignatures,
+  );
+  refuse("makes owners", () => checkChain(at([...base, mallory], 0, other), portableSignatures));
 });

@@ -11,6 +11,7 @@ import {
   type OwnersChange,
 } from "../../proto/mod.ts";
 import type { Parts } from "../base/parts.ts";
+import { checkMembersBadges, requiredIssuers, whyNoPlace } from "./badge_rules.ts";
 import { type BaseEpoch, pskOf } from "./base_epoch.ts";
 import type { ChannelBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
@@ -18,6 +19,7 @@ import { createCommit } from "./commit.ts";
 import type { Epoch } from "./epoch.ts";
 import { Group, type MemberDeps } from "./group.ts";
 import { type KeyPackage, type OwnKeyPackage, signedKeyPackage } from "./key_package.ts";
+import { agentOf } from "./leaf.ts";
 import { applyProposals } from "./proposals.ts";
 import { encodeShownChanges } from "./shown_owners.ts";
 import type { PreSharedKeyID, ProposalAdd } from "./ts_mls.ts";
@@ -43,13 +45,20 @@ export interface FoundedGroup {
 /**
  * Those of the plan's KeyPackages that one commit can add together. They are judged as the commit
  * will be, so that no member keeps the others out by a KeyPackage of its own: one that cannot be
- * added, alone or beside those before it, is left out.
+ * added, alone or beside those before it, is left out, and so is one without a badge that the
+ * channel requires.
  */
 export function* addable(plan: FoundingPlan, deps: MemberDeps): Parts<KeyPackage[]> {
   const alone = beginAlone(plan, deps);
+  const issuers = requiredIssuers(alone.context.extensions);
   const signed: KeyPackage[] = [];
   for (const keyPackage of plan.add) {
-    if (deps.signatures.verifyHandshakes(signedKeyPackage(keyPackage))) signed.push(keyPackage);
+    const { leafNode: node } = keyPackage;
+    const hasPlace = issuers === undefined ||
+      whyNoPlace({ agentId: agentOf(node), node }, issuers, deps.signatures) === undefined;
+    if (hasPlace && deps.signatures.verifyHandshakes(signedKeyPackage(keyPackage))) {
+      signed.push(keyPackage);
+    }
     yield;
   }
   const verified = new Set(signed);
@@ -90,7 +99,7 @@ export function* foundGroup(plan: FoundingPlan, deps: MemberDeps): Parts<Founded
     pskEpoch: BigInt(base.epoch),
     pskNonce: deps.randomBytes(32),
   };
-  return yield* createCommit(alone, {
+  const founded = yield* createCommit(alone, {
     proposals: [
       ...add.map(addOf),
       { proposalType: "psk", psk: { preSharedKeyId } },
@@ -100,6 +109,8 @@ export function* foundGroup(plan: FoundingPlan, deps: MemberDeps): Parts<Founded
     padding: () => 0,
     groupInfoExtensions: encodeShownChanges(changes),
   }, { ...deps, findPsk: pskOf(base) });
+  yield* checkMembersBadges(founded.next, deps.signatures);
+  return founded;
 }
 
 function beginAlone(

@@ -12,6 +12,7 @@ import {
   agentIdOf,
   binaryIdToBytes,
   type ChannelId,
+  type ChannelIssuers,
   type ChannelName,
   decodeCommitAad,
   decodeOwnersChanges,
@@ -36,6 +37,7 @@ import {
   readAdmissions,
   showAdmissions,
 } from "./admissions.ts";
+import { checkCommitBadges, checkMembersBadges, whyShut, withoutPlace } from "./badge_rules.ts";
 import { type BaseEpoch, baseOf } from "./base_epoch.ts";
 import { type Change, proposalsOf } from "./change.ts";
 import {
@@ -55,7 +57,7 @@ import {
   interimTranscriptHash,
   startFromEpochSecret,
 } from "./key_schedule.ts";
-import { checkLifetime, type OwnKeyPackage } from "./key_package.ts";
+import { checkLifetime, type KeyPackage, type OwnKeyPackage } from "./key_package.ts";
 import type { MlsIdentity } from "./identity.ts";
 import {
   agentOf,
@@ -88,7 +90,6 @@ import {
 import { createLeaf, RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";
 import { believeOwners, encodeShownChanges } from "./shown_owners.ts";
-import type { Extension } from "./ts_mls.ts";
 import { decodeWelcomeMessage, joinGroup } from "./welcome.ts";
 
 export interface MemberDeps extends GroupDeps {
@@ -275,6 +276,7 @@ export class Group {
       own,
     }, deps);
     yield* checkChannel(epoch);
+    yield* checkMembersBadges(epoch, deps.signatures);
     if (decodeBinding(epoch.context.extensions).name !== expected.name) {
       throw new MlsFault("Cannot join: the Welcome leads into a channel of another name");
     }
@@ -521,20 +523,42 @@ export class Group {
     return !("kind" in sealed) && isUnknownOwn(this.#epoch, sealed, identity, signatures);
   }
 
+  /**
+   * Why a channel that requires badges does not let an agent in by this KeyPackage. One that comes
+   * back by its own word is a member already: no clock of ours puts it out.
+   */
+  whyShut(keyPackage: KeyPackage, isReturning: boolean): string | undefined {
+    const { signatures, clocksMs } = this.#deps;
+    return whyShut({ keyPackage, isReturning }, this.#epoch, { signatures, clocksMs: clocksMs() });
+  }
+
+  /** Members that have no place under these issuers, ours perhaps with another leaf. */
+  withoutPlace(issuers: ChannelIssuers): AgentId[] {
+    return withoutPlace(issuers, this.#epoch, this.#deps);
+  }
+
   /** A commit of ours, ready to be sent. The group does not change before `accept`. */
   *beginPrepare(change: Change): Parts<PreparedCommit> {
     const { epoch } = this;
-    for (const keyPackage of change.add ?? []) checkLifetime(keyPackage, this.#deps.clocksMs());
+    for (const keyPackage of change.add ?? []) {
+      checkLifetime(keyPackage, this.#deps.clocksMs());
+      const isReturning = change.rejoins?.some(({ agentId }) =>
+        agentId === agentOf(keyPackage.leafNode)
+      );
+      const why = this.whyShut(keyPackage, isReturning === true);
+      if (why !== undefined) throw new MlsFault(why);
+    }
     const [leaves, rejoins] = [this.#inOrder(change.leaves), this.#inOrder(change.rejoins)];
     const { binding, changes } = planBinding(this.#epoch, { ...change, leaves }, this.#deps);
+    const authenticatedData = encodeCommitAad({
+      changes: encodeOwnersChanges(changes),
+      leaves,
+      rejoins,
+    });
     const created = yield* createCommit(this.#epoch, {
       proposals: proposalsOf(this.#epoch, change, binding),
       identity: this.#deps.identity,
-      authenticatedData: encodeCommitAad({
-        changes: encodeOwnersChanges(changes),
-        leaves,
-        rejoins,
-      }),
+      authenticatedData,
       padding: this.#deps.padding,
       forcePath: change.forcePath === true,
       groupInfoExtensions: [
@@ -543,6 +567,9 @@ export class Group {
       ],
     }, this.#deps);
     yield* checkChannel(created.next);
+    const { effects, pathLeaf } = created;
+    const judged = { before: this.#epoch, effects, pathLeaf, authenticatedData };
+    yield* checkCommitBadges(judged, this.#deps.signatures);
     checkSizes(created);
     return {
       epoch,
@@ -590,7 +617,7 @@ export class Group {
   }
 
   /** Of the Welcome of a commit of ours. */
-  #shownAdmissions({ add = [] }: Change): Extension[] {
+  #shownAdmissions({ add = [] }: Change): ReturnType<typeof showAdmissions>[] {
     if (add.length === 0) return [];
     const added = add.map(({ leafNode }) => agentOf(leafNode));
     const fields = { channelId: channelIdOf(this.#epoch.context), epoch: this.epoch, added };

@@ -57,6 +57,8 @@ export const ownersExtension = 0xf5c2;
 export const generationExtension = 0xf5c3;
 /** Once a channel has changed its policy. */
 export const policyExtension = 0xf5c4;
+/** Once a channel has said whose badges it requires. */
+export const issuersExtension = 0xf5c5;
 /** While a channel has guests. */
 export const guestsExtension = 0xf5d1;
 /** Of a GroupInfo alone, so that no leaf lists it: how the maker of a Welcome came in. */
@@ -67,6 +69,7 @@ const readableExtensions: readonly number[] = [
   ownersExtension,
   generationExtension,
   policyExtension,
+  issuersExtension,
   guestsExtension,
 ];
 /** RFC 9420 has it as a KeyPackage extension (section 16.8). */

@@ -1,17 +1,19 @@
 /**
- * The chain of a channel's owners and policy: which change may follow which version, and what
- * changes prove to whom. A joiner believes its inviter and checks that everything fits together; a
- * returning member follows the chain from the version that it knew and believes nobody. Every
- * verdict comes from bytes alone, so all members reach the same one.
+ * The chain of a channel's owners, policy and issuers: which change may follow which version, and
+ * what changes prove to whom. A joiner believes its inviter and checks that everything fits
+ * together; a returning member follows the chain from the version that it knew and believes nobody.
+ * Every verdict comes from bytes alone, so all members reach the same one.
  */
 import {
   type AgentId,
   agentIdOf,
   type ChannelId,
+  type ChannelIssuers,
   type ChannelPolicy,
   encodeOwnersChange,
   type Founded,
   groupIdOf,
+  hashOfIssuers,
   leaveStatement,
   limits,
   type OwnersChange,
@@ -32,15 +34,17 @@ const keptChanges = limits.ownersChanges;
 export const noVersion: OwnersVersion = { version: 0, lastChange: new Uint8Array(32), owners: [] };
 
 /**
- * A change by which these become the owners, signed by one of those before; with a policy, by which
- * that one comes into force.
+ * A change by which these become the owners, signed by one of those before; with a policy or
+ * issuers, by which those come into force.
  */
 export function signChange(
-  { channelId, before, owners, policy }: {
+  { channelId, before, owners, policy, issuers }: {
     readonly channelId: ChannelId;
     readonly before: OwnersVersion;
     readonly owners: readonly AgentId[];
     readonly policy?: ChannelPolicy | undefined;
+    /** Not together with a policy. */
+    readonly issuers?: ChannelIssuers | undefined;
   },
   { signingSeed, signatureKey, identity }: MlsIdentity,
   signatures: Signatures,
@@ -50,7 +54,9 @@ export function signChange(
     previous: before.lastChange,
     owners: inOrder(owners),
   };
-  const said = policy === undefined
+  const said = issuers !== undefined
+    ? { kind: "issuers", issuers: hashOfIssuers(issuers) } as const
+    : policy === undefined
     ? { kind: "signed" } as const
     : { kind: "policy", policy } as const;
   const signature = signatures.sign(
@@ -61,16 +67,17 @@ export function signChange(
 }
 
 /**
- * The change that a founding makes: its owners are those of the base without the blamed, and the
- * policy is that of the base.
+ * The change that a founding makes: its owners are those of the base without the blamed, policy and
+ * issuers are those of the base.
  */
 export function foundedChange(
-  { channelId, before, owners, founded, policy }: {
+  { channelId, before, owners, founded, policy, issuers }: {
     readonly channelId: ChannelId;
     readonly before: OwnersVersion;
     readonly owners: readonly AgentId[];
     readonly founded: Founded;
     readonly policy?: ChannelPolicy | undefined;
+    readonly issuers?: ChannelIssuers | undefined;
   },
   { signingSeed, signatureKey, identity }: MlsIdentity,
   signatures: Signatures,
@@ -80,7 +87,11 @@ export function foundedChange(
     previous: before.lastChange,
     owners: inOrder(owners),
   };
-  const said = { founded, ...(policy !== undefined && { policy }) };
+  const said = {
+    founded,
+    ...(policy !== undefined && { policy }),
+    ...(issuers !== undefined && { issuers: hashOfIssuers(issuers) }),
+  };
   const signature = signatures.sign(
     signingSeed,
     ownersStatement({ channelId, ...fields, ...said }),
@@ -138,17 +149,19 @@ export interface KnownOwners {
   /** Absent in generation 0. */
   readonly generation?: { readonly generation: number };
   readonly policy?: ChannelPolicy | undefined;
+  readonly issuers?: ChannelIssuers | undefined;
 }
 
 /**
- * A Welcome's statement about the owners and the policy: those in its GroupContext, and the changes
- * that led there.
+ * A Welcome's statement about the owners, the policy and the issuers: those in its GroupContext,
+ * and the changes that led there.
  */
 export interface ShownChain {
   readonly channelId: ChannelId;
   readonly now: OwnersVersion;
   readonly generation: number;
   readonly policy?: ChannelPolicy | undefined;
+  readonly issuers?: ChannelIssuers | undefined;
   /** Oldest first. */
   readonly changes: readonly OwnersChange[];
 }
@@ -159,6 +172,8 @@ export function checkChain(shown: ShownChain, signatures: Signatures): void {
   checkLinks(shown, isWhole ? noVersion : undefined);
   const last = lastPolicy(shown.changes);
   if (last !== undefined || isWhole) checkPolicy(shown, last?.policy);
+  const badges = lastIssuers(shown.changes);
+  if (badges !== undefined || isWhole) checkIssuers(shown, badges?.issuers);
   checkSignatures(shown, signatures);
 }
 
@@ -201,8 +216,12 @@ export function checkContinuation(
     );
   }
   const from = leadsOn ? chain.version + 1 : founding?.version ?? 0;
-  const later = lastPolicy(shown.changes.filter((each) => each.version >= from));
+  const since = shown.changes.filter((each) => each.version >= from);
+  const later = lastPolicy(since);
   checkPolicy(shown, later === undefined ? known.policy : later.policy);
+  const badges = lastIssuers(since);
+  const before = known.issuers && hashOfIssuers(known.issuers);
+  checkIssuers(shown, badges === undefined ? before : badges.issuers);
   checkSignatures(shown, signatures);
 }
 
@@ -281,8 +300,9 @@ function follow(before: OwnersVersion, change: OwnersChange): OwnersVersion {
   }
   if (change.kind !== "left") {
     if (owners.length === 0) throw new MlsFault("A change leaves the channel without an owner");
-    if (change.kind === "policy" && owners.some((owner) => !before.owners.includes(owner))) {
-      throw new MlsFault("A change of the policy makes owners");
+    const isOfOwners = change.kind !== "policy" && change.kind !== "issuers";
+    if (!isOfOwners && owners.some((owner) => !before.owners.includes(owner))) {
+      throw new MlsFault(`A change of the ${change.kind} makes owners`);
     }
   } else if (
     version === 1 || owners.join() !== before.owners.filter((owner) => owner !== signer).join()
@@ -298,6 +318,21 @@ function lastPolicy(
 ): { readonly policy?: ChannelPolicy } | undefined {
   return changes.flatMap((each) => each.kind === "policy" || each.kind === "founded" ? [each] : [])
     .at(-1);
+}
+
+/** The same of the issuers, by their hash. */
+function lastIssuers(
+  changes: readonly OwnersChange[],
+): { readonly issuers?: Uint8Array } | undefined {
+  return changes.flatMap((each) => each.kind === "issuers" || each.kind === "founded" ? [each] : [])
+    .at(-1);
+}
+
+function checkIssuers({ issuers }: ShownChain, hash: Uint8Array | undefined): void {
+  const isSame = issuers === undefined || hash === undefined
+    ? issuers === undefined && hash === undefined
+    : equalBytes(hashOfIssuers(issuers), hash);
+  if (!isSame) throw new MlsFault("The issuers of the group are not those that its owners set");
 }
 
 function checkPolicy(shown: ShownChain, policy: ChannelPolicy | undefined): void {

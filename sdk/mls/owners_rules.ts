@@ -1,19 +1,23 @@
 /**
- * A commit and the owners, policy and guests of its channel: what ours changes about them, and what
- * another's may. An owner changes owners and policy with its own signature; a member that owns
- * nothing only strikes owners that leave, with what those signed. The GroupContext after a commit
- * is exactly the result of its changes, but for the guests, for which a commit has a choice.
+ * A commit and the owners, policy, issuers and guests of its channel: what ours changes about them,
+ * and what another's may. An owner changes owners, policy and issuers with its own signature; a
+ * member that owns nothing only strikes owners that leave, with what those signed. The GroupContext
+ * after a commit is exactly the result of its changes, but for the guests, for which a commit has a
+ * choice.
  */
 import {
   type AgentId,
+  type ChannelIssuers,
   type ChannelPolicy,
   type CommitAad,
   decodeOwnersChanges,
   encodeOwnersChanges,
+  hashOfIssuers,
   limits,
   type MemberProof,
   type OwnersChange,
   type OwnersVersion,
+  sameIssuers,
   samePolicy,
 } from "../../proto/mod.ts";
 import {
@@ -45,6 +49,8 @@ export interface OwnersIntent {
   readonly owners?: readonly AgentId[];
   /** That there shall be; not together with owners. */
   readonly policy?: ChannelPolicy;
+  /** Likewise; and not together with a policy. */
+  readonly issuers?: ChannelIssuers;
   /** Of those that are added: they come as guests. */
   readonly guests?: readonly AgentId[];
   /** Guests that become members like the others; by owners only. */
@@ -95,17 +101,21 @@ function planOwners(
   intent: OwnersIntent,
   { identity, signatures }: { readonly identity: MlsIdentity; readonly signatures: Signatures },
 ): OwnersPlan {
-  const { add = [], remove = [], leaves = [], policy } = intent;
+  const { add = [], remove = [], leaves = [], policy, issuers } = intent;
   const before = decodeBinding(epoch.context.extensions);
   const self = memberAt(epoch, epoch.ownLeaf);
   const added = add.map(({ leafNode }) => agentOf(leafNode));
   const owners = intent.owners ??
     remainingOwners(before.owners, { added, removed: remove, leaves });
   const unchanged = sameAgents(owners, before.owners);
-  if (policy !== undefined && (!self.owner || intent.owners !== undefined)) {
-    throw new MlsFault("Only an owner changes the policy, without other owners");
+  const changed = [intent.owners, policy, issuers].filter((each) => each !== undefined).length;
+  const isOfOwners = policy === undefined && issuers === undefined;
+  if (!isOfOwners && (!self.owner || changed > 1)) {
+    throw new MlsFault(
+      "Only an owner changes policy or issuers, one of them, without other owners",
+    );
   }
-  if (unchanged && policy === undefined) return { binding: undefined, changes: [] };
+  if (unchanged && isOfOwners) return { binding: undefined, changes: [] };
   if (owners.length > limits.ownersPerChannel || (self.owner && owners.length === 0)) {
     throw new MlsFault(`A channel has 1 to ${limits.ownersPerChannel} owners`);
   }
@@ -114,12 +124,12 @@ function planOwners(
   const isByLeaves = !self.owner && sameAgents(byLeaves.at(-1)?.owners ?? version.owners, owners);
   const changes = isByLeaves ? byLeaves : [
     signChange(
-      { channelId: channelIdOf(epoch.context), before: version, owners, policy },
+      { channelId: channelIdOf(epoch.context), before: version, owners, policy, issuers },
       identity,
       signatures,
     ),
   ];
-  return { binding: bindingAfter(before, changes), changes };
+  return { binding: bindingAfter(before, changes, issuers), changes };
 }
 
 /** A commit that verifies, as far as it concerns the owners. */
@@ -144,13 +154,14 @@ export function checkOwners(commit: OwnersCommit, aad: CommitAad, signatures: Si
     ? signedChanges(commit, changes, remaining, signatures)
     : leftChanges(commit, aad);
   const { added, removed } = commit.summary;
-  const { guests = [] } = decodeBinding(commit.extensions);
-  const expected = { ...withoutAbsent(bindingAfter(before, made), [...added, ...removed]), guests };
+  const { guests = [], issuers } = decodeBinding(commit.extensions);
+  const binding = bindingAfter(before, made, issuers);
+  const expected = { ...withoutAbsent(binding, [...added, ...removed]), guests };
   const members = { added, removed, rejoins: aad.rejoins, ownersAfter: expected.owners };
   checkGuests({ ...members, guestsBefore: before.guests ?? [] }, guests, commit.committer);
   if (!sameExtensions(commit.extensions, encodeBinding(expected))) {
     throw new MlsFault(
-      "The owners or the policy after the commit are not the result of its changes",
+      "The owners, policy or issuers after the commit are not the result of its changes",
     );
   }
 }
@@ -160,7 +171,7 @@ export function checkOwners(commit: OwnersCommit, aad: CommitAad, signatures: Si
  * bring back.
  */
 function signedChanges(
-  { before: epoch, committer }: OwnersCommit,
+  { before: epoch, committer, extensions }: OwnersCommit,
   changes: readonly OwnersChange[],
   remaining: readonly AgentId[],
   signatures: Signatures,
@@ -168,11 +179,8 @@ function signedChanges(
   const [change, ...others] = changes;
   const binding = decodeBinding(epoch.context.extensions);
   const leaf = epoch.tree.leaf(committer.leafIndex);
-  if (
-    others.length > 0 ||
-    (change !== undefined && change.kind !== "signed" && change.kind !== "policy")
-  ) {
-    throw new MlsFault("An owner changes the owners or the policy once, by signing it");
+  if (others.length > 0 || change?.kind === "left" || change?.kind === "founded") {
+    throw new MlsFault("An owner changes owners, policy or issuers once, by signing it");
   }
   if (change !== undefined && leaf !== undefined) {
     const { signatureKey, identity } = credentialOf(leaf.node);
@@ -190,6 +198,9 @@ function signedChanges(
     throw new MlsFault("The commit removes an owner and leaves it on the list");
   }
   if (change?.kind === "policy") checkPolicyChange(change, binding, remaining);
+  if (change?.kind === "issuers") {
+    checkIssuersChange(change, { before: binding, after: decodeBinding(extensions), remaining });
+  }
   return changes;
 }
 
@@ -207,6 +218,26 @@ function checkPolicyChange(
   }
   if (samePolicy(policy, policyOf(before))) {
     throw new MlsFault("A change of the policy changes nothing");
+  }
+}
+
+/** The same of the issuers. The change has their hash, the commit their bytes. */
+function checkIssuersChange(
+  { issuers, owners }: OwnersChange & { readonly kind: "issuers" },
+  { before, after, remaining }: {
+    readonly before: ChannelBinding;
+    readonly after: ChannelBinding;
+    readonly remaining: readonly AgentId[];
+  },
+): void {
+  if (!sameAgents(owners, remaining)) {
+    throw new MlsFault("A change of the issuers changes the owners");
+  }
+  if (after.issuers === undefined || !equalBytes(hashOfIssuers(after.issuers), issuers)) {
+    throw new MlsFault("The issuers after the commit are not those of its change");
+  }
+  if (sameIssuers(before.issuers, after.issuers)) {
+    throw new MlsFault("A change of the issuers changes nothing");
   }
 }
 
@@ -265,12 +296,24 @@ export function versionIn({ chain, owners }: ChannelBinding): OwnersVersion {
   return { ...chain, owners };
 }
 
-/** Returns the channel's binding after allowed changes. */
-function bindingAfter(before: ChannelBinding, changes: readonly OwnersChange[]): ChannelBinding {
+/**
+ * Returns the channel's binding after allowed changes. `issuers` are those of one that changes
+ * them, which has their hash alone.
+ */
+function bindingAfter(
+  before: ChannelBinding,
+  changes: readonly OwnersChange[],
+  issuers: ChannelIssuers | undefined,
+): ChannelBinding {
   const last = changes.at(-1);
   const { version, lastChange, owners } = last === undefined ? versionIn(before) : versionOf(last);
-  const policy = last?.kind === "policy" ? { policy: last.policy } : {};
-  return { ...before, owners, chain: { version, lastChange }, ...policy };
+  return {
+    ...before,
+    owners,
+    chain: { version, lastChange },
+    ...(last?.kind === "policy" && { policy: last.policy }),
+    ...(last?.kind === "issuers" && issuers !== undefined && { issuers }),
+  };
 }
 
 function sameExtensions(a: readonly Extension[], b: readonly Extension[]): boolean {

@@ -12,7 +12,7 @@ import {
 } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { Group } from "./group.ts";
-import { createCellPadding } from "./padding.ts";
+import { createCellPadding } from "./crypto/padding.ts";
 import { World } from "./testing/world.ts";
 
 const bob = agentIdOf(new Uint8Array(32), Uint8Array.of(1));

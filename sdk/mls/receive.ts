@@ -15,6 +15,7 @@ import type { SignedBytes } from "../../wasm/mod.ts";
 import { atOnce, type Parts } from "../base/parts.ts";
 import { attempt, decodeFirst, equalBytes, isMachineFault, MlsFault, vector } from "./codec.ts";
 import type { ChainForks } from "./chain_forks.ts";
+import { checkCommitBadges } from "./badge_rules.ts";
 import { channelIdOf } from "./channel_extensions.ts";
 import { processCommit } from "./commit.ts";
 import { proposalRefLabel, refHash } from "./crypto/labelled.ts";
@@ -403,6 +404,13 @@ function* readHandshake(
     extensions,
     next,
   };
+  // A member that the commit removes judges it too: it must not obey what all others refuse.
+  yield* checkCommitBadges({
+    before: current,
+    effects: processed.effects,
+    pathLeaf: value.path?.leafNode,
+    authenticatedData,
+  }, deps.signatures);
   const forbidden = rules(commit);
   if (forbidden !== undefined) return { outcome: { kind: "refused", reason: forbidden } };
   if (next === undefined) return { outcome: { kind: "removed", summary } };

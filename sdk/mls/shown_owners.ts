@@ -1,6 +1,7 @@
 /**
- * How the owners and the policy of a channel came to be, as the GroupInfo of a Welcome shows it:
- * the latest changes. They are not in the GroupContext, which is hashed with every message.
+ * How the owners, the policy and the issuers of a channel came to be, as the GroupInfo of a Welcome
+ * shows it: the latest changes. They are not in the GroupContext, which is hashed with every
+ * message.
  */
 import {
   decodeOwnersChanges,
@@ -42,6 +43,7 @@ export function believeOwners(
     now: versionIn(binding),
     generation: binding.generation?.generation ?? 0,
     policy: binding.policy,
+    issuers: binding.issuers,
     changes,
   };
   if (known === undefined) checkChain(shown, signatures);

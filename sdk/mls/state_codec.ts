@@ -9,10 +9,12 @@ import {
   type CborValue,
   decodeAdmissions,
   decodeCbor,
+  decodeIssuers,
   decodeOwnersChanges,
   decodePolicy,
   encodeAdmissions,
   encodeCbor,
+  encodeIssuers,
   encodeOwnersChanges,
   encodePolicy,
   type OwnersChange,
@@ -153,11 +155,16 @@ export function encodeParent({ base, commitHash }: Parent): Uint8Array {
     chain,
     generation,
     policy,
+    issuers,
     guests,
     resumption,
   } = base;
   const lists = [members, [...owners], [chain.version, chain.lastChange]];
-  const last = [policy === undefined ? null : encodePolicy(policy), [...guests]];
+  const last = [
+    policy === undefined ? null : encodePolicy(policy),
+    issuers === undefined ? null : encodeIssuers(issuers),
+    [...guests],
+  ];
   return encodeCbor([
     commitHash,
     epoch,
@@ -173,8 +180,8 @@ export function encodeParent({ base, commitHash }: Parent): Uint8Array {
 
 export function decodeParent(record: Uint8Array): Parent {
   const [commitHash, epoch, groupId, suiteId, transcriptHash, members, owners, chain, ...rest] =
-    open(record, 12);
-  const [generation, resumption, policy, guests] = rest;
+    open(record, 13);
+  const [generation, resumption, policy, issuers, guests] = rest;
   const [version, lastChange] = list(chain, 2);
   return {
     commitHash: bytes(commitHash),
@@ -188,6 +195,7 @@ export function decodeParent(record: Uint8Array): Parent {
       chain: { version: number(version), lastChange: bytes(lastChange) },
       generation: number(generation),
       policy: policy === null ? undefined : decodePolicy(bytes(policy)),
+      issuers: issuers === null ? undefined : decodeIssuers(bytes(issuers)),
       guests: list(guests).map(agent),
       resumption: bytes(resumption),
     },

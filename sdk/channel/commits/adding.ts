@@ -16,6 +16,7 @@ import {
 import { createError, type StaticError } from "../../base/errors.ts";
 import { identityText } from "../../base/identity_text.ts";
 import { identifiedMembersOf } from "../../mls/base_epoch.ts";
+import type { ChannelBinding } from "../../mls/channel_extensions.ts";
 import { identityHashOf } from "../../mls/generation.ts";
 import type { Change } from "../../mls/group.ts";
 import { guestsExtension } from "../../mls/leaf.ts";
@@ -64,6 +65,17 @@ export function readApplicant(
 /** Why an applicant cannot be added now, or who is removed with its addition. */
 export function judgeApplicant(
   membership: Membership,
+  applicant: Applicant,
+): { readonly remove: readonly AgentId[] } | StaticError {
+  const verdict = judgePlace(membership, applicant);
+  if (verdict instanceof Error) return verdict;
+  const { group } = membership;
+  const why = group.whyShut(applicant.keyPackage, false);
+  return why === undefined ? verdict : notAttested(why, group.binding);
+}
+
+function judgePlace(
+  membership: Membership,
   { agentId, identity, replaces }: Applicant,
 ): { readonly remove: readonly AgentId[] } | StaticError {
   const { group, absent } = membership;
@@ -97,6 +109,14 @@ export function judgeApplicant(
     "already_member",
     "The agent is in the channel already; an owner can add it anew with addMember(), or remove it and invite it again",
   );
+}
+
+/** The issuers by which somebody may come in are told with it. */
+function notAttested(why: string, { issuers }: Pick<ChannelBinding, "issuers">): StaticError {
+  const open = issuers?.issuers.filter(({ closed }) => !closed).map(({ domain }) => domain) ?? [];
+  const domains = [...new Set(open)].join(", ");
+  const whose = domains === "" ? "of nobody now" : `of ${domains}`;
+  return createError("not_attested", `${why}. The channel takes badges ${whose}`);
 }
 
 /** The member with this identity, with a leaf or without. There is one at most. */

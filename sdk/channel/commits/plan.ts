@@ -5,6 +5,7 @@
  */
 import {
   type AgentId,
+  type ChannelIssuers,
   type ChannelPolicy,
   type JoinRequestId,
   limits,
@@ -31,6 +32,12 @@ export type Plan =
   | { readonly is: "promote"; readonly agentId: AgentId; readonly to: Promotion }
   | { readonly is: "demote"; readonly agentId: AgentId }
   | { readonly is: "policy"; readonly wanted: Partial<ChannelPolicy> }
+  | {
+    readonly is: "issuers";
+    readonly wanted: ChannelIssuers;
+    /** Named by the call: what others are meanwhile puts nobody out. */
+    readonly remove: readonly AgentId[];
+  }
   | { readonly is: "add"; readonly applicant: Applicant }
   | { readonly is: "admit"; readonly admitted: readonly Admitted[]; readonly invites: Invites }
   /** `of`: requests to come back. */

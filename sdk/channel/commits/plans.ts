@@ -4,6 +4,7 @@
 import { type AgentId, equalBytes, leafExtensions } from "../../../proto/mod.ts";
 import { listsExtension } from "../../mls/leaf.ts";
 import { changeFor } from "./adding.ts";
+import { issuersChange } from "./issuers.ts";
 import type { Membership } from "../group/membership.ts";
 import { checkOwner, demotion, policyChange, promotion } from "./ownership.ts";
 import type { Applicant, Plan, PlanFacts, Planned } from "./plan.ts";
@@ -33,6 +34,8 @@ export function planOf(plan: Plan, facts: PlanFacts): Planned | undefined {
       return demotion(membership, plan.agentId);
     case "policy":
       return policyChange(membership, plan.wanted);
+    case "issuers":
+      return issuersChange(membership, plan);
     case "add":
       return isIn(membership, plan.applicant)
         ? undefined

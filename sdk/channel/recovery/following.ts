@@ -14,6 +14,7 @@ import {
   foundingHash,
   foundingStatement,
   type NoticeBody,
+  sameIssuers,
   samePolicy,
 } from "../../../proto/mod.ts";
 import { type BaseEpoch, baseMembersOf, baseOf, hashOfMembers } from "../../mls/base_epoch.ts";
@@ -146,6 +147,7 @@ export function judgeOpened(group: Group, entry: Founding, base: BaseEpoch): str
   const why = differs(group, entry, baseMembersOf(group.current));
   if (why !== undefined) return why;
   if (!samePolicy(group.binding.policy, base.policy)) return "it has another policy";
+  if (!sameIssuers(group.binding.issuers, base.issuers)) return "it has other issuers";
   const guests = base.guests.filter((guest) => founding.members.includes(guest));
   if ((group.binding.guests ?? []).join() !== guests.join()) return "it has other guests";
   const last = group.changes.at(-1);

@@ -149,9 +149,9 @@ function planFounding(
   };
   const hash = foundingHash(statement);
   const founded = { generation, founding: hash };
-  const { policy } = binding;
+  const { policy, issuers } = binding;
   const change = foundedChange(
-    { channelId, before: versionIn(binding), owners, founded, policy },
+    { channelId, before: versionIn(binding), owners, founded, policy, issuers },
     identity,
     signatures,
   );
@@ -166,6 +166,7 @@ function planFounding(
     chain,
     generation: { channelId, generation, founding: hash, absent: away },
     ...(policy !== undefined && { policy }),
+    ...(issuers !== undefined && { issuers }),
     ...(guests.length > 0 && { guests }),
   };
   const plan = { channelId, base, binding: next, changes, own, add };

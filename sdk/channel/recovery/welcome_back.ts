@@ -14,6 +14,7 @@ import {
 } from "../../../proto/mod.ts";
 import { identityText } from "../../base/identity_text.ts";
 import type { KnownMembers } from "../../mls/admissions.ts";
+import { isLetIn, requiredIssuers } from "../../mls/badge_rules.ts";
 import { baseMembersOf } from "../../mls/base_epoch.ts";
 import { stateOf } from "../../mls/epoch.ts";
 import type { Group } from "../../mls/group.ts";
@@ -95,11 +96,26 @@ function beyondRights(
     return !owner && guest !== rightsOf(member, binding).guest;
   };
   if (after.some((member) => before.has(member) && isOther(member))) return "it has other guests";
+  if (hasShutDoor(group, membership)) return "somebody has come into it by a closed issuer";
   // Of those that a stranger let in we know by whom it was let in itself.
   if (rightsOf(agentId, binding).mayAdd || after.every((member) => before.has(member))) {
     return undefined;
   }
   return "somebody has come into it, whom its maker may not let in";
+}
+
+/**
+ * Members of our epoch may stand in it by a badge of a closed issuer, by one that we know; nobody
+ * else.
+ */
+function hasShutDoor(group: Group, membership: Membership): boolean {
+  const { context, tree } = group.current;
+  const issuers = requiredIssuers(context.extensions);
+  return issuers !== undefined && Array.from(tree.leaves()).some(([, { agentId, node }]) => {
+    const before = membership.leafOf(agentId)?.leaf.node;
+    const isAbsent = membership.absent.includes(agentId);
+    return !isLetIn({ agentId, node, before, isAbsent }, issuers);
+  });
 }
 
 /**

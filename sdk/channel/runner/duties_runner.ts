@@ -83,6 +83,7 @@ export class DutiesRunner {
       self: agentId,
       isGenuine: (request) => this.#asked?.requestId === request && this.#claims.keep(this.#asked),
       judge: (request) => this.#claims.judge(request),
+      isAttested: (request) => this.#claims.isAttested(request),
       get leavers() {
         return membership.leavers.map((leaver) => leaver.agentId);
       },
@@ -254,6 +255,12 @@ function shownOf(
       };
     case "not_genuine": {
       const text = `A request to rejoin that the relay says is of ${report.agentId} is not genuine`;
+      return { kind: "refused_join", text };
+    }
+    case "not_attested": {
+      const text =
+        `${report.agentId} asks to rejoin without a badge that the channel requires; it comes back by ` +
+        "itself once it has one";
       return { kind: "refused_join", text };
     }
     case "too_often": {

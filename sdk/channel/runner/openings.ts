@@ -42,6 +42,7 @@ export function openFounding(
       owners: base.owners,
       chain: base.chain,
       policy: base.policy,
+      issuers: base.issuers,
       ...(binding.generation && { generation: binding.generation }),
     };
     const memberDeps = { ...memberDepsOf(deps, trust.policy), findPsk: pskOf(base) };

@@ -51,6 +51,13 @@ export class RejoinClaims {
     return claim === undefined ? "gone" : this.#membership.judgeLeaf(claim);
   }
 
+  /** One about an outdated leaf is told the present one first, which may show another badge. */
+  isAttested(request: JoinRequestId): boolean {
+    const claim = this.#kept.get(request);
+    return claim === undefined || this.judge(request) !== "present" ||
+      this.#membership.group.whyShut(claim.keyPackage, true) === undefined;
+  }
+
   of(request: JoinRequestId): Returning | undefined {
     return this.#kept.get(request);
   }

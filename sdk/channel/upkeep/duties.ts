@@ -84,6 +84,8 @@ function asked(run: Run, request: Asking): void {
   if (isAnothers || !facts.isGenuine(request.requestId)) {
     return report(run, { is: "not_genuine", agentId });
   }
+  // It would keep all others out that one commit lets in with it.
+  if (!facts.isAttested(request.requestId)) return report(run, { is: "not_attested", agentId });
   if (returnsOf(run, agentId).length >= maxReturns) {
     return report(run, { is: "too_often", agentId });
   }

@@ -67,6 +67,8 @@ export interface DutyFacts {
   /** Whether a member signed it, with a KeyPackage that a commit can add. */
   readonly isGenuine: (request: JoinRequestId) => boolean;
   readonly judge: (request: JoinRequestId) => Signed;
+  /** Whether it shows a badge that the channel requires, if it does. */
+  readonly isAttested: (request: JoinRequestId) => boolean;
   /** Members that have said that they leave. */
   readonly leavers: readonly AgentId[];
   /** In this epoch the relay lets us remove none of them. */
@@ -127,7 +129,10 @@ export type DutyEffect =
 
 export type DutyReport =
   | { readonly is: "failed"; readonly text: string }
-  | { readonly is: "not_genuine" | "too_often" | "cannot_be_granted"; readonly agentId: AgentId };
+  | {
+    readonly is: "not_genuine" | "not_attested" | "too_often" | "cannot_be_granted";
+    readonly agentId: AgentId;
+  };
 
 export interface DutyStep {
   readonly effects: readonly DutyEffect[];

@@ -39,6 +39,7 @@ class Carl {
     relayNowMs: 1000,
     self: agent("carl"),
     isGenuine: () => true,
+    isAttested: () => true,
     judge: () => "present",
     leavers: [],
     isWithoutLeavers: false,
@@ -286,6 +287,11 @@ Deno.test("asked: under the id of another member's request, a report; that one s
 Deno.test("asked: not genuine, a report", () => {
   const carl = new Carl().know({ isGenuine: () => false }).asked("ann");
   assertEquals([carl.reports, carl.requests, carl.at], [["not_genuine"], [], "idle"]);
+});
+
+Deno.test("asked: without a badge that the channel requires, a report; the others come in", () => {
+  const carl = new Carl().asked("ann").know({ isAttested: () => false }).asked("dora");
+  assertEquals([carl.reports, carl.requests], [["not_attested"], ["ann"]]);
 });
 
 Deno.test("asked: the 101st member is not looked at", () => {

@@ -43,7 +43,7 @@ export { createWebCryptoMlKem } from "../crypto/web_crypto_ml_kem.ts";
 export { createXWing, xWingBytes } from "../crypto/x_wing.ts";
 export { createWebCryptoEd25519 } from "../crypto/web_crypto_ed25519.ts";
 export { Group, type PreparedCommit } from "../group.ts";
-export { createCellPadding } from "../padding.ts";
+export { createCellPadding } from "../crypto/padding.ts";
 export { encodeRatchets } from "../state_codec.ts";
 
 /** The time of every world: it stands still. */

@@ -2,7 +2,7 @@
  * MLS padding in steps of cells: a message is filled up so that its envelope takes a whole number
  * of cells, and the relay learns only that number. The zeros are inside the encryption.
  */
-import { envelopeCapacity, maxMessageEnvelopeOverhead } from "../../proto/mod.ts";
+import { envelopeCapacity, maxMessageEnvelopeOverhead } from "../../../proto/mod.ts";
 
 /**
  * PrivateMessage around its plaintext: version and wire format (4), group id (17), epoch (8),

@@ -1,0 +1,126 @@
+/**
+ * A channel that requires badges: what owners say, and the change that it is in the present epoch.
+ */
+import {
+  accountOf,
+  type AgentId,
+  badgeAttributes,
+  type ChannelIssuers,
+  compareIssuers,
+  decodeBase64url,
+  decodeIssuers,
+  encodeBase64url,
+  encodeIssuers,
+  type Issuer,
+  mailDomainOf,
+  parseAccountId,
+  quoted,
+  sameIssuers,
+  WireError,
+} from "../../../proto/mod.ts";
+import { createError, invalidArgument } from "../../base/errors.ts";
+import { issuersExtension } from "../../mls/leaf.ts";
+import { lacking } from "../../mls/policy_rules.ts";
+import type { Membership } from "../group/membership.ts";
+import { checkOwner, mustUpdate } from "./ownership.ts";
+import type { Plan, Planned } from "./plan.ts";
+
+/** A key whose badges let agents into a channel. Give one of `account` and `mailDomain`, or none. */
+export interface ChannelIssuer {
+  /** Its domain, in lower case. */
+  readonly domain: string;
+  /** Its Ed25519 key: base64url, as `x` in the issuer's document. */
+  readonly key: string;
+  /** Nobody comes in by it any more; members that have a badge of it stay. */
+  readonly closed?: boolean;
+  /** Only agents of this account: of badges of a service. */
+  readonly account?: string;
+  /** Only agents of accounts whose verified e-mail address is of this domain. */
+  readonly mailDomain?: string;
+}
+
+/** Members that go with a change of the issuers. */
+export interface IssuersOptions {
+  /** Agent ids, or names that you gave: they are removed by the same commit. */
+  readonly remove?: readonly string[] | undefined;
+}
+
+const keyBytes = 32;
+
+/** An empty list: nobody needs a badge. */
+export function setIssuers(
+  issuers: readonly ChannelIssuer[],
+  remove: readonly AgentId[],
+): Plan {
+  const list = issuers.map(readIssuer).sort(compareIssuers);
+  const wanted = { required: list.length > 0, issuers: list };
+  parse(() => decodeIssuers(encodeIssuers(wanted)));
+  return { is: "issuers", wanted, remove: [...remove] };
+}
+
+/** As `setIssuers` takes them. */
+export function shownIssuers(issuers: ChannelIssuers | undefined): ChannelIssuer[] {
+  return issuers?.required === true ? issuers.issuers.map(showIssuer) : [];
+}
+
+export function issuersChange(
+  membership: Membership,
+  { wanted, remove }: Pick<Extract<Plan, { is: "issuers" }>, "wanted" | "remove">,
+): Planned | undefined {
+  checkOwner(membership, "change the issuers");
+  const { group, leavers } = membership;
+  const removed = remove.filter((agentId) => membership.isMember(agentId));
+  const isSame = sameIssuers(group.binding.issuers, wanted);
+  if (isSame && removed.length === 0) return undefined;
+  const gone = [...leavers.map(({ agentId }) => agentId), ...removed];
+  const older = lacking(issuersExtension, group.current, gone);
+  if (older.length > 0) throw mustUpdate(older, "require badges", "badges");
+  const without = group.withoutPlace(wanted).filter((agentId) => !gone.includes(agentId));
+  if (without.length > 0) throw notAttested(without);
+  return { change: { ...(!isSame && { issuers: wanted }), remove: removed } };
+}
+
+function notAttested(members: readonly AgentId[]): Error {
+  const text = `Cannot change the issuers: these members have no badge of one of them: ${
+    members.join(", ")
+  }. Give them badges and let them connect or call rotate(), or name them in \`remove\``;
+  return createError("members_not_attested", text, { members });
+}
+
+function readIssuer({ domain, key, closed = false, account, mailDomain }: ChannelIssuer): Issuer {
+  const bytes = typeof key === "string" ? parse(() => decodeBase64url(key)) : undefined;
+  if (bytes?.length !== keyBytes) {
+    throw invalidArgument(`The key of ${quoted(String(domain))} is no Ed25519 key in base64url`);
+  }
+  const required = badgeAttributes({
+    account: account === undefined ? undefined : parse(() => parseAccountId(account)),
+    mailDomain,
+  });
+  if (required.length > 1) {
+    throw invalidArgument("An issuer requires an account or a mail domain, not both");
+  }
+  const [attribute] = required;
+  return { domain, key: bytes, closed, ...(attribute !== undefined && { attribute }) };
+}
+
+/** With the error of a wrong argument. */
+function parse<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof WireError) throw invalidArgument(cause.message);
+    throw cause;
+  }
+}
+
+function showIssuer({ domain, key, closed, attribute }: Issuer): ChannelIssuer {
+  const attributes = attribute === undefined ? [] : [attribute];
+  const [account, mailDomain] = [accountOf({ attributes }), mailDomainOf({ attributes })];
+  return {
+    domain,
+    key: encodeBase64url(key),
+    ...(closed && { closed }),
+    ...(account !== undefined && { account }),
+    ...(mailDomain !== undefined && { mailDomain }),
+  };
+}
