@@ -76,8 +76,11 @@ export {
 } from "./base/errors.ts";
 export {
   agentInWords,
+  type Attestation,
+  type Attested,
   isClean,
   quoted,
+  type Recognition,
   type SeenAgent,
   shown,
   shownLines,

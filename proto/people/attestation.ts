@@ -23,10 +23,14 @@ export interface Attested {
 }
 
 export interface Attestation {
+  /**
+   * The word of an issuer that the user of this program believes (`static trust add`), by a badge
+   * that is in time; undefined for others.
+   */
   readonly attested: Attested | undefined;
-  /** It would be attested if its badge were not over. */
+  /** The word that the issuer gave when its badge is over, and nothing newer counts. */
   readonly badgeExpired: Attested | undefined;
-  /** It belongs to the account of the reader's own agent, says their service. */
+  /** The agent belongs to the account of this agent, by a badge of their service. */
   readonly sameAccount: boolean;
 }
 
@@ -53,7 +57,10 @@ export interface BadgedAgent {
 
 /** An agent as its reader recognises it: by a name of its own, or by the word of an issuer. */
 export interface Recognition extends Attestation {
-  /** The reader's own name for it. */
+  /**
+   * The name that the user of this program gave the agent (`static trust name`); undefined for
+   * others.
+   */
   readonly knownAs: string | undefined;
 }
 

@@ -11,22 +11,20 @@ import {
   type NoticeBody,
   type NoticeEnvelope,
   parseChannelName,
-  type Trust,
 } from "../../proto/mod.ts";
 import type { Abortable } from "../base/abortable.ts";
 import { createError } from "../base/errors.ts";
 import { EventStream } from "../base/event_stream.ts";
-import { type Runtime, withOwnTimers } from "../base/runtime.ts";
+import { withOwnTimers } from "../base/runtime.ts";
 import { Turns } from "../base/turns.ts";
-import type { Signatures } from "../mls/crypto/signatures.ts";
-import type { MlsIdentity } from "../mls/identity.ts";
-import type { ConnectionInfo, RelaySession } from "../session/relay_session.ts";
-import type { RecordStore } from "../store/mod.ts";
+import type { ConnectionInfo } from "../session/relay_session.ts";
+import type { AgentParts } from "./agent_parts.ts";
 import { ConnectionWatch } from "./connection_events.ts";
 import { Carrier } from "./upkeep/carrier.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { ClientEvent, ConnectionEvent, QuotaEvent, WelcomeEvent } from "./events.ts";
 import { toStaticError, translating } from "./faults.ts";
+import { Recogniser } from "./group/recognition.ts";
 import type { ChannelRunner } from "./runner/channel_runner.ts";
 import type { KeptNames } from "./names/kept_names.ts";
 import type { ChannelRecord } from "./records.ts";
@@ -35,20 +33,8 @@ import type { Offered } from "./runner/name_jobs.ts";
 import { HealingTurns } from "./runner/healing_turns.ts";
 import { KeyPackages } from "./runner/key_package_runner.ts";
 import { type MayAsk, NamesRunner, readNames } from "./runner/names_runner.ts";
-import { createPace, type HealingPace } from "./upkeep/healing_pace.ts";
+import { createPace } from "./upkeep/healing_pace.ts";
 import { Welcomes } from "./runner/welcomes.ts";
-
-export interface AgentParts {
-  readonly store: RecordStore;
-  readonly session: RelaySession;
-  readonly runtime: Runtime;
-  readonly signatures: Signatures;
-  readonly identity: MlsIdentity;
-  /** The agents that the user knows; nobody when it is not given. */
-  readonly trust?: Trust & { readonly look?: () => void };
-  /** The usual one when it is not given. */
-  readonly pace?: HealingPace;
-}
 
 /** How a channel is opened. */
 export interface ChannelOptions extends Abortable {
@@ -107,7 +93,12 @@ export class Agent {
       nextRun: () => ++this.#runs,
       carrier: new Carrier(this.#channels, () => runtime.nowMs()),
       pace,
-      nameOf: (agentId) => trust.names.get(agentId),
+      recogniser: new Recogniser({
+        trust,
+        ownAccount: given.ownAccount ?? (() => undefined),
+        nowMs: () => runtime.nowMs(),
+        signatures: given.signatures,
+      }),
       inviteOf: (channelId, agentId) => {
         for (const { inviteOf } of this.#listeners) {
           if (inviteOf !== undefined) return inviteOf(channelId, agentId);
@@ -144,8 +135,8 @@ export class Agent {
     for (const channel of this.#channels.values()) channel.rooms.tell({ type: "names_changed" });
   }
 
-  /** The relay's clock, as far as it is known, and our own; and the user's names for agents. */
-  get clocks(): Pick<ChannelDeps, "relayNowMs" | "runtime" | "nameOf"> {
+  /** The relay's clock, as far as it is known, and our own; and how agents are recognised. */
+  get clocks(): Pick<ChannelDeps, "relayNowMs" | "runtime" | "recogniser"> {
     return this.#deps;
   }
 

@@ -16,6 +16,7 @@ import { createCellPadding } from "../mls/crypto/padding.ts";
 import type { RelaySession } from "../session/relay_session.ts";
 import type { Carrier } from "./upkeep/carrier.ts";
 import type { ChannelEventBody } from "./events.ts";
+import type { Recogniser } from "./group/recognition.ts";
 import type { ChannelStore } from "./records.ts";
 import type { HealingTurns } from "./runner/healing_turns.ts";
 import type { KeyPackages } from "./runner/key_package_runner.ts";
@@ -37,8 +38,8 @@ export interface ChannelDeps {
   readonly nextRun: () => number;
   /** Healing commits of all channels take turns. */
   readonly healing: Pick<HealingTurns, "take">;
-  /** The user's own name for an agent. */
-  readonly nameOf: (agentId: AgentId) => string | undefined;
+  /** How the user of this agent recognises others. */
+  readonly recogniser: Recogniser;
   /** The invite of ours by which an agent that we are letting in comes; see `InviteBook`. */
   readonly inviteOf: (channelId: ChannelId, agentId: AgentId) => InviteId | undefined;
   /** When they are made. */

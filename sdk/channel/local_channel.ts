@@ -115,7 +115,7 @@ export class LocalChannel implements ChannelPort {
   }
 
   members(): ChannelMember[] {
-    return listMembers(this.#live.rooms, this.#agent.agentId, this.#agent.clocks.nameOf);
+    return listMembers(this.#live.rooms, this.#agent.agentId, this.#agent.clocks.recogniser);
   }
 
   waitForMember(

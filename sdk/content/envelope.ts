@@ -1,5 +1,5 @@
 /** A message as its receiver holds it: sender, time, fields, and content in the form wanted. */
-import type { AgentId, MessageId } from "../../proto/mod.ts";
+import type { AgentId, MessageId, Recognition } from "../../proto/mod.ts";
 import { createError, invalidArgument, type StaticError } from "../base/errors.ts";
 import { identityText } from "../base/identity_text.ts";
 import type { EnvelopeKind, Incoming } from "./incoming.ts";
@@ -8,7 +8,7 @@ import { describeIssues, type StandardSchema } from "./standard_schema.ts";
 export type { EnvelopeKind };
 
 /** The sender of a message. Its agent id is authenticated; its identity is its own choice. */
-export interface Sender {
+export interface Sender extends Recognition {
   /** How the relay and other agents name it. */
   readonly agentId: AgentId;
   /**
@@ -23,11 +23,6 @@ export interface Sender {
    * true })`: an identity came back with another key, and no owner brought it in.
    */
   readonly keyUnchanged: boolean;
-  /**
-   * The name that the user of this program gave the agent (`static trust name`); undefined for
-   * others.
-   */
-  readonly knownAs: string | undefined;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -96,7 +91,7 @@ export class Envelope {
       identity: identityText(incoming.identity),
       identityBytes: incoming.identity,
       keyUnchanged: incoming.keyUnchanged,
-      knownAs: incoming.knownAs,
+      ...recognitionOf(incoming),
     };
     this.timeMs = incoming.timeMs;
     this.bytes = incoming.body;
@@ -201,6 +196,12 @@ export class Envelope {
       `Cannot use message ${this.id} of ${this.sender.agentId}: ${why}; its sender must send something else`;
     return this.#refusal = createError("content_invalid", text, { cause });
   }
+}
+
+function recognitionOf(
+  { knownAs, attested, badgeExpired, sameAccount = false }: Incoming,
+): Recognition {
+  return { knownAs, attested, badgeExpired, sameAccount };
 }
 
 /** Also one of another realm, or of another library. */

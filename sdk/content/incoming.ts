@@ -4,6 +4,7 @@
  */
 import {
   type AgentId,
+  type Attestation,
   type ContentFields,
   decodeContent,
   type MessageId,
@@ -19,7 +20,7 @@ export type EnvelopeKind = "message" | "request" | "reply" | "error";
  */
 export type Lane = "message" | "request" | "reply" | "aside";
 
-export interface Incoming {
+export interface Incoming extends Partial<Attestation> {
   readonly kind: EnvelopeKind;
   readonly lane: Lane;
   readonly id: MessageId;
@@ -37,10 +38,7 @@ export interface Incoming {
 }
 
 /** Of what was opened, everything but its content. */
-export type Opened = Pick<
-  Incoming,
-  "id" | "sender" | "identity" | "keyUnchanged" | "knownAs" | "timeMs" | "sequence"
->;
+export type Opened = Omit<Incoming, "kind" | "lane" | "fields" | "body">;
 
 export interface Reader {
   readonly agentId: AgentId;

@@ -1,6 +1,13 @@
 /** Messages, members and events as headers of frames. A message's content is the frame's bytes. */
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
-import { type AgentId, type MessageId, parseAgentId, parseBinaryId } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  type Attested,
+  type MessageId,
+  parseAgentId,
+  parseBinaryId,
+  type Recognition,
+} from "../../proto/mod.ts";
 import { identityText } from "../base/identity_text.ts";
 import type { KeyAge } from "../channel/upkeep/key_age_state.ts";
 import type { ChannelMember } from "../channel/group/member_list.ts";
@@ -45,7 +52,7 @@ export function decodeEnvelope(fields: Fields, body: Uint8Array, deadlineMs?: nu
     sender: parseAgentId(sender.text("agentId")),
     identity: decodeIdentity(sender),
     keyUnchanged: sender.flag("keyUnchanged"),
-    knownAs: sender.optionalText("knownAs"),
+    ...decodeKnown(sender),
     timeMs: fields.number("timeMs"),
     sequence: 0,
     fields: {
@@ -82,9 +89,35 @@ export function decodeIdentity(fields: Fields): Uint8Array {
 }
 
 function encodeKnown(
-  { keyUnchanged, knownAs }: Pick<ChannelMember, "keyUnchanged" | "knownAs">,
+  { keyUnchanged, knownAs, attested, badgeExpired, sameAccount }:
+    & Pick<ChannelMember, "keyUnchanged">
+    & Recognition,
 ): Header {
-  return { keyUnchanged, ...(knownAs !== undefined && { knownAs }) };
+  return {
+    keyUnchanged,
+    ...(knownAs !== undefined && { knownAs }),
+    ...(attested !== undefined && { attested: { ...attested } }),
+    ...(badgeExpired !== undefined && { badgeExpired: { ...badgeExpired } }),
+    ...(sameAccount && { sameAccount }),
+  };
+}
+
+function decodeKnown(fields: Fields): Recognition {
+  return {
+    knownAs: fields.optionalText("knownAs"),
+    attested: decodeAttested(fields.optionalObject("attested")),
+    badgeExpired: decodeAttested(fields.optionalObject("badgeExpired")),
+    sameAccount: fields.flag("sameAccount"),
+  };
+}
+
+function decodeAttested(fields: Fields | undefined): Attested | undefined {
+  return fields && {
+    domain: fields.text("domain"),
+    name: fields.text("name"),
+    untilMs: fields.number("untilMs"),
+    how: fields.one("how", ["domain", "mailbox"]) ?? "mailbox",
+  };
 }
 
 export function encodeMember(member: ChannelMember): Header {
@@ -114,7 +147,7 @@ export function decodeMember(fields: Fields): ChannelMember {
     identity: identityText(identityBytes),
     identityBytes,
     keyUnchanged: fields.flag("keyUnchanged"),
-    knownAs: fields.optionalText("knownAs"),
+    ...decodeKnown(fields),
     owner: fields.flag("owner"),
     guest: fields.flag("guest"),
     self: fields.flag("self"),

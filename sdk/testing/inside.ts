@@ -264,7 +264,7 @@ export class Inside {
     const silent = {
       onEvent: () => {},
       nextRun: () => 0,
-      nameOf: () => undefined,
+      recogniser: this.#agent.clocks.recogniser,
       inviteOf: () => undefined,
       healing: { take: () => 0 },
       pace: createPace(),

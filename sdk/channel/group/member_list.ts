@@ -1,11 +1,11 @@
 /** The members of a channel, as its user sees them. */
-import type { AgentId } from "../../../proto/mod.ts";
+import type { AgentId, Recognition } from "../../../proto/mod.ts";
 import { identityText } from "../../base/identity_text.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { Rooms } from "../runner/rooms.ts";
 
 /** Somebody in a channel. */
-export interface ChannelMember {
+export interface ChannelMember extends Recognition {
   /** How the relay and other agents name it. */
   readonly agentId: AgentId;
   /**
@@ -20,11 +20,6 @@ export interface ChannelMember {
    * shown.
    */
   readonly keyUnchanged: boolean;
-  /**
-   * The name that the user of this program gave the agent (`static trust name`); undefined for
-   * others.
-   */
-  readonly knownAs: string | undefined;
   /** Owners may remove others. */
   readonly owner: boolean;
   /**
@@ -66,18 +61,18 @@ export interface ChannelMember {
 export function listMembers(
   { membership, confirmations, lookAlikes }: Rooms,
   self: AgentId,
-  nameOf: ChannelDeps["nameOf"],
+  recogniser: ChannelDeps["recogniser"],
 ): ChannelMember[] {
   const lapsed = new Set(membership.lapsed);
   const present = membership.group.members().map((member) => ({ ...member, absent: false }));
-  return [...present, ...membership.absentMembers].map((
-    { agentId, identity, owner, guest, absent },
-  ) => ({
+  const members = [...present, ...membership.absentMembers];
+  const recognised = recogniser.all(members);
+  return members.map(({ agentId, identity, owner, guest, absent }, i) => ({
     agentId,
     identity: identityText(identity),
     identityBytes: identity,
     keyUnchanged: !membership.isDoubtful(agentId),
-    knownAs: nameOf(agentId),
+    ...recognised[i] ?? recogniser.of({ agentId }),
     owner,
     guest,
     self: agentId === self,

@@ -243,7 +243,7 @@ export class ChannelRooms implements Rooms {
     { position, landmarks, record: { joinedEpoch }, receive }: ChannelParts,
   ): ReadingRunner {
     const { membership, commits, senders, inbox, health, confirmations, order } = this;
-    const { runtime, session, store, agentId, relayNowMs, nameOf } = this.#deps;
+    const { runtime, session, store, agentId, relayNowMs, recogniser } = this.#deps;
     return new ReadingRunner({ position, landmarks, joinedEpoch }, {
       ...{
         membership,
@@ -256,7 +256,7 @@ export class ChannelRooms implements Rooms {
         store,
         agentId,
         relayNowMs,
-        nameOf,
+        recogniser,
       },
       nowMs: () => runtime.nowMs(),
       maxAgeMs: () => maxAgeMs(session),

@@ -1,4 +1,5 @@
 /** The channel's side of requests and replies. */
+import type { AgentId, Recognition } from "../../../proto/mod.ts";
 import type { Ports } from "../../content/ports.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { HealthLog } from "../health.ts";
@@ -24,13 +25,15 @@ export function createPorts(
   { membership, epochs, outbox, health, maxAgeMs, progress }: ContentParts,
   deps: ChannelDeps,
 ): Ports {
-  const { agentId, runtime, relayNowMs, session } = deps;
+  const { agentId, runtime, relayNowMs, session, store, recogniser } = deps;
+  const recognise = (each: AgentId): Recognition =>
+    recogniser.of(membership.memberOf(each) ?? { agentId: each });
   return {
     agentId,
     runtime,
     relayNowMs,
     maxAgeMs,
-    records: createRequestRecords(membership.channelId, deps),
+    records: createRequestRecords(membership.channelId, { store, recognise }),
     send: (plaintext, outgoing) => outbox.send(plaintext, { ...outgoing, alone: true }),
     // With the position and what replies before have changed: one write for a request instead of
     // two.

@@ -18,6 +18,7 @@ import type { Receipt } from "../../mls/durable_group.ts";
 import type { Outcome } from "../../mls/receive.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { HealthLog } from "../health.ts";
+import type { Recogniser } from "../group/recognition.ts";
 import { reportDoubtful } from "../group/key_reports.ts";
 import type { Membership } from "../group/membership.ts";
 import { senderWriter } from "../records.ts";
@@ -50,8 +51,7 @@ export interface IntakeParts {
   readonly isAfterEnd: (sender: AgentId, counted: Counted) => boolean;
   readonly agentId: AgentId;
   readonly relayNowMs: () => number;
-  /** The user's own name for an agent. */
-  readonly nameOf: (agentId: AgentId) => string | undefined;
+  readonly recogniser: Pick<Recogniser, "of">;
   readonly maxAgeMs: () => number;
   readonly onDone: (changes: readonly Noted[]) => void;
   readonly confirmations: Pick<ConfirmationRunner, "heard">;
@@ -138,10 +138,11 @@ export class Intake {
   /** Undefined for what is not shown. */
   #takePart(
     { timeMs, sequence }: NoticeBody<"DeliverMessage">,
-    { epoch, sender: { agentId, identity } }: ReadMessage,
+    { epoch, sender: from }: ReadMessage,
     { part, counter, aad, opening }: TakenPart,
   ): InboxItem | undefined {
-    const { senders, health, membership, nameOf } = this.#parts;
+    const { senders, health, membership, recogniser } = this.#parts;
+    const { agentId, identity } = from;
     const counted = { counter, epoch };
     const verdict = senders.judge(agentId, counted);
     if (verdict === "duplicate") {
@@ -156,8 +157,17 @@ export class Intake {
     const keyUnchanged = !membership.isDoubtful(agentId);
     if (!keyUnchanged) reportDoubtful(health, identity);
     const isNew = part !== undefined && !senders.wasShown(agentId, part.id);
-    const from = { sender: agentId, identity, keyUnchanged, knownAs: nameOf(agentId) };
-    const opened = isNew ? { id: part.id, ...from, timeMs, sequence } : undefined;
+    const opened = isNew
+      ? {
+        id: part.id,
+        sender: agentId,
+        identity,
+        keyUnchanged,
+        ...recogniser.of(from),
+        timeMs,
+        sequence,
+      }
+      : undefined;
     const incoming = isNew && opened !== undefined
       ? this.#readPart(part.plaintext, opened, isAlone)
       : undefined;
@@ -187,7 +197,7 @@ export class Intake {
    * waits for its turn.
    */
   preview(entry: NoticeBody<"DeliverMessage">, outcome: ReadMessage): Incoming | undefined {
-    const { senders, isAfterEnd, membership, agentId, relayNowMs, maxAgeMs, nameOf } = this.#parts;
+    const { senders, isAfterEnd, membership, agentId, relayNowMs, maxAgeMs } = this.#parts;
     const { payload, epoch, sender: { agentId: sender, identity, mayPost } } = outcome;
     const aad = aadOf(outcome);
     if (!mayPost || aad === undefined || aad.count > 1) return undefined;
@@ -198,7 +208,8 @@ export class Intake {
     }
     const { timeMs, sequence } = entry;
     const keyUnchanged = !membership.isDoubtful(sender);
-    const from = { sender, identity, keyUnchanged, knownAs: nameOf(sender) };
+    const recognised = this.#parts.recogniser.of(outcome.sender);
+    const from = { sender, identity, keyUnchanged, ...recognised };
     const opened = { id: aad.messageId, ...from, timeMs, sequence };
     const read = readContent(payload, opened, {
       agentId,

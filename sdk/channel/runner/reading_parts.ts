@@ -40,7 +40,7 @@ export interface ReadingRunnerParts {
   readonly agentId: AgentId;
   readonly nowMs: () => number;
   readonly relayNowMs: () => number;
-  readonly nameOf: IntakeParts["nameOf"];
+  readonly recogniser: IntakeParts["recogniser"];
   readonly maxAgeMs: () => number;
   readonly discard: boolean;
   readonly confirmations: IntakeParts["confirmations"];

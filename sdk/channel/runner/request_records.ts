@@ -10,21 +10,22 @@ import {
   type MessageId,
   parseAgentId,
   parseBinaryId,
+  type Recognition,
 } from "../../../proto/mod.ts";
 import { createError } from "../../base/errors.ts";
 import type { Incoming } from "../../content/incoming.ts";
 import type { Asked, Attempts, RequestRecords } from "../../content/ports.ts";
 import { decodeFields, encodeFields, type RecordChange } from "../../store/mod.ts";
-import type { ChannelDeps } from "../deps.ts";
 import { translating } from "../faults.ts";
 import { askedKind, attemptsKind, repliesKind } from "../channel_kinds.ts";
 import type { ChannelStore } from "../records.ts";
 
 export function createRequestRecords(
   channelId: ChannelId,
-  { store, nameOf }: {
+  { store, recognise }: {
     readonly store: Pick<ChannelStore, "get" | "list" | "batch">;
-    readonly nameOf: ChannelDeps["nameOf"];
+    /** By the badges that the agent shows now. */
+    readonly recognise: (agentId: AgentId) => Recognition;
   },
 ): RequestRecords {
   const [asked, replies, attempts] = [
@@ -66,7 +67,7 @@ export function createRequestRecords(
     reply: (request, from) =>
       reading(() =>
         store.get(replies, replyKey(request, from)).then((value) =>
-          value && { ...decodeReply(value, { kind: replies, from }), knownAs: nameOf(from) }
+          value && { ...decodeReply(value, { kind: replies, from }), ...recognise(from) }
         )
       ),
     attempts: () =>

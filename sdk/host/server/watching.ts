@@ -29,7 +29,9 @@ export async function watch(call: Call<{ readonly channel?: string }>): Promise<
     const members = channel.members().map(encodeMember);
     const { keys, ...health } = channel.health();
     const ages = keys.map(encodeKeyAge);
-    const names = members.map(({ knownAs }) => knownAs ?? "").join("\n");
+    const names = JSON.stringify(
+      members.map(({ knownAs, attested, sameAccount }) => [knownAs, attested, sameAccount]),
+    );
     // Those of a large channel are sent again only when it has others.
     const now = members.length > manyMembers
       ? `epoch ${health.epoch} ${names}`

@@ -27,12 +27,13 @@ from .errors import (
 )
 from .loops import Answer, Envelope, Loop
 from .serving import Serving
-from .values import Counted, Event, Guest, Health, Invite, Issue, Json, LeftOut, Member, Policy, RecoveryPreview, Request
+from .values import Attested, Counted, Event, Guest, Health, Invite, Issue, Json, LeftOut, Member, Policy, RecoveryPreview, Request
 
 logging.getLogger("static_sdk").addHandler(logging.NullHandler())
 
 __all__ = [
     "Answer",
+    "Attested",
     "AuthError",
     "Channel",
     "ChannelError",

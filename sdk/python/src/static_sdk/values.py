@@ -27,6 +27,20 @@ Payload = Union[bytes, bytearray, memoryview, Json]
 
 
 @dataclass(frozen=True)
+class Attested:
+    """An issuer's word about an agent, by a badge that you believe (``static trust add``)."""
+
+    #: The domain that vouches for the agent; with ``mailbox`` that of a verified e-mail address.
+    domain: str
+    #: The name that the issuer gave it.
+    name: str
+    #: When the badge ends.
+    until: float
+    #: ``domain``: by the domain itself; ``mailbox``: by your service, for a mailbox at the domain.
+    how: str
+
+
+@dataclass(frozen=True)
 class Member:
     """Somebody in a channel."""
 
@@ -44,6 +58,12 @@ class Member:
     known_as: Optional[str] = None
     #: It came by a guest link and lets nobody in, until an owner makes it a member like the others.
     guest: bool = False
+    #: The word of an issuer that you believe, by a badge that is in time; None for others.
+    attested: Optional[Attested] = None
+    #: The word that the issuer gave, when its badge is over.
+    badge_expired: Optional[Attested] = None
+    #: The agent belongs to the account of this agent, by a badge of their service.
+    same_account: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,6 +108,12 @@ class Message:
     key_unchanged: bool = True
     #: The name that you gave the sender with ``static trust name``; None for others.
     known_as: Optional[str] = None
+    #: The word of an issuer that you believe, by a badge that is in time; None for others.
+    attested: Optional[Attested] = None
+    #: The word that the issuer gave, when its badge is over.
+    badge_expired: Optional[Attested] = None
+    #: The sender belongs to the account of this agent, by a badge of their service.
+    same_account: bool = False
 
     def text(self) -> str:
         """The payload as text. Raises ``content_invalid`` when it is not UTF-8."""
@@ -259,8 +285,21 @@ def message_fields(envelope: Mapping[str, Any], body: bytes) -> Dict[str, Any]:
         "expires_at": None if expires is None else expires / 1000,
         "headers": envelope.get("headers", {}),
         "key_unchanged": sender["keyUnchanged"],
-        "known_as": sender.get("knownAs"),
+        **_recognition(sender),
     }
+
+
+def _recognition(agent: Mapping[str, Any]) -> Dict[str, Any]:
+    return {
+        "known_as": agent.get("knownAs"),
+        "attested": _attested(agent.get("attested")),
+        "badge_expired": _attested(agent.get("badgeExpired")),
+        "same_account": agent.get("sameAccount", False),
+    }
+
+
+def _attested(word: Optional[Mapping[str, Any]]) -> Optional[Attested]:
+    return None if word is None else Attested(word["domain"], word["name"], word["untilMs"] / 1000, word["how"])
 
 
 def preview_of(preview: Mapping[str, Any]) -> RecoveryPreview:
@@ -284,8 +323,8 @@ def member_of(member: Mapping[str, Any]) -> Member:
         owner=member["owner"],
         self=member["self"],
         key_unchanged=member["keyUnchanged"],
-        known_as=member.get("knownAs"),
         guest=member["guest"],
+        **_recognition(member),
     )
 
 

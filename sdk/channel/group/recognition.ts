@@ -1,0 +1,91 @@
+/**
+ * How this agent's reader recognises other agents: by the user's own names, and by badges. A badge
+ * is read and verified once for as long as its leaf is in memory, and only if the reader believes
+ * its issuer, so that a message costs a look into a table.
+ */
+import {
+  type AgentId,
+  attest,
+  type Badge,
+  type BadgeReader,
+  badgeStatement,
+  badgesToVerify,
+  type ReaderAccount,
+  type Recognition,
+  type Trust,
+} from "../../../proto/mod.ts";
+import type { SignedBytes } from "../../../wasm/mod.ts";
+import { readBadges } from "../../mls/badges.ts";
+import type { Signatures } from "../../mls/crypto/signatures.ts";
+
+export interface RecogniserParts {
+  readonly trust: Trust;
+  /** It may become known later. */
+  readonly ownAccount: () => ReaderAccount | undefined;
+  /** By the reader's own clock. */
+  readonly nowMs: () => number;
+  readonly signatures: Pick<Signatures, "verifyHandshakes">;
+}
+
+/** An agent with the badges of a leaf, as the leaf has them. */
+export interface ShownAgent {
+  readonly agentId: AgentId;
+  readonly badges?: Uint8Array;
+}
+
+export class Recogniser {
+  readonly #parts: RecogniserParts;
+  /** By the bytes of a leaf, which are the same as long as it is in memory. */
+  readonly #read = new WeakMap<Uint8Array, readonly Badge[]>();
+  readonly #holds = new WeakMap<Badge, boolean>();
+
+  constructor(parts: RecogniserParts) {
+    this.#parts = parts;
+  }
+
+  of(agent: ShownAgent): Recognition {
+    return this.#recognise(agent, this.#reader);
+  }
+
+  /** The same for many, whose badges are verified together. */
+  all(agents: readonly ShownAgent[]): Recognition[] {
+    const reader = this.#reader;
+    const unknown = agents.flatMap((agent) => badgesToVerify(this.#badged(agent), reader)).filter(
+      (badge) => !this.#holds.has(badge),
+    );
+    // If one of them is wrong, each is verified when it is asked for.
+    if (unknown.length > 1 && this.#parts.signatures.verifyHandshakes(unknown.map(signedBadge))) {
+      for (const badge of unknown) this.#holds.set(badge, true);
+    }
+    return agents.map((agent) => this.#recognise(agent, reader));
+  }
+
+  #recognise(agent: ShownAgent, reader: BadgeReader): Recognition {
+    const knownAs = this.#parts.trust.names.get(agent.agentId);
+    return { knownAs, ...attest(this.#badged(agent), reader) };
+  }
+
+  #badged({ agentId, badges: shown }: ShownAgent): Parameters<typeof attest>[0] {
+    if (shown === undefined) return { agentId, badges: [] };
+    const badges = this.#read.get(shown) ?? readBadges(shown);
+    this.#read.set(shown, badges);
+    return { agentId, badges };
+  }
+
+  get #reader(): BadgeReader {
+    const { trust, ownAccount, nowMs } = this.#parts;
+    return { trust, own: ownAccount(), nowMs: nowMs(), holds: (badge) => this.#verify(badge) };
+  }
+
+  #verify(badge: Badge): boolean {
+    const holds = this.#holds.get(badge) ??
+      this.#parts.signatures.verifyHandshakes([signedBadge(badge)]);
+    this.#holds.set(badge, holds);
+    return holds;
+  }
+}
+
+function signedBadge(badge: Badge): SignedBytes {
+  const { issuerKey, signature } = badge;
+  return { publicKey: issuerKey, message: badgeStatement(badge), signature };
+}
