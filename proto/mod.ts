@@ -21,6 +21,7 @@ export {
   membershipNameBytes,
   type ShownAdmissions,
 } from "./statements/admissions.ts";
+export { type Addressable, type Addressee, findAddressee } from "./people/addressee.ts";
 export {
   accountOf,
   type Badge,

@@ -28,7 +28,7 @@ export const nameArgument: ArgumentSpec = {
 
 export const memberArgument: ArgumentSpec = {
   name: "MEMBER",
-  summary: "agent id of the member, or your own name for it",
+  summary: "agent id of the member, your own name for it, or NAME@DOMAIN of an attested one",
 };
 
 const yesFlag: FlagSpec = { name: "yes", summary: "do not ask for confirmation" };

@@ -6,11 +6,13 @@ import { agentInWords, isAgentId, quoted, shown } from "../../proto/mod.ts";
 import { agentFlag } from "../agent.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
-import { heldId, HeldMessages } from "../mcp/held_messages.ts";
+import { heldId, HeldMessages, recognisedNow } from "../mcp/held_messages.ts";
 import {
+  domainOfRule,
   modelFolder,
   named,
   others,
+  ownAccount,
   parseRule,
   readPolicy,
   rules,
@@ -28,17 +30,23 @@ export const mcpPolicy: Command = {
   summary: "show or set the rules for senders: accept, hold or refuse",
   details: [
     "Accepted messages reach the model. Held messages wait until you release them. Refused messages are dropped. SENDER is",
-    "an agent id, your own name for an agent, @named for all agents that you have named, or * for all others. The most exact",
-    "rule counts. A rule for a name is about the agent that has it now. Changes take effect at once.",
+    "an agent id, your own name for an agent, @named for all agents that you have named, @acme.com for those that this domain",
+    "attests, @own-account for those of your account, or * for all others. The most exact rule counts, in this order. A rule",
+    "for a name is about the agent that has it now. Changes take effect at once.",
   ],
   arguments: [
-    { name: "SENDER", summary: "an agent id, your name for one, @named or *", optional: true },
+    {
+      name: "SENDER",
+      summary: "an agent id, your name for one, @named, @DOMAIN, @own-account or *",
+      optional: true,
+    },
     { name: "RULE", summary: rules.join(", "), optional: true },
   ],
   flags: [agentFlag],
   examples: [
     { command: "mcp policy '*' hold", what: "the model sees only messages that you release" },
     { command: "mcp policy @named accept", what: "and those of agents that you have named" },
+    { command: "mcp policy @acme.com accept", what: "and those of agents that acme.com attests" },
   ],
   run: async (context) => {
     const { given, output } = context;
@@ -68,12 +76,13 @@ export const listHeld: Command = {
   flags: [agentFlag],
   examples: [{ command: "mcp held", what: "" }],
   run: async (context) => {
-    const { names } = await readTrust(context);
+    const trust = await readTrust(context);
+    const nowMs = context.platform.nowMs();
     const held = (await heldOf(context).list()).map((
       { channel, message, message: { sender } },
     ) => ({
       channel,
-      message: { ...message, sender: { ...sender, knownAs: names.get(sender.agentId) } },
+      message: { ...message, sender: recognisedNow(sender, trust, nowMs) },
     }));
     const listed = held.map(({ channel, message, message: { id, sender, timeMs, bytes } }) => ({
       id: heldId(message),
@@ -138,7 +147,12 @@ function wordsFor(name: string | undefined): string {
 
 /** An agent id, or a word that stands for senders. A name that an agent chose itself is none. */
 async function senderOf(context: Context, text: string): Promise<string> {
-  if (text === others || text === named || isAgentId(text)) return text;
+  if ([others, named, ownAccount].includes(text) || isAgentId(text)) return text;
+  const domain = domainOfRule(text);
+  if (domain !== undefined && (await readTrust(context)).domains.has(domain)) return text;
+  if (domain !== undefined) {
+    throw badInput(`${domain} is not in your trust list`, `Add it with: {} trust add ${domain}`);
+  }
   const [agentId] = [...(await readTrust(context)).names].find(([, name]) => name === text) ?? [];
   if (agentId !== undefined) return agentId;
   throw badInput(

@@ -2,10 +2,11 @@
  * Messages that wait for a person, as files for their owner alone; released ones go to the next
  * session that waits.
  */
+import type { Trust } from "../../proto/mod.ts";
 import { decodeBase64, encodeBase64 } from "../texts/channel_texts.ts";
 import type { Files } from "../platform/platform.ts";
 import type { Given } from "./feed.ts";
-import type { Said } from "./message_view.ts";
+import type { Said, SaidBy } from "./message_view.ts";
 
 export interface HeldMessage {
   readonly channel: string;
@@ -73,18 +74,18 @@ export class HeldMessages {
   }
 
   /**
-   * For a session, under the names that its senders have by now; it is gone when the session is
+   * For a session, with its senders as the user knows them by now; it is gone when the session is
    * done with it.
    */
-  async released(names: () => Promise<ReadonlyMap<string, string>>): Promise<Given[]> {
+  async released(trust: () => Promise<Trust>, nowMs: number): Promise<Given[]> {
     const messages = await this.#read(this.#released);
     if (messages.length === 0) return [];
-    const known = await names();
+    const known = await trust();
     return messages.map(({ channel, message }) => ({
       channel,
       message: {
         ...message,
-        sender: { ...message.sender, knownAs: known.get(message.sender.agentId) },
+        sender: recognisedNow(message.sender, known, nowMs),
       },
       ack: () => this.#files.remove(this.#files.join(this.#released, `${heldId(message)}.json`)),
       // Its file is still there.
@@ -102,6 +103,26 @@ export class HeldMessages {
   }
 }
 
+/**
+ * A sender of before, as the user knows it now. A domain that is believed no more attests nothing,
+ * and a badge may have ended.
+ */
+export function recognisedNow(
+  { attested, badgeExpired, ...sender }: SaidBy,
+  { names, domains, mailDomains }: Trust,
+  nowMs: number,
+): SaidBy {
+  const word = attested ?? badgeExpired;
+  const isBelieved = word !== undefined &&
+    (word.how === "domain" ? domains.has(word.domain) : mailDomains.has(word.domain));
+  const isOver = word !== undefined && nowMs > word.untilMs;
+  return {
+    ...sender,
+    knownAs: names.get(sender.agentId),
+    ...(isBelieved && (isOver ? { badgeExpired: word } : { attested: word })),
+  };
+}
+
 /** The name of a held message for a person. */
 export function heldId({ id, sender }: Said): string {
   return `${sender.agentId}.${id}`;
@@ -110,7 +131,7 @@ export function heldId({ id, sender }: Said): string {
 function encode({ channel, message }: HeldMessage): string {
   const {
     id,
-    sender: { agentId, identity, keyUnchanged },
+    sender: { agentId, identity, keyUnchanged, attested, badgeExpired, sameAccount },
     timeMs,
     bytes,
     contentType,
@@ -120,7 +141,7 @@ function encode({ channel, message }: HeldMessage): string {
   } = message;
   const said = {
     id,
-    sender: { agentId, identity, keyUnchanged },
+    sender: { agentId, identity, keyUnchanged, attested, badgeExpired, sameAccount },
     timeMs,
     contentType,
     to,

@@ -2,9 +2,8 @@
  * A message as a model gets it: data, with the agent id of its sender, which the group
  * authenticates, and who that is to the user.
  */
-import { agentForModel } from "../../proto/mod.ts";
+import { agentForModel, type SeenAgent, shown } from "../../proto/mod.ts";
 import type { Envelope } from "../../sdk/mod.ts";
-import { shown } from "../../proto/mod.ts";
 import { isoTime } from "../texts/amounts.ts";
 import { textOf } from "../texts/channel_texts.ts";
 import { seenText, seenValue } from "./screening.ts";
@@ -12,9 +11,12 @@ import { seenText, seenValue } from "./screening.ts";
 /** The parts of a message that are shown. */
 export type Said =
   & Pick<Envelope, "id" | "timeMs" | "bytes" | "contentType" | "to" | "replyTo" | "conversation">
-  & {
-    readonly sender: Pick<Envelope["sender"], "agentId" | "identity" | "keyUnchanged" | "knownAs">;
-  };
+  & { readonly sender: SaidBy };
+
+/** The sender as far as it is told. */
+export type SaidBy =
+  & Pick<Envelope["sender"], "agentId" | "identity" | "keyUnchanged" | "knownAs">
+  & Pick<SeenAgent, "attested" | "badgeExpired" | "sameAccount">;
 
 /** A request of another agent, which waits for its reply. */
 export interface Waiting {

@@ -4,6 +4,7 @@
  * so a change counts at once. Senders go by agent id, because any agent can call itself as it
  * likes, and a person may change the own name for one.
  */
+import { isDomain, type SeenAgent } from "../../proto/mod.ts";
 import type { Context } from "../command.ts";
 import { agentName } from "../agent_record.ts";
 import { Failure } from "../failure.ts";
@@ -15,6 +16,19 @@ export type Rule = typeof rules[number];
 export const others = "*";
 /** Stands for every sender that the user has named. */
 export const named = "@named";
+/** Stands for every sender of the account of this agent. */
+export const ownAccount = "@own-account";
+
+/** Stands for every sender that this domain attests; undefined for what is no domain. */
+export function domainOfRule(key: string): string | undefined {
+  const domain = key.startsWith("@") ? key.slice(1) : "";
+  return isDomain(domain) ? domain : undefined;
+}
+
+/** A sender as far as rules ask. */
+export type Judged = Pick<SeenAgent, "knownAs" | "attested" | "sameAccount"> & {
+  readonly agentId: string;
+};
 
 export function parseRule(text: string | undefined): Rule | undefined {
   return rules.find((rule) => rule === text);
@@ -26,12 +40,21 @@ export function modelFolder(context: Context): string {
   return files.join(folders.agents, agentName(context), "mcp");
 }
 
-/** The most exact rule wins: by agent id, for all named senders, for the others. */
+/**
+ * The most exact rule wins: by agent id, for all named senders, for those of a domain, for those of
+ * this account, for the others. A mailbox is less than the word of a domain, and has no rule.
+ */
 export function ruleOf(
   policy: Readonly<Record<string, Rule>>,
-  { agentId, knownAs }: { readonly agentId: string; readonly knownAs: string | undefined },
+  { agentId, knownAs, attested, sameAccount }: Judged,
 ): Rule | undefined {
-  const keys = [agentId, ...(knownAs === undefined ? [] : [named]), others];
+  const keys = [
+    agentId,
+    ...(knownAs === undefined ? [] : [named]),
+    ...(attested?.how === "domain" ? [`@${attested.domain}`] : []),
+    ...(sameAccount === true ? [ownAccount] : []),
+    others,
+  ];
   const key = keys.find((each) => Object.hasOwn(policy, each));
   return key === undefined ? undefined : policy[key];
 }

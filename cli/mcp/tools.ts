@@ -5,7 +5,7 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { type Channel, type ChannelMember, RemoteError, type Sendable } from "../../sdk/mod.ts";
-import { agentForModel, quoted } from "../../proto/mod.ts";
+import { agentForModel, findAddressee, quoted } from "../../proto/mod.ts";
 import { isoTime } from "../texts/amounts.ts";
 import type { AgentLink } from "./agent_link.ts";
 import { argumentsOf } from "./arguments.ts";
@@ -44,7 +44,7 @@ export const channelName = z.string().max(200).describe(
   "Name of a channel, such as acme/ops/deploy",
 );
 export const memberName = z.string().max(300).describe(
-  "Agent id of a member, or the name that your user gave it",
+  "Agent id of a member, the name that your user gave it, or NAME@DOMAIN of an attested one",
 );
 const seconds = (min: number): z.ZodDefault<z.ZodNumber> =>
   z.number().min(min).max(maxWaitSeconds).default(defaultWaitSeconds).describe(
@@ -273,13 +273,13 @@ function memberView(member: ChannelMember, hideNames: boolean): object {
  * names are hidden.
  */
 export function memberOf(channel: Channel, named: string, hideNames: boolean): ChannelMember {
-  const members = channel.members();
-  const found = members.find(({ agentId }) => agentId === named) ??
-    members.find(({ knownAs }) => knownAs === named);
-  if (found !== undefined) return found;
-  const claiming = hideNames
-    ? []
-    : members.filter(({ identity }) => identity === named).map(({ agentId }) => agentId);
+  const addressee = findAddressee(named, channel.members());
+  if (addressee.kind === "found") return addressee.member;
+  if (addressee.kind === "several") {
+    const ids = addressee.members.map(({ agentId }) => agentId).join(" and ");
+    throw refused(`${quoted(named)} is the name of several members: use one of ${ids}`);
+  }
+  const claiming = hideNames ? [] : addressee.claiming.map(({ agentId }) => agentId);
   const advice = claiming.length === 0
     ? "Call members to see them"
     : `${
@@ -288,7 +288,7 @@ export function memberOf(channel: Channel, named: string, hideNames: boolean): C
   throw refused(
     `${
       quoted(named)
-    } is neither the agent id of a member nor a name that your user gave one. ${advice}`,
+    } is neither the agent id of a member, nor a name that your user gave one, nor NAME@DOMAIN of an attested one. ${advice}`,
   );
 }
 

@@ -1,6 +1,6 @@
 /** Members, messages and bytes as people and as JSON see them. */
 import type { ChannelMember, ChannelPolicy, PolicyScope } from "../../sdk/mod.ts";
-import { agentInWords } from "../../proto/mod.ts";
+import { agentInWords, type SeenAgent } from "../../proto/mod.ts";
 import { framed } from "../output.ts";
 import { byteSize, grouped } from "./amounts.ts";
 import { ago, isoTime } from "./amounts.ts";
@@ -39,10 +39,27 @@ export function payloadLines(payload: Uint8Array): string {
 }
 
 /** An agent in JSON. Its identity is its own choice. */
-export function senderFields(
-  { agentId, identity, keyUnchanged, knownAs }: Seen,
-): Readonly<Record<string, unknown>> {
-  return { agent_id: agentId, identity, key_unchanged: keyUnchanged, known_as: knownAs };
+export function senderFields(sender: Seen): Readonly<Record<string, unknown>> {
+  const { agentId, identity, keyUnchanged, knownAs, attested, badgeExpired, sameAccount } = sender;
+  return {
+    agent_id: agentId,
+    identity,
+    key_unchanged: keyUnchanged,
+    known_as: knownAs,
+    attested: attestedFields(attested),
+    badge_expired: attestedFields(badgeExpired),
+    ...(sameAccount === true && { same_account: true }),
+  };
+}
+
+/** The word of an issuer that this user believes. */
+function attestedFields(word: SeenAgent["attested"]): object | undefined {
+  return word && {
+    domain: word.domain,
+    name: word.name,
+    until: isoTime(word.untilMs),
+    how: word.how,
+  };
 }
 
 export function memberFields(member: ChannelMember): Readonly<Record<string, unknown>> {
@@ -90,7 +107,9 @@ export function memberRoles(
     .filter(Boolean).join(", ");
 }
 
-type Seen = Pick<ChannelMember, "agentId" | "identity" | "keyUnchanged" | "knownAs">;
+type Seen =
+  & Pick<ChannelMember, "agentId" | "identity" | "keyUnchanged" | "knownAs">
+  & Pick<SeenAgent, "attested" | "badgeExpired" | "sameAccount">;
 
 /** A member in a sentence. */
 export function memberName(member: Seen): string {

@@ -10,7 +10,7 @@ export const source =
   "n)=>n??(e.test(r)?r:Fe(r)))}function Fe(t){return`\\\\u{${t.codePointAt(0)?.toString(16)}}`}function U(t){return" +
   " De.test(t)?t:He(t,$e)}var Ne=[...\"Latn Grek Cyrl Armn Hebr Arab Thaa Deva Beng Guru Gujr Orya Taml Telu Knda " +
   "Mlym Sinh Thai Laoo Tibt Mymr Geor Ethi Khmr\".split(\" \").map(t=>[t]),[\"Latn\",\"Hani\",\"Hira\",\"Kana\"],[\"Latn\",\"Ha" +
-  "ni\",\"Bopo\"],[\"Latn\",\"Hani\",\"Hang\"]],vr=fe(()=>{let t=Ne.map(e=>e.map(r=>`\\\\p{scx=${r}}`).join(\"\"));return new " +
+  "ni\",\"Bopo\"],[\"Latn\",\"Hani\",\"Hang\"]],Ar=fe(()=>{let t=Ne.map(e=>e.map(r=>`\\\\p{scx=${r}}`).join(\"\"));return new " +
   "RegExp(t.map(e=>`^[\\\\p{sc=Zyyy}\\\\p{sc=Zinh}${e}]*$`).join(\"|\"),\"u\")});var s={invalidArgument:3,deadlineExceede" +
   "d:4,notFound:5,alreadyExists:6,permissionDenied:7,resourceExhausted:8,failedPrecondition:9,aborted:10,outOfRan" +
   "ge:11,unimplemented:12,internal:13,unavailable:14,unauthenticated:16},d=(t,e,r,n)=>({http:t,grpc:e,close:r,err" +
@@ -80,7 +80,7 @@ export const source =
   ".#f}}push(e,r){this.#l||(this.#t.length===0?this.#r.push(e,r):(I(r.length),this.#t.push({lane:e,envelope:r}),t" +
   "his.#n+=r.length+y),this.#m())}setCellBytes(e){this.#t.push({cellBytes:R(e)}),this.#C()}configure(e,r){if(!thi" +
   "s.#l){if(e!==\"off\"&&!(r>0))throw new RangeError(`Cover needs an interval above 0, not ${r}`);this.#c?.(),this." +
-  "#c=void 0,this.#a=e,this.#i=r,this.#p=!1,this.#u=this.#e.nowMs(),e!==\"off\"&&this.#A(),this.#m()}}setCovering(e" +
+  "#c=void 0,this.#a=e,this.#i=r,this.#p=!1,this.#u=this.#e.nowMs(),e!==\"off\"&&this.#v(),this.#m()}}setCovering(e" +
   "){this.#d=e}flush(e){return this.#l?Promise.resolve(this.pendingBytes===0):!this.#y&&this.pendingBytes===0?Pro" +
   "mise.resolve(!0):new Promise(r=>{let n=i=>{this.#h.delete(n),o(),r(i)},o=this.#e.after(e,()=>n(!1));this.#h.ad" +
   "d(n)})}stop(){this.#l=!0,this.#c?.(),this.#c=void 0,this.#s=new Uint8Array(0);for(let e of this.#h)e(!1)}#m(){" +
@@ -94,11 +94,11 @@ export const source =
   "r(Ve/e)))),i=0;for(;i<o.length&&this.#x(o.subarray(i,i+e));)i+=e;return o.subarray(0,i)}#g(e){let r=e*this.#r." +
   "cellBytes;return this.#s.length<r&&(this.#s=new Uint8Array(r)),this.#s.subarray(0,r)}#x(e){let r=this.#r.pendi" +
   "ngBytes;if(this.#r.next(e)===void 0)return!1;let n=r-this.#r.pendingBytes;return this.#o+=n,this.#f.cells++,th" +
-  "is.#f.paddingBytes+=e.length-w-n,this.#v(e,w+n),!0}#w(e){return this.#f.cells++,this.#f.coverCells++,this.#f.c" +
-  "overBytes+=e.length,this.#v(e.fill(0),w),e}#v(e,r){let{rider:n}=this.#e;if(n!==void 0)for(let o=r;e.length-o>T" +
-  ";){let i=n(e.length-o-T);if(i===void 0)return;o=J(e,o,i)}}#A(){let e=this.#e.nowMs();this.#c=this.#e.after(thi" +
+  "is.#f.paddingBytes+=e.length-w-n,this.#A(e,w+n),!0}#w(e){return this.#f.cells++,this.#f.coverCells++,this.#f.c" +
+  "overBytes+=e.length,this.#A(e.fill(0),w),e}#A(e,r){let{rider:n}=this.#e;if(n!==void 0)for(let o=r;e.length-o>T" +
+  ";){let i=n(e.length-o-T);if(i===void 0)return;o=J(e,o,i)}}#v(){let e=this.#e.nowMs();this.#c=this.#e.after(thi" +
   "s.#a===\"poisson\"?this.#S():this.#U(e),()=>{this.#p=this.#d||this.#a===\"constant\"&&this.#r.pendingBytes>0,this." +
-  "#A(),this.#m()})}#S(){return-Math.log(1-this.#e.random())*this.#i}#U(e){this.#u=Ge(this.#u,this.#i,e);let r=th" +
+  "#v(),this.#m()})}#S(){return-Math.log(1-this.#e.random())*this.#i}#U(e){this.#u=Ge(this.#u,this.#i,e);let r=th" +
   "is.#e.random()*pe*this.#i;return Math.max((1-pe)*this.#i,this.#u-r-e)}#C(){for(;this.#r.pendingBytes===0&&this" +
   ".#t.length>0;){let e=this.#t.findIndex((r,n)=>n>0&&\"cellBytes\"in r);for(let r of this.#t.splice(0,e<0?this.#t." +
   "length:e))\"cellBytes\"in r?this.#r.cellBytes=r.cellBytes:(this.#n-=r.envelope.length+y,this.#r.push(r.lane,r.en" +
@@ -120,10 +120,10 @@ export const source =
   " ze[C[t].errorClass](t,e,r)}function ye(t,e){return e!==void 0&&E(e)?e:t===429?\"rate_limited\":t===503?\"overloa" +
   "ded\":void 0}function L({host:t,port:e}){return`${t.includes(\":\")?`[${t}]`:t}:${e}`}var me=2,B=5,Ze=64*1024,Qe=" +
   "10,he=new TextDecoder;function ge(t){let e=new Uint8Array(B+t.length);return Ye(e,1,t.length),e.set(t,B),e}fun" +
-  "ction be(t){let{value:e,end:r}=Ae(t,0,Qe);if(r!==t.length)throw new m(\"protocol_error\",\"A cell's message holds" +
+  "ction be(t){let{value:e,end:r}=ve(t,0,Qe);if(r!==t.length)throw new m(\"protocol_error\",\"A cell's message holds" +
   " more than a cell\");return e}function xe(t,e,r){let[n,o]=[se(10,t.length),se(26,r.length)],i=new Uint8Array(9)" +
   ";return i[0]=17,new DataView(i.buffer).setBigUint64(1,BigInt(e),!0),D([n,t,i,o,r])}function we(t){return D([se" +
-  "(10,t.length),t])}function ve(t){let e={code:\"\",message:\"\"};for(let{field:r,value:n}of Xe(t))r===4&&typeof n==" +
+  "(10,t.length),t])}function Ae(t){let e={code:\"\",message:\"\"};for(let{field:r,value:n}of Xe(t))r===4&&typeof n==" +
   "\"number\"&&(e={...e,retryAfterMs:n}),typeof n!=\"number\"&&(r===1&&(e={...e,code:he.decode(n)}),r===2&&(e={...e,m" +
   "essage:he.decode(n)}));return e}var K=class{#e=new Uint8Array(B);#r=0;#t=new Uint8Array(0);#n=0;read(e,r){let " +
   "n=0;for(;n<e.length;){if(this.#r<B){let i=e.subarray(n,n+B-this.#r);if(this.#e.set(i,this.#r),this.#r+=i.lengt" +
@@ -133,10 +133,10 @@ export const source =
   "age of ${e} bytes where cells are expected`);this.#t.length!==e&&(this.#t=new Uint8Array(e)),this.#n=0}#s(e,r)" +
   "{this.#r=0,r(this.#e[0]??0,e)}};function D(t){let e=new Uint8Array(t.reduce((n,{length:o})=>n+o,0)),r=0;for(le" +
   "t n of t)e.set(n,r),r+=n.length;return e}function se(t,e){let r=[t];for(let n=e;n>0||r.length===1;n>>>=7)r.pus" +
-  "h(n>127?n&127|128:n);return Uint8Array.from(r)}function Ae(t,e,r){if(t[e]!==r)throw new m(\"protocol_error\",\"A " +
+  "h(n>127?n&127|128:n);return Uint8Array.from(r)}function ve(t,e,r){if(t[e]!==r)throw new m(\"protocol_error\",\"A " +
   "message without the field that it must have\");let{value:n,end:o}=Ce(t,e+1);if(n>t.length-o)throw Ee();return{v" +
   "alue:t.subarray(o,o+n),end:o+n}}function*Xe(t){for(let e=0;e<t.length;){let r=t[e]??0,{value:n,end:o}=(r&7)===" +
-  "0?Ce(t,e+1):Ae(t,e,r&-8|2);yield{field:r>>3,value:n},e=o}}function Ce(t,e){let r=0;for(let[n,o]=[1,e];o<t.leng" +
+  "0?Ce(t,e+1):ve(t,e,r&-8|2);yield{field:r>>3,value:n},e=o}}function Ce(t,e){let r=0;for(let[n,o]=[1,e];o<t.leng" +
   "th&&n<2**63;n*=128){let i=t[o++]??0;if(r+=(i&127)*n,i<128)return{value:r,end:o}}throw Ee()}function Ee(){retur" +
   "n new m(\"protocol_error\",\"A field goes beyond the end of its message\")}function Ye(t,e,r){new DataView(t.buffe" +
   "r,t.byteOffset).setUint32(e,r)}var er=\"static.relay.v1.ErrorDetail\",rr=1024;function ae(t,e){let r=or(t),{mess" +
@@ -144,20 +144,20 @@ export const source =
   " u==\"string\"?tr(()=>nr(u)):void 0;if(c!==void 0)return c}return{message:typeof n==\"string\"?n.slice(0,rr):e}}fu" +
   "nction Be(t,e,{message:r,...n}){let o=ye(t);if(o===void 0)return{message:r};if(n.code!==void 0)return{message:" +
   "r,...n};let i=typeof e==\"string\"?Number(e)*1e3:NaN;return{code:o,message:r,...i>=0&&{retryAfterMs:i}}}function" +
-  " tr(t){try{let{code:e,message:r,retryAfterMs:n}=ve(t());return E(e)?{code:e,message:r,retryAfterMs:n}:void 0}c" +
+  " tr(t){try{let{code:e,message:r,retryAfterMs:n}=Ae(t());return E(e)?{code:e,message:r,retryAfterMs:n}:void 0}c" +
   "atch{return}}function nr(t){return Uint8Array.from(atob(t),e=>e.charCodeAt(0))}function or(t){try{return ie(JS" +
   "ON.parse(t))}catch{return{}}}function ie(t){return typeof t==\"object\"&&t!==null?t:{}}function _(t){let e=[];fo" +
   "r(let r=t;r!==void 0&&e.length<3;r=r instanceof Error?r.cause:void 0){let n=r instanceof Error?r.message:Strin" +
   "g(r);n!==\"\"&&!e.some(o=>o.includes(n))&&e.push(n)}return e.join(\": \")}var sr=32,ir=1e3,ar=64*1024,dr={\"connect" +
   "-protocol-version\":\"1\"};function ke(t){let{openHttp:e,unusable:r,randomBytes:n}=t;return{transport:\"cells\",car" +
   "rier:\"tcp\",unusable:r,connect:(o,i)=>{let l=e(o.trust),u=new AbortController;u.signal.addEventListener(\"abort\"" +
-  ",()=>l.close());let c=lr(l,o,u.signal),a=n(sr),f=c(\"CellDown\",\"application/connect+proto\",ge(we(a))),S=(A,N)=>" +
-  "c(\"CellUp\",\"application/proto\",xe(a,A,N)),v=new de(f,S,u,t);return i.aborted&&v.close(),Promise.resolve(v)}}}f" +
+  ",()=>l.close());let c=lr(l,o,u.signal),a=n(sr),f=c(\"CellDown\",\"application/connect+proto\",ge(we(a))),S=(v,N)=>" +
+  "c(\"CellUp\",\"application/proto\",xe(a,v,N)),A=new de(f,S,u,t);return i.aborted&&A.close(),Promise.resolve(A)}}}f" +
   "unction lr(t,{host:e,port:r},n){let o=L({host:e,port:r});return async(i,l,u)=>{let c=await t.request(`https://" +
   "${o}/static.relay.v1.Relay/${i}`,{method:\"POST\",headers:{...dr,\"content-type\":l},body:u,signal:n,redirect:\"err" +
   "or\",credentials:\"omit\",cache:\"no-store\"});if(c.status===200)return c;let a=await G(c,ar)??\"\",f=ae(a,`The relay" +
-  " returned HTTP status ${c.status} for ${i}`),{code:S,message:v,retryAfterMs:A}=Be(c.status,c.headers.get(\"retr" +
-  "y-after\"),f);throw oe(S??\"transport_error\",v,A===void 0?{}:{retryAfterMs:A})}}var de=class{#e;#r;#t;#n;#o=new " +
+  " returned HTTP status ${c.status} for ${i}`),{code:S,message:A,retryAfterMs:v}=Be(c.status,c.headers.get(\"retr" +
+  "y-after\"),f);throw oe(S??\"transport_error\",A,v===void 0?{}:{retryAfterMs:v})}}var de=class{#e;#r;#t;#n;#o=new " +
   "Set;#s=new K;#a=0;#i=()=>{};closed;constructor(e,r,n,o){this.#e=e.then(i=>i.body?.getReader()),this.#e.catch((" +
   ")=>{}),this.#r=r,this.#t=o,this.#n=n,this.closed=new Promise(i=>this.#i=i)}async read(){try{for(;;){let e=awai" +
   "t(await this.#e)?.read();if(e?.value===void 0)return this.#d({message:\"the connection was cut off\"});let{cells" +
@@ -201,11 +201,11 @@ export const source =
   "s.WebTransport}var F=class{#e=new Map;offer(e,r){this.#e.delete(e),this.#e.set(e,r)}take(e){for(let[r,n]of thi" +
   "s.#e)if(!(n.length>e))return this.#e.delete(r),n}};var xr=2e3;function Oe(t,e){let r,n,o=0,i=new F,l=a=>{t.pos" +
   "t({kind:\"written\",takenBytes:o-a.pendingBytes,counts:a.counts})},u=async({transport:a,target:f,isTapped:S})=>{" +
-  "let v=e.connectors.find(x=>x.transport===a);if(v===void 0)throw new Error(`no way to connect by ${a} in a thre" +
-  "ad of its own`);let A=r=await v.connect(f,new AbortController().signal),N=n=new M({cellBytes:g.cellBytes,write" +
-  ":(x,le)=>(S&&t.post({kind:\"sent\",cells:x.slice(),cellBytes:le}),A.write(x,le)),after:e.after,nowMs:e.nowMs,ran" +
+  "let A=e.connectors.find(x=>x.transport===a);if(A===void 0)throw new Error(`no way to connect by ${a} in a thre" +
+  "ad of its own`);let v=r=await A.connect(f,new AbortController().signal),N=n=new M({cellBytes:g.cellBytes,write" +
+  ":(x,le)=>(S&&t.post({kind:\"sent\",cells:x.slice(),cellBytes:le}),v.write(x,le)),after:e.after,nowMs:e.nowMs,ran" +
   "dom:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:x=>i.take(x),onWritten:()=>l(N),onFaile" +
-  "d:()=>t.post({kind:\"failed\"})});A.closed.then(x=>t.post({kind:\"closed\",end:x})),t.post({kind:\"connected\"})},c=" +
+  "d:()=>t.post({kind:\"failed\"})});v.closed.then(x=>t.post({kind:\"closed\",end:x})),t.post({kind:\"connected\"})},c=" +
   "async()=>{let a=await r?.read();t.post({kind:\"chunk\",bytes:a?.slice()})};t.listen(a=>{switch(a.kind){case\"conn" +
   "ect\":return void u(a).catch(f=>t.post({kind:\"refused\",message:_(f)}));case\"push\":return o+=a.envelope.length+y" +
   ",n?.push(a.lane,a.envelope);case\"offer\":return i.offer(a.key,a.envelope);case\"cellBytes\":return n?.setCellByte" +

@@ -7,6 +7,7 @@ import {
   type ChannelId,
   type ChannelName,
   type ChannelPolicy,
+  findAddressee,
   openPolicy,
   parseAgentId,
   parseChannelId,
@@ -301,9 +302,8 @@ export class RemoteChannel implements ChannelPort {
 
   async #remove(fields: Header): Promise<Answered> {
     const named = fields["agentId"];
-    const agentId =
-      this.#members.find(({ knownAs }) => knownAs !== undefined && knownAs === named)?.agentId ??
-        named;
+    const addressee = findAddressee(String(named), this.#members);
+    const agentId = addressee.kind === "found" ? addressee.member.agentId : named;
     // A host that died then may have done it.
     const done = async (error: unknown): Promise<Answered> => {
       const answered = await this.#link.ask("members", this.#named);

@@ -205,6 +205,7 @@ AGENT ID  WHO  HEARD
 <alice>  "Alice's laptop" (your name for it)  owner, looks like <unseen> and <cyrillic> and <blank>`;
 
 function refusalWords(claim: string, id: string): string {
-  return `${claim} is neither the agent id of a member nor a name that your user gave one. ${id} chose this name, which ` +
+  return `${claim} is neither the agent id of a member, nor a name that your user gave one, nor NAME@DOMAIN of an ` +
+    `attested one. ${id} chose this name, which ` +
     "proves nothing: use an agent id that you know";
 }

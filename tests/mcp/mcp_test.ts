@@ -201,7 +201,7 @@ Deno.test("static mcp", async (t) => {
       await assertRejects(
         () => session.call("send", { channel: name, text: "x", to: ["nobody"] }),
         Error,
-        "is neither the agent id of a member nor a name that your user gave one. Call members to see them",
+        "is neither the agent id of a member, nor a name that your user gave one, nor NAME@DOMAIN of an attested one. Call members to see them",
       );
       await assertRejects(
         () => session.call("send", { channel: name, text: "x", to: ["alice"] }),
@@ -469,7 +469,7 @@ Deno.test("static mcp", async (t) => {
       );
       assertEquals(
         guessed.message,
-        '"alice" is neither the agent id of a member nor a name that your user gave one. Call members to see them',
+        '"alice" is neither the agent id of a member, nor a name that your user gave one, nor NAME@DOMAIN of an attested one. Call members to see them',
       );
       assert(
         !JSON.stringify(await session.call("members", { channel: own })).includes("calls_itself"),

@@ -1,23 +1,23 @@
 /**
- * Members as callers name them: by agent id, or by the name that the user gave one. A name that an
- * agent chose itself is no address: the first to enter under it would get the messages that are
- * meant for another.
+ * Members as callers name them: by agent id, by the name that the user gave one, or as NAME@DOMAIN
+ * of an agent that this domain attests (`proto/people/addressee.ts`).
  */
-import { type AgentId, isAgentId, quoted } from "../../../proto/mod.ts";
+import { type AgentId, findAddressee, isAgentId, quoted } from "../../../proto/mod.ts";
 import { createError, invalidArgument } from "../../base/errors.ts";
 import type { ChannelMember } from "./member_list.ts";
 
 /**
- * An agent id always wins. Throws `invalid_request` for what members call themselves, with their
- * ids, and else `not_found`.
+ * Throws `invalid_request` for what members call themselves, and for a name that a domain gave
+ * several, with their ids; else `not_found`.
  */
 export function memberNamed(named: string, members: readonly ChannelMember[]): ChannelMember {
-  const found = members.find(({ agentId }) => agentId === named) ??
-    members.find(({ knownAs }) => knownAs === named);
-  if (found !== undefined) return found;
-  const claiming = members.filter(({ identity }) => identity === named).map(({ agentId }) =>
-    agentId
-  );
+  const addressee = findAddressee(named, members);
+  if (addressee.kind === "found") return addressee.member;
+  if (addressee.kind === "several") {
+    const ids = addressee.members.map(({ agentId }) => agentId).join(", ");
+    throw invalidArgument(`${quoted(named)} is the name of several members: use one of ${ids}`);
+  }
+  const claiming = addressee.claiming.map(({ agentId }) => agentId);
   if (claiming.length === 0) {
     throw createError(
       "not_found",
