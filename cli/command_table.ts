@@ -25,7 +25,7 @@ import { trustCommands } from "./commands/trust/trust_commands.ts";
 import { helpCommand } from "./commands/help.ts";
 import { deleteReader, hostStatus, listReaders, startHost, stopHost } from "./commands/host.ts";
 import { listInvites, revokeInvite } from "./commands/invites.ts";
-import { mcp } from "./commands/mcp.ts";
+import { mcp, wakeCommands } from "./commands/mcp.ts";
 import { dropHeld, listHeld, mcpPolicy, releaseHeld } from "./commands/mcp_policy.ts";
 import { doctor } from "./commands/doctor.ts";
 import { createKey, listKeys, revokeKey } from "./commands/keys.ts";
@@ -92,6 +92,7 @@ export const commands: readonly Command[] = [
   listHeld,
   releaseHeld,
   dropHeld,
+  ...wakeCommands,
   verifyAgent,
   repairAgent,
   changePassphrase,

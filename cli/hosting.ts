@@ -4,7 +4,8 @@
  * needs it; what only a new one needs is looked up then.
  */
 import type { ConnectOptions } from "../sdk/mod.ts";
-import type { HostedAgent } from "../sdk/host/hosted.ts";
+import type { HostConnection, HostedAgent } from "../sdk/host/hosted.ts";
+import { agentPlace } from "./agent_record.ts";
 import type { Context } from "./command.ts";
 import { loadSdk } from "./later.ts";
 
@@ -33,6 +34,13 @@ export async function openAgent(
   const { connectHostWith, hostPlatform } = await import("../sdk/host/hosted.ts");
   const { interrupted: signal } = context.platform;
   return await connectHostWith({ dataDir, settings, options, signal }, hostPlatform);
+}
+
+/** Undefined when none runs. Throws when there is no such agent. */
+export async function findRunning(context: Context): Promise<HostConnection | undefined> {
+  const { dataDir } = await agentPlace(context);
+  const { hostPlatform: { hosts }, runningHost } = await import("../sdk/host/hosted.ts");
+  return hosts && await runningHost(dataDir, hosts);
 }
 
 /** For as long as the command runs. */

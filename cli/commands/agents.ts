@@ -6,7 +6,8 @@ import type { Command, Context, Given } from "../command.ts";
 import { loadSdk } from "../later.ts";
 import { table } from "../output.ts";
 import { confirm } from "../prompt.ts";
-import { endIdleHost, findRunning } from "./host.ts";
+import { endIdleHost } from "./host.ts";
+import { findRunning } from "../hosting.ts";
 
 export const listAgents: Command = {
   path: "agents list",

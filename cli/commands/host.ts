@@ -5,10 +5,10 @@
 import { shown } from "../../proto/mod.ts";
 import type { HostConnection } from "../../sdk/host/hosted.ts";
 import { agentFlag, withAgent } from "../agent.ts";
-import { agentName, agentPlace } from "../agent_record.ts";
+import { agentName } from "../agent_record.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
-import { usesHost } from "../hosting.ts";
+import { findRunning, usesHost } from "../hosting.ts";
 import { table } from "../output.ts";
 import { grouped, span } from "../texts/amounts.ts";
 import { nameArgument, nameOf } from "./channel.ts";
@@ -145,13 +145,6 @@ async function showStatus(context: Context): Promise<void> {
       ["  channels", String(status.channels.length)],
     ]),
   ]);
-}
-
-/** Undefined when none runs. Throws when there is no such agent. */
-export async function findRunning(context: Context): Promise<HostConnection | undefined> {
-  const { dataDir } = await agentPlace(context);
-  const { hostPlatform: { hosts }, runningHost } = await import("../../sdk/host/hosted.ts");
-  return hosts && await runningHost(dataDir, hosts);
 }
 
 /** For commands that need the agent's files to themselves: a host that nobody uses goes. */

@@ -1,4 +1,4 @@
-/** `mcp`: an agent for a language model. */
+/** `mcp`: an agent for a language model; and the commands that wake one. */
 import { agentFlag } from "../agent.ts";
 import { findPlace } from "../agent_record.ts";
 import type { Command } from "../command.ts";
@@ -6,6 +6,8 @@ import { badInput } from "../failure.ts";
 import { usesHost } from "../hosting.ts";
 import { parseRule, rules } from "../mcp/policy.ts";
 import { readSettings } from "../service/settings.ts";
+
+export { wakeCommands } from "../wake/commands.ts";
 
 /** Behind a name, as in `../later.ts`. */
 const serveModule = "../mcp/serve.ts";

@@ -1,13 +1,15 @@
 /**
- * Hints that something waits in a channel: its resource was updated, and nothing of what was said.
- * A reader without a position looks on, so a hint takes no message from anybody; one that is lost
- * costs nothing, because `wait` has the messages.
+ * Hints that something waits in a channel, and nothing of what was said: for `static mcp`, whose
+ * resource was updated, and for `static wake`. A reader without a position looks on, so a hint
+ * takes no message from anybody; one that is lost costs nothing, because `wait` has the messages.
  */
 import type { Channel, Envelope } from "../../sdk/mod.ts";
 
 export interface HintParts {
   readonly channel: (name: string) => Promise<Channel>;
   readonly agentId: () => Promise<string>;
+  /** The durable reader of the model's sessions: what waits for it is told first. */
+  readonly reader: string;
   /**
    * Whether the policy lets this sender reach the model: one that is held or refused must not wake
    * it.
@@ -59,10 +61,9 @@ export class Hints {
           this.#parts.channel(name),
           this.#parts.agentId(),
         ]);
-        // Something may have come while nobody looked.
-        if (tries > 0) told.tell();
         tries = 0;
-        for await (const message of channel.envelopes({ tail: true, all: true, signal })) {
+        const { reader: as } = this.#parts;
+        for await (const message of channel.envelopes({ tail: true, as, all: true, signal })) {
           if (isFor(message, agentId) && await this.#parts.mayWake(message)) told.tell();
         }
       } catch {
@@ -75,9 +76,10 @@ export class Hints {
   }
 }
 
-function isFor({ kind, to }: Envelope, agentId: string): boolean {
-  return (kind === "message" && to === undefined) ||
-    ((kind === "message" || kind === "request") && to?.some((each) => each === agentId) === true);
+/** Whether a session of the model is given it. */
+function isFor({ kind, to, sender }: Envelope, agentId: string): boolean {
+  return sender.keyUnchanged && ((kind === "message" && to === undefined) ||
+    ((kind === "message" || kind === "request") && to?.some((each) => each === agentId) === true));
 }
 
 /** At once, and then no more than once in a while. */

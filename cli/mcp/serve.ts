@@ -76,6 +76,7 @@ export async function serveMcp(context: Context, options: SessionOptions): Promi
   const hints = new Hints({
     channel: (name) => link.channel(name),
     agentId: async () => (await link.agent()).agentId,
+    reader,
     mayWake: (message) => isAccepted(context, policy, message),
     // A client that has gone needs no hint.
     tell: (name) =>

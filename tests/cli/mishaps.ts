@@ -258,6 +258,22 @@ export const cases: Readonly<Record<string, Case>> = {
     down: 2,
     bad: { argv: ["--policy", "maybe"], code: 2, says: /STATIC_HOST is off/ },
   },
+  wake: { argv: ["--stdout"], down: 2, bad: { argv: [], code: 2, says: /needs --stdout/ } },
+  "wake codex": {
+    argv: ["--thread", "01a1f4cb-d866-70f3-b104-4809e7179e24"],
+    down: 2,
+    bad: { argv: ["--thread", "$(id)"], code: 2, says: /needs the id of a session/ },
+  },
+  "wake exec": {
+    argv: ["--", "true"],
+    down: 2,
+    bad: { argv: [], code: 2, says: /COMMAND is missing/ },
+  },
+  "wake claude": {
+    argv: ["--write", "/dev/null/plugin"],
+    down: 4,
+    bad: { argv: [], code: 2, says: /needs --write FOLDER/ },
+  },
   "mcp policy": {
     argv: [],
     down: 0,
@@ -354,7 +370,7 @@ function withoutApi(): Promise<void> {
     check: ({ path, code, stdout, stderr }, { down }) => {
       assertEquals(code, down, `${path}: ${stderr}`);
       // Commands that only use this machine's files need no service.
-      if (code === 0 || /^(agent|agents|badge|host|mcp|trust)\b/.test(path)) return;
+      if (code === 0 || /^(agent|agents|badge|host|mcp|trust|wake)/.test(path)) return;
       assertMatch(stdout + stderr, /Cannot reach the API at http:\/\/127\.0\.0\.1:1/, path);
       assertMatch(stderr, /^error: /m, path);
     },
@@ -435,6 +451,10 @@ async function mistypedKey(): Promise<void> {
     "mcp held",
     "mcp held release",
     "mcp held drop",
+    "wake",
+    "wake codex",
+    "wake exec",
+    "wake claude",
     "help",
   ];
   await tryEach({

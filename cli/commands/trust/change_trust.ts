@@ -2,7 +2,7 @@
 import { formatTrust, type Trust } from "../../../proto/mod.ts";
 import type { Context, Given } from "../../command.ts";
 import { readTrust } from "../../trust.ts";
-import { findRunning } from "../host.ts";
+import { findRunning } from "../../hosting.ts";
 
 /**
  * Changes what was read just now, so that what other commands wrote meanwhile stays. Hosts of this

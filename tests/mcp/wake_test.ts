@@ -1,0 +1,214 @@
+// `static wake` in front of a real host and a real relay, with a script in the harness's place.
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { ChannelManager } from "../../sdk/mod.ts";
+import { inCampaign, tried } from "../support/campaign.ts";
+import { stopHost } from "../support/hosts.ts";
+import { eventually } from "../support/mod.ts";
+import { shareStack } from "../support/shared_stack.ts";
+import { inviteBot, openHome, runStatic } from "./home.ts";
+import { McpSession } from "./session.ts";
+import { sentence, Wakes } from "./waking.ts";
+
+const name = "acme/wake/room";
+
+Deno.test("a wake is one line of at most 160 bytes, in which nobody has a say", () => {
+  assert(new TextEncoder().encode(sentence).length <= 160);
+  assert(/^[\x20-\x7e]+$/.test(sentence));
+});
+
+Deno.test("static wake", async (t) => {
+  const stack = await shareStack();
+  await using home = await openHome(stack);
+  const { alice, token } = await inviteBot(stack, home.folder, name);
+  await using _ = { [Symbol.asyncDispose]: () => alice.close() };
+  const room = await alice.channel(name);
+  await runStatic(home.env, ["channel", "join", name, "--agent", "bot"], token);
+  const bot = room.members().find(({ identity }) => identity.startsWith("bot"))?.agentId ?? "";
+  await using closing = new AsyncDisposableStack();
+  const session = closing.use(
+    await McpSession.open({ words: ["--agent", "bot"], env: home.env, record: home.record }),
+  );
+  /** As the sentence says, until it returns no messages; first until this one has come. */
+  const drain = async (last?: string): Promise<string[]> => {
+    const texts: string[] = [];
+    for (;;) {
+      const seconds = last === undefined || texts.includes(last) ? 0.2 : 20;
+      const { messages } = await session.call("wait", { seconds });
+      if (messages.length === 0) return texts;
+      texts.push(...messages.map(({ text }: { text: string }) => text));
+    }
+  };
+
+  await room.send("before it began", { to: bot });
+  const wakes = closing.use(new Wakes(home.env));
+  await t.step(
+    "what waited before wakes; nobody is woken twice, and no message is taken",
+    async () => {
+      await wakes.next("a wake");
+      await room.send("and one more", { to: bot });
+      assertEquals(await drain("and one more"), ["before it began", "and one more"]);
+      assertEquals(wakes.more, 0);
+    },
+  );
+
+  await t.step("a message to this agent wakes, one to all does not", async () => {
+    await room.send("to all");
+    await room.send("to bot", { to: bot });
+    await wakes.next("a wake");
+    assertEquals(await drain("to bot"), ["to all", "to bot"]);
+    await room.send("to all again");
+    assertEquals(await drain("to all again"), ["to all again"]);
+    assertEquals(wakes.more, 0);
+    await using all = new Wakes(home.env, ["--stdout", "--all"]);
+    // It begins in a moment.
+    await all.next("a wake for all", () => room.send("to everybody"));
+    await room.send("the last to all");
+    await drain("the last to all");
+  });
+
+  await t.step("a session that waits is given what comes, and nobody is woken", async () => {
+    for (const text of ["one", "two", "three"]) {
+      const waiting = session.call("wait", { seconds: 30 });
+      await room.send(text, { to: bot });
+      assertEquals((await waiting).messages[0]?.text, text);
+      await drain();
+    }
+    assertEquals(wakes.more, 0);
+  });
+
+  await t.step("a request wakes, and is replied to", async () => {
+    const asked = room.request("deploy?", { to: bot, timeoutMs: 60_000 });
+    await wakes.next("a wake");
+    const { messages: [request] } = await session.call("wait");
+    await session.call("reply", { request: request.id, text: "done" });
+    assertEquals((await asked).text(), "done");
+    await drain();
+  });
+
+  await t.step(
+    "a sender that the rules hold or refuse wakes nobody, however much it writes",
+    async () => {
+      const mallory = await ChannelManager.connect({
+        endpoint: stack.quicUrl,
+        apiUrl: stack.api.url,
+        apiKey: stack.account.apiKey,
+        tls: { caFile: stack.caFile },
+        cover: "off",
+        dataDir: `${home.folder}/mallory`,
+        identity: "mallory",
+      });
+      closing.defer(() => mallory.close());
+      await runStatic(home.env, [
+        "mcp",
+        "policy",
+        mallory.client.agentId,
+        "hold",
+        "--agent",
+        "bot",
+      ]);
+      const hers = await mallory.joinWithToken(name, await alice.invite(name));
+      // More than a reader without a position keeps: the message behind them wakes all the same.
+      const count = inCampaign ? 1000 : 400;
+      const texts = Array.from({ length: count }, (_, number) => `wake up ${number}`);
+      await Promise.all(texts.map((text) => hers.send(text, { to: bot })));
+      await room.send("behind them", { to: bot });
+      await wakes.next("a wake for the other message");
+      assertEquals(await drain("behind them"), ["behind them"]);
+      await runStatic(home.env, [
+        "mcp",
+        "policy",
+        mallory.client.agentId,
+        "refuse",
+        "--agent",
+        "bot",
+      ]);
+      await hers.send("refused", { to: bot });
+      await assertAsked(hers.request("refused", { to: bot, timeoutMs: 1000 }));
+      await drain();
+      assertEquals(wakes.more, 0);
+      tried(`${count} messages of a sender that is held`);
+    },
+  );
+
+  await t.step("a member that writes without end: few wakes", async () => {
+    const before = wakes.lines.length;
+    const count = inCampaign ? 10_000 : 300;
+    const began = Date.now();
+    for (let sent = 0; sent < count; sent += 100) {
+      const texts = Array.from({ length: Math.min(100, count - sent) }, (_, at) => `n${sent + at}`);
+      await Promise.all(texts.map((text) => room.send(text, { to: bot })));
+    }
+    await wakes.next("a wake");
+    const minutes = Math.ceil((Date.now() - began) / 60_000);
+    const woken = wakes.lines.length - before;
+    // One, and its repetitions after 1, 2, 4 … minutes, because nobody came.
+    assert(woken <= 1 + Math.log2(minutes + 1), `${woken} wakes in ${minutes} minutes`);
+    await drain(`n${count - 1}`);
+    tried(`${count} messages of one sender: ${woken} wakes`);
+  });
+
+  await t.step("a channel that is joined later, and a host that ends", async () => {
+    const other = "acme/wake/other";
+    const channel = await alice.create(other);
+    await runStatic(
+      home.env,
+      ["channel", "join", other, "--agent", "bot"],
+      await alice.invite(other),
+    );
+    await channel.send("in another channel", { to: bot });
+    await wakes.next("a wake for the new channel");
+    assertEquals(await drain("in another channel"), ["in another channel"]);
+    await stopHost(`${home.folder}/data/static/agents/bot/state`);
+    await room.send("to the next host", { to: bot });
+    await wakes.next("a wake from the next host");
+    assertEquals(await drain("to the next host"), ["to the next host"]);
+  });
+
+  await t.step("nothing but the sentence was printed, and it ends quietly", async () => {
+    assertEquals(wakes.lines.filter((line) => line !== sentence), []);
+    assertEquals(await wakes.end(), "");
+  });
+
+  await t.step("exec runs a harness, which gets nothing of the message", async () => {
+    const record = `${home.folder}/environment`;
+    const harness = new URL("harness.ts", import.meta.url).pathname;
+    const script =
+      `env > ${record}; cat >> ${record}; exec ${Deno.execPath()} run -A --no-check ${harness} ${home.record}`;
+    await using woken = new Wakes(home.env, ["exec", "--", "sh", "-c", script]);
+    const { id } = await room.send("psst, build 7", { to: bot });
+    const heard = await room.receiveEnvelope({ timeoutMs: 60_000 });
+    const said = heard === undefined ? await woken.end() : "";
+    assertEquals([heard?.text(), heard?.replyTo], ["heard psst, build 7", id], said);
+    const given = await Deno.readTextFile(record);
+    assertStringIncludes(given, "STATIC_AGENT=bot");
+    assert(!/psst|acme|STATIC_(CHANNEL|MESSAGE|SENDER)/.test(given), given);
+  });
+
+  await t.step("codex is told by its queue, once, until a session comes", async () => {
+    const record = `${home.folder}/queue`;
+    await Deno.mkdir(`${home.folder}/bin`);
+    await Deno.writeTextFile(
+      `${home.folder}/bin/codex`,
+      `#!/bin/sh\nprintf '%s\\n' "$@" >> ${record}\n`,
+      { mode: 0o755 },
+    );
+    const env = { ...home.env, PATH: `${home.folder}/bin:${home.env["PATH"]}` };
+    const thread = "01a1f4cb-d866-70f3-b104-4809e7179e24";
+    await using codex = new Wakes(env, ["codex", "--thread", thread, "--min-seconds", "1"]);
+    await room.send("for codex", { to: bot });
+    const queued = async (): Promise<string> => await Deno.readTextFile(record).catch(() => "");
+    const first = await eventually({ what: "a queued line" }, queued, (text) => text !== "");
+    assertEquals(first, ["queue", "--thread", thread, "--message", sentence, ""].join("\n"));
+    await room.send("for codex, again", { to: bot });
+    assertEquals(await drain("for codex, again"), ["for codex", "for codex, again"]);
+    await room.send("a third", { to: bot });
+    const second = await eventually({ what: "another" }, queued, (text) => text !== first);
+    assertEquals(second, first + first);
+    await drain("a third");
+    assertEquals(await codex.end(), "");
+  });
+});
+
+async function assertAsked(request: Promise<unknown>): Promise<void> {
+  await request.then(() => assert(false, "it was replied to"), () => {});
+}
