@@ -1,20 +1,23 @@
 /** Reports trouble of a channel while a command waits for its messages. */
 import type { Channel, HealthIssue } from "../sdk/mod.ts";
 import type { Context } from "./command.ts";
+import { refreshDaily } from "./trust.ts";
 
 /** Between two warnings of one kind, as they come; `health()` has them all. */
 const tellMs = 1000;
 
 /**
  * Tells at once when the connection is lost and when it is back, and what else is wrong; until it
- * is disposed of.
+ * is disposed of. The keys of domains that the user believes are kept fresh meanwhile.
  */
 export function watchConnection(context: Context, channel: Channel): AsyncDisposable {
   const stop = new AbortController();
   const watching = watch(context, channel, stop.signal);
+  const refreshing = refreshDaily(context);
   return {
     [Symbol.asyncDispose]: async () => {
       stop.abort();
+      await refreshing[Symbol.asyncDispose]();
       await watching;
     },
   };

@@ -6,7 +6,7 @@ import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { failureInWords, shownLines, version } from "../../proto/mod.ts";
 import type { Context } from "../command.ts";
-import { readTrust } from "../trust.ts";
+import { readTrust, refreshDaily } from "../trust.ts";
 import { AgentLink } from "./agent_link.ts";
 import { type Allowable, registerAllowed } from "./allowed_tools.ts";
 import { Answering } from "./answering.ts";
@@ -85,6 +85,7 @@ export async function serveMcp(context: Context, options: SessionOptions): Promi
       ),
     deadline: (ms) => platform.deadline(ms),
   });
+  await using _ = refreshDaily(context);
   const transport = new SessionTransport({
     onReceived: (message) => {
       wantedBy(message).forEach((name) => hints.watch(name));

@@ -10,8 +10,6 @@ import {
   isDomain,
   type IssuerDocument,
   issuerKeyNumber,
-  issuerTimeoutMs,
-  type IssuerWeb,
   parseIssuerDocument,
   quoted,
   type TrustedIssuer,
@@ -21,9 +19,7 @@ import type { Command, Context } from "../../command.ts";
 import { reasonOf } from "../../disk.ts";
 import { badInput, Failure } from "../../failure.ts";
 import { confirm } from "../../prompt.ts";
-import { readAuthority } from "../../service/settings.ts";
-import { readTrust } from "../../trust.ts";
-import { changeTrust } from "./change_trust.ts";
+import { changedWords, changeTrust, readTrust, webOf } from "../../trust.ts";
 
 const domainArgument = {
   name: "DOMAIN",
@@ -83,7 +79,8 @@ export const refreshIssuers: Command = {
   summary: "read the keys of the domains that you believe again",
   details: [
     "A new key that an older key of the domain endorses is believed. Other new keys, and keys that are gone without being",
-    "closed, are reported as issuer_keys_changed and wait for you. Hosts do the same once a day. Domains that were added from",
+    "closed, are reported as issuer_keys_changed and wait for you. Commands that stay, such as mcp and",
+    "channel listen, do the same once a day. Domains that were added from",
     "a file are left out.",
   ],
   examples: [{ command: "trust refresh", what: "" }],
@@ -148,11 +145,6 @@ export const trustMail: Command = {
   },
 };
 
-/** Until a person has looked. */
-export function changedWords(domain: string, program: string): string {
-  return `issuer_keys_changed: it has other keys, which you do not believe. Look at them with: ${program} trust add ${domain}`;
-}
-
 /** A domain, its keys, and how they came here. */
 export function issuerFields(
   domain: string,
@@ -208,16 +200,6 @@ async function fetchOne(context: Context, domain: string): Promise<IssuerDocumen
       cause: error,
     });
   }
-}
-
-/** The service's own certificates do not count: its operator must not become every domain. */
-async function webOf({ platform, given }: Context): Promise<IssuerWeb> {
-  const authority = given.value("ca-file");
-  const caCerts = authority === undefined ? [] : [await readAuthority(authority, platform)];
-  return {
-    fetch: platform.openHttp(caCerts),
-    deadline: () => AbortSignal.any([platform.interrupted, platform.deadline(issuerTimeoutMs)]),
-  };
 }
 
 async function readDocument(

@@ -15,9 +15,8 @@ import { badInput, Failure } from "../../failure.ts";
 import type { Agent } from "../../hosting.ts";
 import { table } from "../../output.ts";
 import { confirm } from "../../prompt.ts";
-import { readTrust } from "../../trust.ts";
-import { changeTrust } from "./change_trust.ts";
-import { changedWords, issuerFields } from "./issuers.ts";
+import { changedWords, changeTrust, readTrust } from "../../trust.ts";
+import { issuerFields } from "./issuers.ts";
 
 export const nameAgent: Command = {
   path: "trust name",
