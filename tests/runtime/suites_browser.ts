@@ -5,6 +5,7 @@
 import { createWebCryptoMlKem } from "../../sdk/mls/testing/world.ts";
 import { openBrowserStore } from "../../sdk/platform/browser_store.ts";
 import { tests as aes } from "./aes_suite.ts";
+import { tests as badges } from "./badge_suite.ts";
 import { tests as messageCrypto } from "./message_crypto_suite.ts";
 import { tests as mls } from "./mls_suite.ts";
 import { createIndexedDbTests } from "./indexed_db_suite.ts";
@@ -15,6 +16,7 @@ import { runTests } from "../support/runtime/suite.ts";
 const results = {
   aes: await runTests(aes),
   messageCrypto: await runTests(messageCrypto),
+  badges: await runTests(badges),
   mls: await runTests(mls),
   xWing: await runTests(createXWingTests(createWebCryptoMlKem(crypto.subtle))),
   store: await runTests(createStoreTests(openBrowserStore)),

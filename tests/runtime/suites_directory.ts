@@ -6,6 +6,7 @@ import { createWebCryptoMlKem } from "../../sdk/mls/testing/world.ts";
 import { createNodeMlKem } from "../../sdk/platform/node_key_agreement.ts";
 import { openDirectoryStore } from "../../sdk/platform/directory_store.ts";
 import { tests as aes } from "./aes_suite.ts";
+import { tests as badges } from "./badge_suite.ts";
 import { tests as messageCrypto } from "./message_crypto_suite.ts";
 import { tests as mls } from "./mls_suite.ts";
 import { createTests as createStoreTests } from "./store_suite.ts";
@@ -18,6 +19,7 @@ export async function runSuites(folder: string): Promise<SuiteResults> {
   return {
     aes: await runTests(aes),
     messageCrypto: await runTests(messageCrypto),
+    badges: await runTests(badges),
     mls: await runTests(mls),
     xWing: await runTests(
       createXWingTests(createNodeMlKem() ?? createWebCryptoMlKem(crypto.subtle)),

@@ -1,15 +1,17 @@
 /**
  * How this agent's reader recognises other agents: by the user's own names, and by badges. A badge
  * is read and verified once for as long as its leaf is in memory, and only if the reader believes
- * its issuer, so that a message costs a look into a table.
+ * its issuer. A verdict holds for a second, so that a message costs a look into a table.
  */
 import {
   type AgentId,
   attest,
+  type Attestation,
   type Badge,
   type BadgeReader,
   badgeStatement,
   badgesToVerify,
+  notAttested,
   type ReaderAccount,
   type Recognition,
   type Trust,
@@ -33,8 +35,21 @@ export interface ShownAgent {
   readonly badges?: Uint8Array;
 }
 
+/** A verdict about the badges of a leaf, with all that it depends on. */
+interface Judged extends Pick<BadgeReader, "own"> {
+  readonly agentId: AgentId;
+  readonly domains: Trust["domains"];
+  readonly mailDomains: Trust["mailDomains"];
+  readonly atMs: number;
+  readonly attestation: Attestation;
+}
+
+/** That a badge is over is seen so much later, at most. */
+const judgedAgainMs = 1000;
+
 export class Recogniser {
   readonly #parts: RecogniserParts;
+  readonly #judged = new WeakMap<Uint8Array, Judged>();
   /** By the bytes of a leaf, which are the same as long as it is in memory. */
   readonly #read = new WeakMap<Uint8Array, readonly Badge[]>();
   readonly #holds = new WeakMap<Badge, boolean>();
@@ -62,7 +77,23 @@ export class Recogniser {
 
   #recognise(agent: ShownAgent, reader: BadgeReader): Recognition {
     const knownAs = this.#parts.trust.names.get(agent.agentId);
-    return { knownAs, ...attest(this.#badged(agent), reader) };
+    return { knownAs, ...this.#judge(agent, reader) };
+  }
+
+  #judge(agent: ShownAgent, reader: BadgeReader): Attestation {
+    const { agentId, badges } = agent;
+    if (badges === undefined) return notAttested;
+    const { trust: { domains, mailDomains }, own, nowMs } = reader;
+    const known = this.#judged.get(badges);
+    if (
+      known?.agentId === agentId && known.domains === domains && known.own === own &&
+      known.mailDomains === mailDomains && Math.abs(nowMs - known.atMs) < judgedAgainMs
+    ) {
+      return known.attestation;
+    }
+    const attestation = attest(this.#badged(agent), reader);
+    this.#judged.set(badges, { agentId, domains, mailDomains, own, atMs: nowMs, attestation });
+    return attestation;
   }
 
   #badged({ agentId, badges: shown }: ShownAgent): Parameters<typeof attest>[0] {
@@ -73,8 +104,9 @@ export class Recogniser {
   }
 
   get #reader(): BadgeReader {
-    const { trust, ownAccount, nowMs } = this.#parts;
-    return { trust, own: ownAccount(), nowMs: nowMs(), holds: (badge) => this.#verify(badge) };
+    const { trust: { domains, mailDomains }, ownAccount, nowMs } = this.#parts;
+    const holds = (badge: Badge): boolean => this.#verify(badge);
+    return { trust: { domains, mailDomains }, own: ownAccount(), nowMs: nowMs(), holds };
   }
 
   #verify(badge: Badge): boolean {

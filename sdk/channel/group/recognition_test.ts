@@ -99,6 +99,27 @@ Deno.test("nothing of an issuer that nobody believes is verified, and a change o
   assertEquals(recogniser.of(agent), { knownAs: "Alice", ...notAttested });
 });
 
+Deno.test("a verdict ends with its badge, a second later at most", () => {
+  let nowMs = (badgeSeconds + 60) * 1000;
+  const recogniser = new Recogniser({
+    trust: trusting,
+    ownAccount: () => undefined,
+    nowMs: () => nowMs,
+    signatures: { verifyHandshakes: verifyEd25519Batch },
+  });
+  const agentId = agentOf(1);
+  const agent = { agentId, badges: acme.shown(agentId, { notAfter: badgeSeconds + 60 }) };
+  assertEquals(recogniser.of(agent).attested?.name, "deploy-bot");
+  nowMs += 1000;
+  assertEquals([recogniser.of(agent).attested, recogniser.of(agent).badgeExpired?.name], [
+    undefined,
+    "deploy-bot",
+  ]);
+  nowMs -= 1000;
+  assertEquals(recogniser.of(agent).attested?.name, "deploy-bot", "a clock that was set back");
+  assertEquals(recogniser.of({ ...agent, agentId: agentOf(2) }).attested, undefined, "a copy");
+});
+
 Deno.test("an agent of the same account, and malformed badges", () => {
   const { recogniser } = createRecogniser();
   const agentId = agentOf(1);
