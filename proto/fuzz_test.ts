@@ -37,6 +37,7 @@ import {
 } from "./wire/envelope.ts";
 import { WireError } from "./base/errors.ts";
 import { DeliverySchema, Relay } from "./wire/descriptors.ts";
+import { decodeBadges } from "./people/badge.ts";
 import { formatInviteToken, parseInviteToken } from "./people/invite_token.ts";
 import {
   binaryIdFromBytes,
@@ -50,6 +51,7 @@ import { limits } from "./base/limits.ts";
 import { decodeMessageAad, encodeMessageAad, readMessageWord } from "./statements/message_aad.ts";
 import { readKeyPackage } from "./mls/key_package.ts";
 import { readPrivateMessageHeader, readWelcomeHeader } from "./mls/message.ts";
+import { decodeIssuers, encodeIssuers } from "./statements/issuers.ts";
 import { decodeOwnersChanges } from "./statements/owners.ts";
 import {
   type CallName,
@@ -168,6 +170,12 @@ function createTargets(random: Random): readonly Target[] {
     { name: "readKeyPackage", valid: [keyPackage], decode: readKeyPackage },
     { name: "decodeCreatorWelcome", valid: creatorWelcomes, decode: decodeCreatorWelcome },
     { name: "decodeOwnersChanges", valid: ownersChanges(), decode: decodeOwnersChanges },
+    { name: "decodeBadges", valid: badges(), decode: (bytes) => void decodeBadges(bytes) },
+    {
+      name: "decodeIssuers",
+      valid: [encodeIssuers({ required: true, issuers: [issuer] })],
+      decode: decodeIssuers,
+    },
     { name: "decodeContent", valid: contents(), decode: (bytes) => void decodeContent(bytes) },
     {
       name: "decodeConfirmation",
@@ -372,6 +380,15 @@ Deno.test(`decoders survive ${inputs.toLocaleString("en")} random and mutated in
 });
 
 /** The golden ones. */
+const issuer = { domain: "acme.com", key: new Uint8Array(32), closed: false };
+
+function badges(): readonly Uint8Array[] {
+  const golden: { badges: string } = JSON.parse(
+    Deno.readTextFileSync(new URL("testdata/badge.json", import.meta.url)),
+  );
+  return [hexToBytes(golden.badges)];
+}
+
 function ownersChanges(): Uint8Array[] {
   const golden: Readonly<Record<"signed" | "left", string>> = JSON.parse(
     Deno.readTextFileSync(new URL("testdata/owners.json", import.meta.url)),
