@@ -44,6 +44,7 @@ export const campaigns: readonly Campaign[] = [
     paths: [
       "tests/small_worlds/commit_controls_test.ts",
       "tests/small_worlds/crossing_commits_test.ts",
+      "tests/small_worlds/doors_of_letters_test.ts",
       "tests/small_worlds/duties_of_members_test.ts",
       "tests/small_worlds/key_packages_of_agent_test.ts",
       "tests/small_worlds/leaving_member_test.ts",

@@ -60,3 +60,25 @@ export async function addAsTheyAre(world: World, by: Agent, ...agents: Agent[]):
   await world.commit(by, () => ({ add }));
   for (const agent of agents) await agent.join();
 }
+
+/** For worlds of letters, which judge by the real rules. */
+export { atOnce, type Parts } from "../../base/parts.ts";
+export {
+  type BadgedCommit,
+  checkCommitBadges,
+  checkMembersBadges,
+  chooseBadges,
+  isLetIn,
+  type NewLeaf,
+  requiredIssuers,
+  whyNoPlace,
+  whyShut,
+} from "../badge_rules.ts";
+export { shownBadges } from "../badges.ts";
+export { encodeBinding } from "../channel_extensions.ts";
+export { MlsFault } from "../codec.ts";
+export type { Epoch } from "../epoch.ts";
+export { identityHashOf } from "../generation.ts";
+export type { KeyPackage } from "../key_package.ts";
+export { portableSignatures } from "../crypto/signatures.ts";
+export type { Extension, LeafNode } from "../ts_mls.ts";
