@@ -89,7 +89,11 @@ export class Readers {
             : this.#entries.filter((entry) =>
               entry.number > after && this.#waitsFor(entry, this.#readers.get(as))
             ),
-        wants: (envelope) => all || this.#isForUs(envelope),
+        // After a crash those that it is past come again, because others are not.
+        wants: (entry) =>
+          as === undefined || !this.#isForUs(entry.envelope)
+            ? all || this.#isForUs(entry.envelope)
+            : this.#waitsFor(entry, this.#readers.get(as)),
         error: () => this.#over?.error,
       });
     }

@@ -159,6 +159,20 @@ Deno.test("a tail may begin with what waits for a reader, and takes nothing, how
   assertEquals(await take(mcp, 1), ["3"]);
 });
 
+Deno.test("a tail beside a reader shows nothing that the reader is past, also after a crash", async () => {
+  const here = place();
+  for (const text of ["1", "2", "3"]) here.log.say(text);
+  const before = await open(live(here), "mcp");
+  await take(before, 3);
+  await before.finish();
+  // Nobody has read as the default reader: the channel delivers all of them again.
+  const readers = live(here);
+  const tail = await open(readers, "mcp", { tail: true, all: true });
+  here.log.say("4");
+  here.log.say("for another", { to: second ?? me });
+  assertEquals(await take(tail, 2), ["4", "for another"]);
+});
+
 Deno.test("a reader tells when it was last asked", async () => {
   const here = place();
   let nowMs = 1000;

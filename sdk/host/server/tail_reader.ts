@@ -3,7 +3,6 @@
  * begin with what waits for a durable reader, of which it takes nothing.
  */
 import type { MissedEvents } from "../../base/event_stream.ts";
-import type { Envelope } from "../../content/envelope.ts";
 import type { MessageReader } from "./held.ts";
 import type { Entry } from "./reader_entry.ts";
 
@@ -11,7 +10,7 @@ export interface TailParts {
   readonly entries: AsyncIterableIterator<Entry | MissedEvents, undefined>;
   /** Behind this number, what waits for the durable reader that was named. */
   readonly waiting: (after: number) => readonly Entry[];
-  readonly wants: (envelope: Envelope) => boolean;
+  readonly wants: (entry: Entry) => boolean;
   /** With which the channel ended. */
   readonly error: () => unknown;
 }
@@ -32,8 +31,7 @@ export function openTail({ entries, waiting, wants, error }: TailParts): Message
         // It was there when it looked, and was told as well.
         else if (value.number > last) {
           last = value.number;
-          const { envelope } = value;
-          if (wants(envelope)) return { envelope, ack: () => Promise.resolve() };
+          if (wants(value)) return { envelope: value.envelope, ack: () => Promise.resolve() };
         }
       }
     },
