@@ -1,5 +1,5 @@
 /** Letting others in and getting in: `channel invite`, `channel join`. */
-import { looksLikeJoinLink, parseChannelName, parseInviteToken } from "../../proto/mod.ts";
+import { looksLikeJoinLink, parseChannelName, parseInviteToken, quoted } from "../../proto/mod.ts";
 import type { Channel, ChannelMember } from "../../sdk/mod.ts";
 import type { Agent } from "../hosting.ts";
 import { agentFlag, inChannelAlready, withAgent } from "../agent.ts";
@@ -11,6 +11,7 @@ import { reasonOf } from "../disk.ts";
 import { ask } from "../prompt.ts";
 import { isoTime, span } from "../texts/amounts.ts";
 import { parseCount, parseDurationMs } from "../arguments/values.ts";
+import { readTrust } from "../trust.ts";
 import { unlessInterrupted, waitUntil } from "../waiting.ts";
 import { agentWords, nameArgument, openChannel } from "./channel.ts";
 import { type Link, prepareToJoin, readLink, type Way } from "./channel_link.ts";
@@ -133,10 +134,19 @@ export const joinChannel: Command = {
       value: "TIME",
       summary: "how long to wait for admission; 60s when not given",
     },
+    {
+      name: "from",
+      value: "DOMAIN",
+      summary: "enter only if this domain attests the agent that made the invite",
+    },
     agentFlag,
   ],
   examples: [
     { command: "channel join", what: "asks for the token" },
+    {
+      command: "channel join --from acme.com < token.txt",
+      what: "only if an agent of acme.com lets this one in",
+    },
     {
       command: "channel join acme/ops/deploy --agent bob < token.txt",
       what: "as an agent named bob",
@@ -146,6 +156,7 @@ export const joinChannel: Command = {
     const { given, output } = context;
     const timeout = given.value("timeout");
     const timeoutMs = timeout === undefined ? defaultJoinMs : parseDurationMs("timeout", timeout);
+    await checkFrom(context);
     const first = given.value("NAME");
     const alone = first !== undefined && isToken(first) ? first : undefined;
     if (alone !== undefined) {
@@ -212,6 +223,16 @@ async function join(context: Context, wanted: Wanted, way: Way | undefined): Pro
     }
     await readAndWrite(context, channel.name);
   }, way?.pass);
+}
+
+/** A domain that this user does not believe could attest nobody. */
+async function checkFrom(context: Context): Promise<void> {
+  const from = context.given.value("from");
+  if (from === undefined || (await readTrust(context)).domains.has(from)) return;
+  throw badInput(
+    `${quoted(from, { max: 253 })} is not in your trust list`,
+    "Add it with: {} trust add",
+  );
 }
 
 function isToken(text: string): boolean {
@@ -324,8 +345,9 @@ async function joinOrExplain(
   { name, token, link, timeoutMs }: Wanted,
 ): ReturnType<Agent["enter"]> {
   try {
-    if (link !== undefined) return await manager.enter("joinLink", { link: link.text, timeoutMs });
-    return await manager.enter("joinWithToken", { channel: name, token, timeoutMs });
+    const how = { timeoutMs, from: context.given.value("from") };
+    if (link !== undefined) return await manager.enter("joinLink", { link: link.text, ...how });
+    return await manager.enter("joinWithToken", { channel: name, token, ...how });
   } catch (error) {
     if (!(error instanceof Error) || Reflect.get(error, "code") !== "join_timeout") {
       throw inChannelAlready(error, context) ?? error;

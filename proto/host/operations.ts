@@ -237,6 +237,12 @@ export const managerOperations = {
 /** Those of an agent: `ChannelManager` has those of its client, too. */
 export const agentOperations = { ...clientOperations, ...managerOperations };
 
+const joining = {
+  timeoutMs,
+  from: optional(text("a domain that attests the one who lets this agent in; else `not_attested`")),
+  requireIssuers: optional(flag("the channel requires badges; else `not_attested`")),
+};
+
 /** Ways into a channel. */
 export const entrances = {
   create: {
@@ -265,19 +271,19 @@ export const entrances = {
     says: "joins by a Welcome, or by the one that the relay has `delivered`",
   },
   joinLink: {
-    fields: { link: text(), timeoutMs },
+    fields: { link: text(), ...joining },
     answer: entered,
     again: true,
     says: "joins by a link",
   },
   joinWithToken: {
-    fields: { ...channel, token: text(), timeoutMs },
+    fields: { ...channel, token: text(), ...joining },
     answer: entered,
     again: true,
     says: "joins by an invite token",
   },
   joinOrOpen: {
-    fields: { ...channel, token: text(), timeoutMs },
+    fields: { ...channel, token: text(), ...joining },
     answer: entered,
     again: true,
     says: "the same, and opens the channel if this agent is in it",

@@ -45,4 +45,11 @@ export type ManagerPort = AgentPort<typeof agentOperations>;
 export interface JoinOptions extends Abortable {
   /** Up to a minute when not given. */
   readonly timeoutMs?: number;
+  /**
+   * Enter only if this domain attests the agent that let this one in, as the user's trust list has
+   * it; else reject with `not_attested`. Nothing is sent in the channel then.
+   */
+  readonly from?: string | undefined;
+  /** Enter only a channel that requires badges; else reject with `not_attested`. */
+  readonly requireIssuers?: boolean | undefined;
 }

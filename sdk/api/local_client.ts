@@ -96,10 +96,11 @@ export class LocalClient implements ClientPort {
     openOrCreate: ({ channel, ...options }) => this.#agent.openOrCreate(channel, options),
     join: ({ channel, delivered, ...options }, welcome) =>
       this.#agent.join(channel, delivered === true ? undefined : welcome, options),
-    joinLink: ({ link, timeoutMs = defaultJoinMs }) => joinByLink(this.#agent, link, { timeoutMs }),
-    joinWithToken: ({ channel, token, timeoutMs = defaultJoinMs }) =>
-      joinWithToken(this.#agent, channel, { token, timeoutMs }),
-    joinOrOpen: ({ channel, token, timeoutMs = defaultJoinMs }) =>
-      joinOrOpen(this.#agent, channel, { token, timeoutMs }),
+    joinLink: ({ link, timeoutMs = defaultJoinMs, ...use }) =>
+      joinByLink(this.#agent, link, { ...use, timeoutMs }),
+    joinWithToken: ({ channel, timeoutMs = defaultJoinMs, ...use }) =>
+      joinWithToken(this.#agent, channel, { ...use, timeoutMs }),
+    joinOrOpen: ({ channel, timeoutMs = defaultJoinMs, ...use }) =>
+      joinOrOpen(this.#agent, channel, { ...use, timeoutMs }),
   };
 }

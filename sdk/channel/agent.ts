@@ -200,7 +200,7 @@ export class Agent {
   /** By a Welcome that answers an invite. `before`: as `check` said it. */
   joinInvited(
     welcome: Uint8Array,
-    expected: Required<ExpectedChannel>,
+    expected: ExpectedChannel,
     before: number | undefined,
   ): Promise<ChannelRunner> {
     const find = (): readonly Offered[] => [{ welcome }];

@@ -17,6 +17,7 @@ import {
   readWelcomeHeader,
 } from "../../proto/mod.ts";
 import type { Agent } from "../channel/agent.ts";
+import { checkDemands, type WelcomeDemands } from "../channel/group/welcome_demands.ts";
 import type { ChannelRunner } from "../channel/runner/channel_runner.ts";
 import { latestEpoch } from "../channel/runner/entrances.ts";
 import type { Welcome } from "../channel/runner/welcomes.ts";
@@ -40,10 +41,10 @@ const passing: ReadonlySet<string> = new Set(["join_timeout", "overloaded"]);
 export async function joinWithToken(
   agent: Agent,
   text: string,
-  { token, timeoutMs }: { readonly token: string; readonly timeoutMs: number },
+  { token, ...use }: JoinUse & { readonly token: string },
 ): Promise<ChannelRunner> {
   return await translating("Cannot join with the invite token", async () => {
-    return await joinByInvite(agent, inviteInto(text, token), { timeoutMs });
+    return await joinByInvite(agent, inviteInto(text, token), use);
   });
 }
 
@@ -55,13 +56,13 @@ export async function joinWithToken(
 export async function joinOrOpen(
   agent: Agent,
   text: string,
-  { token, timeoutMs }: { readonly token: string; readonly timeoutMs: number },
+  { token, ...use }: JoinUse & { readonly token: string },
 ): Promise<ChannelRunner> {
   return await translating("Cannot join or open the channel", async () => {
     const invite = inviteInto(text, token);
     const isKnown = agent.isIn(invite);
     try {
-      return await joinByInvite(agent, invite, { timeoutMs, staysStuck: true });
+      return await joinByInvite(agent, invite, { ...use, staysStuck: true });
     } catch (error) {
       // By its keys it is in it: when the relay says so too, or cannot be asked.
       const isIn = isCode(error, "name_taken") ||
@@ -90,7 +91,7 @@ function inviteInto(text: string, token: string): Invite {
 export async function joinByLink(
   agent: Agent,
   text: string,
-  { timeoutMs }: { readonly timeoutMs: number },
+  use: JoinUse,
 ): Promise<ChannelRunner> {
   return await translating("Cannot join by the link", async () => {
     const { invite, apiUrl, expiresAtMs } = parseJoinLink(text);
@@ -101,7 +102,7 @@ export async function joinByLink(
       throw createError("invalid_request", elsewhere);
     }
     try {
-      return await joinByInvite(agent, invite, { timeoutMs, expiresAtMs });
+      return await joinByInvite(agent, invite, { ...use, expiresAtMs });
     } catch (error) {
       if (!isCode(error, "name_taken") || !agent.isIn(invite)) throw error;
       return await agent.open(invite.name);
@@ -109,8 +110,12 @@ export async function joinByLink(
   });
 }
 
-interface InviteUse {
+/** As the caller wants it. */
+export interface JoinUse extends WelcomeDemands {
   readonly timeoutMs: number;
+}
+
+interface InviteUse extends JoinUse {
   readonly expiresAtMs?: number | undefined;
   /** A channel in which this agent cannot go on now is not left for the invite. */
   readonly staysStuck?: boolean;
@@ -121,6 +126,7 @@ interface InviteUse {
  * begins with the call.
  */
 async function joinByInvite(agent: Agent, invite: Invite, use: InviteUse): Promise<ChannelRunner> {
+  checkDemands(use);
   const { runtime } = agent.parts;
   const { timeoutMs } = use;
   const deadlineMs = runtime.nowMs() + timeoutMs;
@@ -156,7 +162,7 @@ async function joinInTurn(
   const welcome = await new JoinAttempt(agent, invite, own).run({ timeoutMs, deadlineMs });
   const channel = await agent.joinInvited(
     welcome.welcome,
-    { channelId, name, inviter, formerly },
+    { channelId, name, inviter, formerly, demands: use },
     before,
   );
   await agent.parts.store.delete(kind, inviteIdOf(invite.secret));

@@ -5,6 +5,7 @@
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { parseBadges } from "../../proto/mod.ts";
+import { ChannelManager } from "../../sdk/mod.ts";
 import { createCertificate } from "../support/certificate.ts";
 import { type ConnectProxy, startConnectProxy } from "../support/connect_proxy.ts";
 import type { Stack } from "../support/stack.ts";
@@ -109,6 +110,8 @@ async function byHand(stack: Stack): Promise<void> {
   assert(!(await Deno.readTextFile(file("stick"))).includes(d));
   await issuer.run(["badge", "key", "close", "2020-01", ...acme, ...keys], { code: 2 });
 
+  await demanded(stack, bob);
+
   await bob.run(["trust", "mail", "umbrella.org"]);
   await bob.run(["trust", "refresh"]);
   assertMatch(
@@ -118,6 +121,41 @@ async function byHand(stack: Stack): Promise<void> {
   await bob.run(["trust", "remove", "umbrella.org"]);
   await bob.run(["trust", "remove", "acme.com"]);
   await bob.run(["trust", "remove", "acme.com"], { code: 4 });
+}
+
+/** An agent that acme.com does not attest invites, whatever it calls itself. */
+async function demanded(stack: Stack, bob: User): Promise<void> {
+  const stranger = await ChannelManager.connect({
+    endpoint: stack.quicUrl,
+    apiUrl: stack.api.url,
+    apiKey: stack.account.apiKey,
+    tls: { caFile: stack.caFile },
+    cover: "off",
+    dataDir: `${bob.folder}/stranger`,
+    identity: "ceo@acme.com",
+  });
+  try {
+    const name = "acme/ops/issued";
+    const channel = await stranger.create(name);
+    const input = `${await stranger.invite(name)}\n`;
+    const joining = ["channel", "join", name, "--from"];
+    const unknown = await bob.run([...joining, "evil.example"], { input, code: 2 });
+    assertStringIncludes(unknown.stderr, '"evil.example" is not in your trust list');
+    const { stderr } = await bob.run([...joining, "acme.com"], { input, code: 4 });
+    assertStringIncludes(
+      stderr.replace(/\s+/g, " "),
+      `agent ${stranger.client.agentId} let this one in, and is not attested by acme.com for this user`,
+    );
+    assertEquals((await bob.json(["channel", "list"])).channels, []);
+    const token = await stranger.invite(name);
+    const other = await bob.run(["channel", "join", name, "--agent", "other"], {
+      input: `${token}\n`,
+    });
+    assertStringIncludes(other.stdout, 'calls itself "ceo@acme.com"');
+    assertEquals(channel.health().issues, []);
+  } finally {
+    await stranger.close();
+  }
 }
 
 /** Sites of some domains, behind one certificate, and the way there. */

@@ -25,6 +25,7 @@ import {
   type Entrance,
 } from "../entering.ts";
 import { ChannelTrust } from "../group/key_changes.ts";
+import { checkWelcomed, type WelcomeDemands } from "../group/welcome_demands.ts";
 import { channelOf, type ChannelRecord, type ChannelStore, trustOf } from "../records.ts";
 import { decodeChannel } from "../stored_channel.ts";
 
@@ -71,9 +72,13 @@ export interface ExpectedChannel {
   readonly inviter?: AgentId;
   /** The last epoch of a membership that ended for this one. */
   readonly formerly?: number;
+  readonly demands?: WelcomeDemands;
 }
 
-/** Throws `MlsFault` for a Welcome that does not verify or leads elsewhere. */
+/**
+ * Throws `MlsFault` for a Welcome that does not verify or leads elsewhere, and `StaticError` for
+ * one that is not as the joiner demands.
+ */
 export async function prepareJoined(
   welcome: Uint8Array,
   expected: ExpectedChannel,
@@ -85,6 +90,7 @@ export async function prepareJoined(
     : trustOf(await readRecords(deps.store, expected.channelId));
   const memberDeps = memberDepsOf(deps, trust.policy);
   const group = await memberDeps.carryOut(Group.beginJoin(welcome, own, memberDeps, expected));
+  checkWelcomed(group, expected.inviter, expected.demands ?? {}, deps.recogniser);
   const [spent] = await deps.keyPackages.used(own, group.identifiers);
   const channelId = channelIdOf(group.current.context);
   // A record that is damaged is found before anything is given up for this.
