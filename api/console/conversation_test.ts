@@ -162,6 +162,21 @@ Deno.test("a name that an agent chose is a claim in quotes; a name of the reader
   });
   assertEquals(namingOf({ ...claim, identity: "" }).name, ann.agentId);
   assertEquals(namingOf(me), { name: "You", standing: "" });
+  const word = { domain: "acme.com", name: "deploy-bot", untilMs: 0, how: "domain" } as const;
+  assertEquals(namingOf({ ...claim, attested: word }), {
+    name: "deploy-bot",
+    standing: "attested by acme.com",
+  });
+  const { name } = namingOf(claim);
+  for (
+    const [known, standing] of [
+      [{ attested: { ...word, how: "mailbox" } }, "mailbox at acme.com"],
+      [{ sameAccount: true }, "of your account"],
+      [{ badgeExpired: word }, "unverified; its badge of acme.com has expired"],
+    ] as const
+  ) {
+    assertEquals(namingOf({ ...claim, ...known }), { name, standing });
+  }
   assertEquals(inWords(ann), `${ann.agentId} (unverified; calls itself "E")`);
 });
 

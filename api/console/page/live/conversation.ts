@@ -5,11 +5,10 @@
  * stays, to be sent again.
  */
 import type { ChannelMember } from "static-sdk";
+import type { SeenAgent } from "../../../../proto/mod.ts";
 
 /** An agent as it was when it spoke. `self` is the reader's own. */
-export type Speaker = Pick<ChannelMember, "agentId" | "identity" | "keyUnchanged" | "knownAs"> & {
-  readonly self?: boolean;
-};
+export type Speaker = SeenAgent & Pick<ChannelMember, "agentId">;
 
 export interface Message {
   readonly kind: "message";

@@ -13,15 +13,27 @@ export interface Naming {
   readonly standing: string;
 }
 
-export function namingOf(
-  { agentId, identity, knownAs, keyUnchanged, self = false }: Speaker,
-): Naming {
+export function namingOf(agent: Speaker): Naming {
+  const { agentId, identity, knownAs, keyUnchanged, attested, self = false } = agent;
   if (self) return { name: "You", standing: "" };
   if (knownAs !== undefined) {
     return { name: quoted(knownAs, { max: maxName }), standing: "your name for it" };
   }
+  if (attested?.how === "domain") {
+    return { name: attested.name, standing: `attested by ${attested.domain}` };
+  }
   const name = identity === "" ? agentId : quoted(identity, { max: maxName });
+  if (attested !== undefined) return { name, standing: `mailbox at ${attested.domain}` };
+  if (agent.sameAccount === true) return { name, standing: "of your account" };
+  if (agent.badgeExpired !== undefined) {
+    return { name, standing: `unverified; its badge of ${agent.badgeExpired.domain} has expired` };
+  }
   return { name, standing: keyUnchanged ? "unverified" : "unverified; its key has changed" };
+}
+
+/** By the reader's own word, or by that of an issuer that the reader believes. */
+export function isKnown({ knownAs, attested, sameAccount = false }: Speaker): boolean {
+  return knownAs !== undefined || attested !== undefined || sameAccount;
 }
 
 /** In a line of text, as everywhere. */

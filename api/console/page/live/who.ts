@@ -2,7 +2,7 @@
 import { Cells } from "../cells.ts";
 import { html, type VNode } from "../ui.ts";
 import type { Speaker } from "./conversation.ts";
-import { namingOf } from "./naming.ts";
+import { isKnown, namingOf } from "./naming.ts";
 
 /** Of a picture, in cells. */
 const side = 5;
@@ -32,7 +32,7 @@ function hashOf(text: string): number {
 /** Name, what to think of it, and the id. */
 export function Name({ of: agent }: { of: Speaker }): VNode {
   const { name, standing } = namingOf(agent);
-  const mark = agent.knownAs !== undefined ? "good" : agent.keyUnchanged ? "quiet" : "problem";
+  const mark = isKnown(agent) ? "good" : agent.keyUnchanged ? "quiet" : "problem";
   return html`
     <strong class="text">${name}</strong>${standing &&
       html`<span class=${`chip ${mark}`}>${standing}</span><code class="quiet">${agent.agentId}</code>`}
