@@ -279,6 +279,7 @@ export {
   type KeyPackage,
   leafExtensions,
   readKeyPackage,
+  receiptsCapability,
   supportedCipherSuites,
   type UnverifiedKeyPackage,
   verifyKeyPackage,

@@ -47,14 +47,14 @@ export type {
   InboxReader as EnvelopeReader,
   ReceiveOptions,
 } from "./channel/runner/inbox_runner.ts";
-export { Envelope, type EnvelopeKind, type Sender } from "./content/envelope.ts";
+export { type AskedOf, Envelope, type EnvelopeKind, type Sender } from "./content/envelope.ts";
 export { IncomingRequest } from "./content/incoming_request.ts";
 export type { Answer, Answers } from "./content/answers.ts";
 export type { AskOptions as RequestOptions } from "./content/requester.ts";
 export type { RequestHandler, ServeOptions, Serving } from "./content/service.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./content/standard_schema.ts";
 export type { Addressee, ContentOptions, MessageOptions, Sendable } from "./content/values.ts";
-export type { SendOptions, Sent } from "./channel/messages/send_options.ts";
+export type { ReceiptOf, SendOptions, Sent } from "./channel/messages/send_options.ts";
 export { type ConnectOptions, StaticClient } from "./api/client.ts";
 export {
   AuthError,
@@ -109,5 +109,7 @@ export type {
   ErrorCode,
   MessageId,
   PolicyScope,
+  ReceiptState,
+  ReceiptWanted,
   Trust,
 } from "../proto/mod.ts";

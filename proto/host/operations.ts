@@ -106,6 +106,8 @@ const choosing = {
 };
 const item = { stream: number(), item: number() };
 const entered = { name: text(), id: text() };
+/** As in `content/receipt.ts`. */
+const receiptStates = ["delivered", "held", "refused", "done"] as const;
 const scopes = ["members", "owners"] as const;
 const timeoutMs = optional(number());
 const content = {
@@ -122,6 +124,7 @@ export const message = {
   expiresInMs: optional(number()),
   queue: optional(flag()),
   timeoutMs,
+  receipt: optional(choice(["delivered", "done"], "what is asked of those that `to` names")),
 };
 const asking = { ...channel, ...content, timeoutMs, key: optional(text()) };
 const inviting = {
@@ -196,6 +199,28 @@ export const channelOperations = {
     changes: true,
     again: true,
     says: "changes who may add agents, and who may send",
+  },
+  receiptsOf: {
+    fields: { message: text("its id") },
+    answer: {
+      receipts: list({
+        agentId: text<AgentId>(),
+        state: optional(choice(receiptStates)),
+        atMs: optional(number()),
+      }),
+    },
+    again: true,
+    says: "tells what became of a message at those that it was for",
+  },
+  giveReceipt: {
+    fields: {
+      message: text("its id"),
+      sender: text<AgentId>(),
+      receipt: choice(["delivered", "done"], "what its sender asked for"),
+      state: choice(receiptStates),
+    },
+    again: true,
+    says: "tells the sender of a message what became of it",
   },
   leave: {
     fields: { successor: optional(text("a member")) },
@@ -339,7 +364,11 @@ export const talking = {
   send: {
     fields: { ...channel, ...message },
     bytes: "the message",
-    answer: { id: text(), accepted: flag() },
+    answer: {
+      id: text(),
+      accepted: flag(),
+      receipts: optional(choice(["asked", "unsupported"], "with `receipt`")),
+    },
     again: "message",
     says: "sends a message",
   },
@@ -356,7 +385,7 @@ export const talking = {
       again: optional(flag("it may have been said to the host before")),
     },
     bytes: "all messages",
-    answer: { sent: json("for each `id` and `accepted`, or `error`") },
+    answer: { sent: json("for each `id`, `accepted` and `receipts`, or `error`") },
     again: "bundle",
     says: "sends several messages as one",
   },
@@ -478,6 +507,7 @@ export const sessionOperations = {
         certificateHashes: optional(texts()),
       })),
       trustFile: optional(text()),
+      receipts: optional(choice(["addressed", "off"], "whether senders that ask are told")),
     },
     bytes: "the identity",
     answer: agent,

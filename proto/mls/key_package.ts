@@ -45,11 +45,15 @@ export const bundlesCapability = 0xf5c8;
 /** Of a leaf alone: its badges; see `badge.ts`. */
 export const badgesExtension = 0xf5c6;
 
+/** Listed by the leaf of a member that reads receipts; see `content/receipt.ts`. */
+export const receiptsCapability = 0xf5c7;
+
 /** Extensions that every leaf lists. */
 export const leafExtensions: readonly number[] = [
   ...channelExtensions,
   badgesExtension,
   bundlesCapability,
+  receiptsCapability,
 ].sort((a, b) => a - b);
 
 const mls10 = 1;

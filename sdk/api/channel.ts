@@ -1,5 +1,5 @@
 /** A channel as its user holds it. Everything behind it is in `channel/` and `content/`. */
-import type { ChannelId, ChannelName, ChannelPolicy } from "../../proto/mod.ts";
+import type { ChannelId, ChannelName, ChannelPolicy, ReceiptState } from "../../proto/mod.ts";
 import { type Abortable, abortable } from "../base/abortable.ts";
 import { createError } from "../base/errors.ts";
 import type { AddOptions } from "../channel/commits/adding.ts";
@@ -13,12 +13,12 @@ import type {
   ReceiveOptions,
 } from "../channel/runner/inbox_runner.ts";
 import type { ChannelMember } from "../channel/group/member_list.ts";
-import type { SendOptions, Sent } from "../channel/messages/send_options.ts";
+import type { ReceiptOf, SendOptions, Sent } from "../channel/messages/send_options.ts";
 import type { Promotion } from "../channel/commits/plan.ts";
 import type { ChannelPort } from "../channel/port.ts";
 import type { RecoveryChoice, RecoveryPreview } from "../channel/recovery/recovery_preview.ts";
 import type { Answers } from "../content/answers.ts";
-import type { Envelope } from "../content/envelope.ts";
+import type { AskedOf, Envelope } from "../content/envelope.ts";
 import type { AskOptions as RequestOptions } from "../content/requester.ts";
 import type { RequestHandler, ServeOptions, Serving } from "../content/service.ts";
 import type { StandardSchema } from "../content/standard_schema.ts";
@@ -199,6 +199,43 @@ export class Channel {
    */
   async send(value: Sendable, options: SendOptions = {}): Promise<Sent> {
     return await this.port.send(value, options);
+  }
+
+  /**
+   * Tells what has become of a message that was sent with `receipt`, at each of those that it was
+   * for. Empty for another message, and two weeks after it was sent. A receipt that comes is an
+   * event `receipt`, too.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function tellAndSee(channel: Channel, to: string): Promise<void> {
+   *   const { id, receipts } = await channel.send("The build is red.", { to, receipt: "delivered" });
+   *   if (receipts === "unsupported") return;
+   *   for await (const event of channel.events()) {
+   *     if (event.type === "receipt" && event.id === id) break;
+   *   }
+   *   for (const { agentId, state } of await channel.receiptsOf(id)) console.log(agentId, state);
+   * }
+   * ```
+   */
+  async receiptsOf(id: string): Promise<readonly ReceiptOf[]> {
+    return await this.port.act("receiptsOf", { message: id });
+  }
+
+  /**
+   * Tells the sender of a message what became of it, if it asked: `held` by a rule for a person,
+   * `refused` by either, or `done`. Before the message is acknowledged, which says `delivered` of
+   * one of which nothing else was said; of one that was `held`, also later. Resolves when it cannot
+   * be forgotten.
+   */
+  async giveReceipt(
+    { id, sender: { agentId }, receipt }: AskedOf,
+    state: ReceiptState,
+  ): Promise<void> {
+    if (receipt === undefined) return;
+    await this.port.act("giveReceipt", { message: id, sender: agentId, receipt, state });
   }
 
   /**

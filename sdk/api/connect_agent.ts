@@ -111,6 +111,7 @@ async function connectWith(
       signatures,
       identity,
       trust,
+      receipts: options.receipts,
       ...internals,
     });
     if (await hasCredential(options, runtime)) await firstConnection(session, signal);

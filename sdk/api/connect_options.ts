@@ -53,6 +53,11 @@ export interface ConnectOptions extends RelayOptions {
    */
   readonly trust?: Trust | string | undefined;
   /**
+   * Whether agents that ask what becomes of a message to this agent are told: `addressed` when not
+   * given. `off`: nobody is, and nobody can tell so from the channel.
+   */
+  readonly receipts?: "addressed" | "off" | undefined;
+  /**
    * Close the client at the first SIGINT or SIGTERM, as `close()` does: loops end, calls that wait
    * reject, and the program goes on to its end. The next signal ends it at once. Nothing in
    * browsers.

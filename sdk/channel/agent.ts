@@ -21,7 +21,7 @@ import type { ConnectionInfo } from "../session/relay_session.ts";
 import type { AgentParts } from "./agent_parts.ts";
 import { ConnectionWatch } from "./connection_events.ts";
 import { Carrier } from "./upkeep/carrier.ts";
-import type { ChannelDeps } from "./deps.ts";
+import { type ChannelDeps, ReceiptBudget } from "./deps.ts";
 import type { ClientEvent, ConnectionEvent, QuotaEvent, WelcomeEvent } from "./events.ts";
 import { toStaticError, translating } from "./faults.ts";
 import { Recogniser } from "./group/recognition.ts";
@@ -105,6 +105,8 @@ export class Agent {
         }
         return undefined;
       },
+      areReceiptsGiven: given.receipts !== "off",
+      receiptBudget: new ReceiptBudget({ runtime, usage: given.session.usage }),
       healing: new HealingTurns(pace.turnMs),
       relayNowMs,
       onEvent: (event) => this.events.tell(event),

@@ -17,6 +17,8 @@ export interface AgentParts {
   readonly trust?: Trust & { readonly look?: () => void };
   /** Its account, and its service as an issuer of badges, once they are known. */
   readonly ownAccount?: () => ReaderAccount | undefined;
+  /** `off`: nobody is told what becomes of its messages here. */
+  readonly receipts?: "addressed" | "off" | undefined;
   /** The usual one when it is not given. */
   readonly pace?: HealingPace;
 }

@@ -18,10 +18,13 @@ import type { Carrier } from "./upkeep/carrier.ts";
 import type { ChannelEventBody } from "./events.ts";
 import type { Recogniser } from "./group/recognition.ts";
 import type { ChannelStore } from "./records.ts";
+import { ReceiptBudget } from "../content/receipt_budget.ts";
 import type { HealingTurns } from "./runner/healing_turns.ts";
 import type { KeyPackages } from "./runner/key_package_runner.ts";
 import type { HealingPace } from "./upkeep/healing_pace.ts";
 import type { Welcomes } from "./runner/welcomes.ts";
+
+export { ReceiptBudget };
 
 export interface ChannelDeps {
   readonly session: RelaySession;
@@ -38,6 +41,9 @@ export interface ChannelDeps {
   readonly nextRun: () => number;
   /** Healing commits of all channels take turns. */
   readonly healing: Pick<HealingTurns, "take">;
+  /** Others are told what becomes of their messages here, when they ask. */
+  readonly areReceiptsGiven: boolean;
+  readonly receiptBudget: ReceiptBudget;
   /** How the user of this agent recognises others. */
   readonly recogniser: Recogniser;
   /** The invite of ours by which an agent that we are letting in comes; see `InviteBook`. */

@@ -1,5 +1,11 @@
 /** Events of a channel and of a client, for `events()`. */
-import type { AgentId, ChannelName, ChannelPolicy, MessageId } from "../../proto/mod.ts";
+import type {
+  AgentId,
+  ChannelName,
+  ChannelPolicy,
+  MessageId,
+  ReceiptState,
+} from "../../proto/mod.ts";
 import type { StaticError } from "../base/errors.ts";
 import type { MissedEvents } from "../base/event_stream.ts";
 import type { EnvelopeKind } from "../content/incoming.ts";
@@ -86,6 +92,13 @@ export type ChannelEventBody =
     readonly why: string;
     readonly id: MessageId;
     readonly sender: AgentId;
+  }
+  /** An agent that a message was for says what became of it; see `Channel.receiptsOf`. */
+  | {
+    readonly type: "receipt";
+    readonly id: MessageId;
+    readonly agentId: AgentId;
+    readonly state: ReceiptState;
   }
   /** More requests came than may wait. */
   | { readonly type: "request_dropped"; readonly id: MessageId; readonly sender: AgentId }

@@ -2,7 +2,7 @@
  * Troubles of a channel, kept in words for `health()`. Nothing here is secret: no payloads, no
  * keys.
  */
-import { type AgentId, shownSentence } from "../../proto/mod.ts";
+import { type AgentId, type MessageId, shownSentence } from "../../proto/mod.ts";
 import { RemoteError, type StaticError, textOf } from "../base/errors.ts";
 import type { ChannelEventBody } from "./events.ts";
 import type { HealthIssue, IssueKind } from "./issues.ts";
@@ -127,4 +127,15 @@ function putLast<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, limit
   map.set(key, value);
   const [oldest] = map.keys();
   if (map.size > limit && oldest !== undefined) map.delete(oldest);
+}
+
+/** A message that its sender should not have sent so. */
+export function reportBadContent(
+  health: HealthLog,
+  { id, sender }: { readonly id: MessageId; readonly sender: AgentId },
+  why: string,
+): void {
+  health.tell({ type: "skipped", why, id, sender });
+  const text = `A message of ${sender} is not shown: ${why}. Its sender is to blame`;
+  health.report("bad_content", text, { about: sender });
 }

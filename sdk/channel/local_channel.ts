@@ -1,6 +1,14 @@
 /** A channel whose agent is in this process. */
 import type { channelOperations, Doing } from "../../proto/host/operations.ts";
-import type { AgentId, ChannelId, ChannelName, ChannelPolicy } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  type ChannelId,
+  type ChannelName,
+  type ChannelPolicy,
+  type MessageId,
+  parseAgentId,
+  parseBinaryId,
+} from "../../proto/mod.ts";
 import { createError, invalidArgument, type StaticError } from "../base/errors.ts";
 import type { Answers } from "../content/answers.ts";
 import type { Envelope } from "../content/envelope.ts";
@@ -57,12 +65,26 @@ export class LocalChannel implements ChannelPort {
 
   send(value: Sendable, options: SendOptions): Promise<Sent> {
     return translating("Cannot send", () => {
-      const plaintext = encodeMessage(value, options, {
-        nowMs: this.#agent.relayNowMs,
-        find: this.#find,
-      });
-      return this.#live.rooms.outbox.send(plaintext, options);
+      const encoding = { nowMs: this.#agent.relayNowMs, find: this.#find };
+      if (options.receipt !== undefined) return this.#sendAsking(value, options, encoding);
+      return this.#live.rooms.outbox.send(encodeMessage(value, options, encoding), options);
     }, options.signal);
+  }
+
+  async #sendAsking(
+    value: Sendable,
+    { receipt, ...options }: SendOptions,
+    encoding: Parameters<typeof encodeMessage>[2],
+  ): Promise<Sent> {
+    const { to } = options;
+    if (to === undefined) {
+      throw invalidArgument("Cannot ask for receipts of everybody: name those that `to` is for");
+    }
+    const { outbox, receipts: { areRead } } = this.#live.rooms;
+    const asks = areRead ? agentIdsOf(to, this.#find) : undefined;
+    const fields = areRead ? { ...options, receipt } : options;
+    const sent = await outbox.send(encodeMessage(value, fields, encoding), { ...options, asks });
+    return { ...sent, receipts: areRead ? "asked" : "unsupported" };
   }
 
   request(
@@ -203,6 +225,18 @@ export class LocalChannel implements ChannelPort {
         }
         await this.#agent.keyPackages.replace();
       }),
+    receiptsOf: ({ message }) =>
+      translating(
+        "Cannot tell what became of the message",
+        () => [...this.#live.rooms.receipts.receiptsOf(messageIdOf(message))],
+      ),
+    giveReceipt: ({ message, sender, receipt, state }) =>
+      translating("Cannot give the receipt", () => {
+        if (this.#live.over !== undefined) throw this.#live.over;
+        const to = [this.#agent.agentId];
+        const about = { id: messageIdOf(message), sender: agentIdFrom(sender), receipt, to };
+        return this.#live.rooms.receipts.say(about, state);
+      }),
     leave: ({ successor }) =>
       translating("Cannot leave the channel", () => {
         return this.#agent.leave(
@@ -217,4 +251,20 @@ export class LocalChannel implements ChannelPort {
   }
 
   readonly #find = (named: string): AgentId => addressedAgent(named, () => this.members());
+}
+
+function messageIdOf(text: string): MessageId {
+  return idFrom(text, () => parseBinaryId<MessageId>(text));
+}
+
+function agentIdFrom(text: string): AgentId {
+  return idFrom(text, () => parseAgentId(text));
+}
+
+function idFrom<Id>(text: string, parse: () => Id): Id {
+  try {
+    return parse();
+  } catch {
+    throw invalidArgument(`"${text}" is no id of a message or an agent: it has 22 characters`);
+  }
 }

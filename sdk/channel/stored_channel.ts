@@ -24,6 +24,10 @@ import {
   sendersOf,
   trustOf,
 } from "./records.ts";
+import { askedOf, debtsOf, spentOf } from "./messages/receipt_records.ts";
+import type { Spent } from "../content/receipt_budget.ts";
+import type { Asked } from "./messages/asked_receipts.ts";
+import type { Debt } from "./messages/owed_receipts_state.ts";
 import type { ConfirmationRecords } from "./upkeep/confirmation_state.ts";
 
 export interface StoredChannel {
@@ -46,6 +50,14 @@ export interface StoredChannel {
   readonly senders: ReadonlyMap<AgentId, SenderRecord>;
   readonly confirmations: ConfirmationRecords;
   readonly keyAges: ReadonlyMap<AgentId, SeenLeaf>;
+  readonly receipts: StoredReceipts;
+}
+
+/** Receipts that this agent owes, those that it waits for, and how many it has sent today. */
+export interface StoredReceipts {
+  readonly owed: readonly Debt[];
+  readonly asked: readonly Asked[];
+  readonly spent: Spent | undefined;
 }
 
 /** Throws `StoreError` for a record of another shape. */
@@ -67,5 +79,6 @@ export function decodeChannel(
     senders: sendersOf(records),
     confirmations: confirmationsOf(records, joinedEpoch),
     keyAges: keyAgesOf(records),
+    receipts: { owed: debtsOf(records), asked: askedOf(records), spent: spentOf(records) },
   };
 }

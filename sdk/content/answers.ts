@@ -29,7 +29,7 @@ export function answerOf(reply: Incoming): Answer {
     return {
       from: sender,
       ok: true,
-      reply: new Envelope(reply, () => Promise.resolve()),
+      reply: new Envelope(reply, { ack: () => Promise.resolve() }),
     };
   }
   const { error: remoteCode = "failed", retryAfterMs } = fields;

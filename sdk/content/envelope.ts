@@ -1,8 +1,15 @@
 /** A message as its receiver holds it: sender, time, fields, and content in the form wanted. */
-import type { AgentId, MessageId, Recognition } from "../../proto/mod.ts";
+import type {
+  AgentId,
+  MessageId,
+  ReceiptState,
+  ReceiptWanted,
+  Recognition,
+} from "../../proto/mod.ts";
 import { createError, invalidArgument, type StaticError } from "../base/errors.ts";
 import { identityText } from "../base/identity_text.ts";
 import type { EnvelopeKind, Incoming } from "./incoming.ts";
+import type { AskingMessage, OwedChange, ReceiptPort } from "./receipts.ts";
 import { describeIssues, type StandardSchema } from "./standard_schema.ts";
 
 export type { EnvelopeKind };
@@ -23,6 +30,24 @@ export interface Sender extends Recognition {
    * true })`: an identity came back with another key, and no owner brought it in.
    */
   readonly keyUnchanged: boolean;
+}
+
+/** A message whose sender may want to hear of it: an `Envelope`, or what a program kept of one. */
+export interface AskedOf {
+  /** The message's id. */
+  readonly id: string;
+  /** Its sender. */
+  readonly sender: { readonly agentId: AgentId };
+  /** The sender's question. */
+  readonly receipt: ReceiptWanted | undefined;
+}
+
+/** @internal How a loop lets go of an envelope. */
+export interface EnvelopeWays {
+  readonly ack: () => Promise<void>;
+  /** As asking for the next one does. */
+  readonly pass?: () => Promise<void> | undefined;
+  readonly giveBack?: () => void;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -68,20 +93,23 @@ export class Envelope {
   readonly expiresAtMs: number | undefined;
   /** Whatever else the sender says about it. */
   readonly headers: Readonly<Record<string, string>>;
+  /**
+   * Its sender wants to learn what becomes of it: that a program acknowledges it, and what prevents
+   * that (`delivered`), or `done()` as well (`done`).
+   */
+  readonly receipt: ReceiptWanted | undefined;
   /** @internal Its place in the channel's log. */
   readonly sequence: number;
-  readonly #ack: () => Promise<void>;
-  readonly #pass: () => Promise<void> | undefined;
-  readonly #giveBack: () => void;
+  readonly #ways: EnvelopeWays;
+  readonly #port: ReceiptPort | undefined;
   /** Why the program could not use it. */
   #refusal: StaticError | undefined;
 
   /** @internal Envelopes come from channels. */
   constructor(
     incoming: Incoming,
-    ack: () => Promise<void>,
-    pass: () => Promise<void> | undefined = ack,
-    giveBack: () => void = () => {},
+    ways: EnvelopeWays,
+    port?: ReceiptPort,
   ) {
     const { fields } = incoming;
     this.kind = incoming.kind;
@@ -102,9 +130,9 @@ export class Envelope {
     this.expiresAtMs = fields.expiryMs;
     this.sequence = incoming.sequence;
     this.headers = Object.fromEntries(fields.headers ?? []);
-    this.#ack = ack;
-    this.#pass = pass;
-    this.#giveBack = giveBack;
+    this.#ways = ways;
+    this.receipt = fields.receipt;
+    this.#port = port;
   }
 
   /** The content; the same as `bytes`. */
@@ -165,7 +193,42 @@ export class Envelope {
    * ```
    */
   async ack(): Promise<void> {
-    await this.#ack();
+    await this.#ways.ack();
+  }
+
+  /**
+   * Tells the sender, if it asked for `done`, that the work is done for which it sent this message.
+   * Resolves when that cannot be forgotten any more; the sender learns of it some seconds later.
+   * `ack()` is another matter, before or after it.
+   *
+   * @example
+   * ```ts
+   * import type { Channel, Envelope } from "static-sdk";
+   *
+   * async function workOff(channel: Channel, work: (envelope: Envelope) => Promise<void>, signal: AbortSignal): Promise<void> {
+   *   for await (const envelope of channel.envelopes({ signal })) {
+   *     await work(envelope);
+   *     await envelope.done();
+   *   }
+   * }
+   * ```
+   */
+  async done(): Promise<void> {
+    await this.say("done");
+  }
+
+  /** @internal Of its message, if the sender asked. Resolves when it is on disk. */
+  async say(state: ReceiptState): Promise<void> {
+    if (this.receipt !== undefined) await this.#port?.say(this.#about(this.receipt), state);
+  }
+
+  /** @internal One of several readers is done with it. */
+  owe(): OwedChange | undefined {
+    return this.receipt === undefined ? undefined : this.#port?.owe(this.#about(this.receipt));
+  }
+
+  #about(receipt: ReceiptWanted): AskingMessage {
+    return { id: this.id, sender: this.sender.agentId, receipt, to: this.to };
   }
 
   /**
@@ -173,7 +236,8 @@ export class Envelope {
    * comes in the next moment, and a loop that is far ahead of the disk waits for the promise.
    */
   pass(): Promise<void> | undefined {
-    return this.#pass();
+    const { ack, pass = ack } = this.#ways;
+    return pass();
   }
 
   /**
@@ -181,7 +245,7 @@ export class Envelope {
    * its loop gets them again, in their turn, but none whose time is over by then.
    */
   giveBack(): void {
-    this.#giveBack();
+    this.#ways.giveBack?.();
   }
 
   /**

@@ -19,7 +19,7 @@ function envelopeOf(text: string): Envelope {
   };
   const body = new TextEncoder().encode(text);
   const incoming = { ...opened, kind: "message", lane: "message", fields: {}, body } as const;
-  return new Envelope(incoming, () => Promise.resolve());
+  return new Envelope(incoming, { ack: () => Promise.resolve() });
 }
 
 function schemaOf(validate: (value: unknown) => unknown): StandardSchema<number> {

@@ -7,9 +7,12 @@ import {
   type Attestation,
   type ContentFields,
   decodeContent,
+  decodeReceipts,
   type MessageId,
+  type Receipt,
   WireError,
 } from "../../proto/mod.ts";
+import type { AskingMessage } from "./receipts.ts";
 
 /** The kind of content in an envelope. */
 export type EnvelopeKind = "message" | "request" | "reply" | "error";
@@ -50,7 +53,13 @@ export interface Reader {
 
 export type ReadContent =
   | { readonly outcome: "incoming"; readonly incoming: Incoming }
-  | { readonly outcome: "expired"; readonly kind: EnvelopeKind }
+  | {
+    readonly outcome: "expired";
+    readonly kind: EnvelopeKind;
+    readonly fields: ContentFields;
+  }
+  /** Of messages of this agent; of those of others none. */
+  | { readonly outcome: "receipt"; readonly receipts: readonly Receipt[] }
   | { readonly outcome: "later"; readonly what: string }
   | { readonly outcome: "broken"; readonly why: string };
 
@@ -69,7 +78,11 @@ export function readContent(plaintext: Uint8Array, opened: Opened, reader: Reade
         return { outcome: "later", what: decoded.what };
       case "enveloped": {
         const { kind, fields, body } = decoded.content;
-        if (kind === "receipt") return { outcome: "later", what: "kind 5" };
+        if (kind === "receipt") {
+          const receipts = decodeReceipts(body);
+          const isForUs = opened.keyUnchanged && fields.to?.includes(reader.agentId) === true;
+          return { outcome: "receipt", receipts: isForUs ? receipts : [] };
+        }
         return place({ ...opened, kind, fields, body }, reader);
       }
     }
@@ -95,13 +108,20 @@ export function isHandedOn(plaintext: Uint8Array, agentId: AgentId): boolean {
   }
 }
 
+/** Undefined when its sender does not ask. */
+export function askingOf(
+  { id, sender, fields: { receipt, to } }: Pick<Incoming, "id" | "sender" | "fields">,
+): AskingMessage | undefined {
+  return receipt === undefined ? undefined : { id, sender, receipt, to };
+}
+
 function place(content: Omit<Incoming, "lane">, { agentId, nowMs, maxAgeMs }: Reader): ReadContent {
   const { kind, fields, timeMs } = content;
   const deadlineMs = fields.deadlineMs === undefined
     ? undefined
     : Math.min(fields.deadlineMs, timeMs + maxAgeMs);
   if (nowMs >= Math.min(deadlineMs ?? Infinity, fields.expiryMs ?? Infinity)) {
-    return { outcome: "expired", kind };
+    return { outcome: "expired", kind, fields };
   }
   const incoming = {
     ...content,

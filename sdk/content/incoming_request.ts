@@ -31,7 +31,7 @@ export class IncomingRequest extends Envelope {
     incoming: Incoming,
     { attempt, signal }: { readonly attempt: number; readonly signal: AbortSignal },
   ) {
-    super(incoming, () => Promise.resolve());
+    super(incoming, { ack: () => Promise.resolve() });
     this.attempt = attempt;
     this.deadlineMs = incoming.fields.deadlineMs ?? 0;
     this.signal = signal;

@@ -11,6 +11,7 @@ import {
   limits,
   type MessageId,
   parseBinaryId,
+  type ReceiptWanted,
   WireError,
 } from "../../proto/mod.ts";
 import { createError, invalidArgument } from "../base/errors.ts";
@@ -74,15 +75,16 @@ function isList(to: Addressee | readonly Addressee[]): to is readonly Addressee[
 /** The plaintext of an ordinary message. */
 export function encodeMessage(
   value: Sendable,
-  options: MessageOptions,
+  options: MessageOptions & { readonly receipt?: ReceiptWanted | undefined },
   { nowMs, find }: { readonly nowMs: number; readonly find: (named: string) => AgentId },
 ): Uint8Array {
-  const { to, replyTo, expiresInMs } = options;
+  const { to, replyTo, expiresInMs, receipt } = options;
   const fields: ContentFields = {
     ...fieldsOf(value, options),
     ...(to !== undefined && { to: agentIdsOf(to, find) }),
     ...(replyTo !== undefined && { replyTo: checked(() => parseBinaryId<MessageId>(replyTo)) }),
     ...(expiresInMs !== undefined && { expiryMs: nowMs + duration("expiresInMs", expiresInMs) }),
+    ...(receipt !== undefined && { receipt }),
   };
   const body = bodyOf(value);
   return Object.keys(fields).length === 0

@@ -110,6 +110,7 @@ async function hostOptions(
       trustFile,
       ...(options.repair === true && { repair: true }),
       damaged: options.damaged,
+      receipts: options.receipts,
     },
   };
 }

@@ -110,7 +110,12 @@ function settle({ resolve, reject }: Deferred<Sent>, result: Fields | undefined)
 }
 
 export function sentOf(fields: Fields): Sent {
-  return { id: parseBinaryId<MessageId>(fields.text("id")), accepted: fields.flag("accepted") };
+  const receipts = fields.one("receipts", ["asked", "unsupported"]);
+  return {
+    id: parseBinaryId<MessageId>(fields.text("id")),
+    accepted: fields.flag("accepted"),
+    ...(receipts !== undefined && { receipts }),
+  };
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {

@@ -49,7 +49,7 @@ import { GroupedSends, sentOf } from "./grouped_sends.ts";
 import type { HostLink } from "./link.ts";
 import type { ReadAhead } from "./read_ahead.ts";
 import { RecentMessages } from "./recent_messages.ts";
-import { readRemote } from "./remote_reader.ts";
+import { envelopeAt, readRemote } from "./remote_reader.ts";
 import { serveRemote } from "./remote_serving.ts";
 import { RemoteStream } from "./remote_stream.ts";
 import { decodeError } from "./wire_errors.ts";
@@ -168,7 +168,7 @@ export class RemoteChannel implements ChannelPort {
    * takes it once.
    */
   async send(value: Sendable, options: SendOptions): Promise<Sent> {
-    const { to, signal, queue, replyTo, expiresInMs, timeoutMs } = options;
+    const { to, signal, queue, replyTo, expiresInMs, timeoutMs, receipt } = options;
     const fields = {
       ...contentOf(value, options),
       message: this.#sends.newId(),
@@ -177,6 +177,7 @@ export class RemoteChannel implements ChannelPort {
       expiresInMs,
       queue,
       timeoutMs,
+      receipt,
     };
     if (signal === undefined && queue !== true) {
       return await this.#sends.send(fields, bodyOf(value));
@@ -254,7 +255,7 @@ export class RemoteChannel implements ChannelPort {
       const fields = { ...this.#named, timeoutMs: timeoutMs === undefined ? undefined : leftMs };
       const answered = await this.#link.ask("receive", fields, { signal });
       if (answered.fields.flag("none")) return undefined;
-      const value = envelopeOf(answered);
+      const value = this.#envelopeOf(answered);
       const key = `${value.sender.agentId}.${value.id}`;
       // The next host gives it again.
       if (this.#received.has(key)) continue;
@@ -316,6 +317,12 @@ export class RemoteChannel implements ChannelPort {
     return await this.#link.ask("removeMember", { ...fields, agentId }, {}, done);
   }
 
+  /** A message, whose sender may want to hear of it. */
+  #envelopeOf({ fields, bytes }: Answered): Envelope {
+    const incoming = decodeEnvelope(fields.optionalObject("envelope") ?? new Fields({}), bytes);
+    return envelopeAt(this.#link, this.name, incoming, () => Promise.resolve());
+  }
+
   get #named(): Header {
     return { channel: this.name };
   }
@@ -362,7 +369,7 @@ function healthOf(state: Fields): ChannelHealth {
 
 function envelopeOf({ fields, bytes }: Answered): Envelope {
   const envelope = fields.optionalObject("envelope") ?? new Fields({});
-  return new Envelope(decodeEnvelope(envelope, bytes), () => Promise.resolve());
+  return new Envelope(decodeEnvelope(envelope, bytes), { ack: () => Promise.resolve() });
 }
 
 function answerOf(answered: Answered): Answer {

@@ -6,6 +6,7 @@ import { Serial } from "../base/serial.ts";
 import type { EnvelopeOptions, InboxReader } from "../channel/runner/inbox_runner.ts";
 import { Envelope } from "../content/envelope.ts";
 import type { Incoming } from "../content/incoming.ts";
+import type { ReceiptPort } from "../content/receipts.ts";
 import { Fields } from "./fields.ts";
 import type { Header } from "./frames.ts";
 import { type AheadRuntime, type GivenItem, ReadAhead } from "./read_ahead.ts";
@@ -87,7 +88,7 @@ export function readRemote(
         given.set(key, { stream: from, item: itemOf(answered), place: placeOf(fields, incoming) });
       } else recent.add(key);
       if (isKnown) continue;
-      return { done: false, value: new Envelope(incoming, () => acknowledge(key)) };
+      return { done: false, value: envelopeAt(link, channel, incoming, () => acknowledge(key)) };
     }
   };
   const acknowledge = async (key: string): Promise<void> => {
@@ -132,4 +133,17 @@ function itemOf({ fields }: GivenItem): number {
 function placeOf(item: Fields, { timeMs, id }: Incoming): Header | undefined {
   const sequence = item.optionalNumber("sequence");
   return sequence === undefined ? undefined : { sequence, timeMs, message: id };
+}
+
+/** A message whose program has its say at the host. */
+export function envelopeAt(
+  link: HostLink,
+  channel: string,
+  incoming: Incoming,
+  ack: () => Promise<void>,
+): Envelope {
+  const say: ReceiptPort["say"] = async ({ id, sender, receipt }, state) => {
+    await link.ask("giveReceipt", { channel, message: id, sender, receipt, state });
+  };
+  return new Envelope(incoming, { ack }, { say, owe: () => undefined });
 }

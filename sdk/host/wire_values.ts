@@ -18,8 +18,19 @@ import type { Header } from "./frames.ts";
 import { decodeError, encodeError } from "./wire_errors.ts";
 
 export function encodeEnvelope(envelope: Envelope): Header {
-  const { kind, id, sender, timeMs, contentType, to, replyTo, conversation, expiresAtMs, headers } =
-    envelope;
+  const {
+    kind,
+    id,
+    sender,
+    timeMs,
+    contentType,
+    to,
+    replyTo,
+    conversation,
+    expiresAtMs,
+    headers,
+    receipt,
+  } = envelope;
   return {
     kind,
     id,
@@ -31,6 +42,7 @@ export function encodeEnvelope(envelope: Envelope): Header {
     ...(conversation !== undefined && { conversation }),
     ...(expiresAtMs !== undefined && { expiresAtMs }),
     ...(Object.keys(headers).length > 0 && { headers }),
+    ...(receipt !== undefined && { receipt }),
   };
 }
 
@@ -45,6 +57,7 @@ export function decodeEnvelope(fields: Fields, body: Uint8Array, deadlineMs?: nu
     fields.optionalMap("headers"),
     fields.optionalNumber("expiresAtMs"),
   ];
+  const receipt = fields.one("receipt", ["delivered", "done"]);
   return {
     kind: fields.one("kind", ["message", "request", "reply", "error"]) ?? "message",
     lane: "message",
@@ -63,6 +76,7 @@ export function decodeEnvelope(fields: Fields, body: Uint8Array, deadlineMs?: nu
       ...(expiryMs !== undefined && { expiryMs }),
       ...(headers !== undefined && { headers: new Map(Object.entries(headers)) }),
       ...(deadlineMs !== undefined && { deadlineMs }),
+      ...(receipt !== undefined && { receipt }),
     },
     body,
   };

@@ -23,6 +23,7 @@ import type { ChannelRunner } from "../channel/runner/channel_runner.ts";
 import type { Membership } from "../channel/group/membership.ts";
 import type { Plan, Planned } from "../channel/commits/plan.ts";
 import type { PostOptions } from "../channel/messages/send_options.ts";
+import { ReceiptBudget } from "../content/receipt_budget.ts";
 import { createPace } from "../channel/upkeep/healing_pace.ts";
 import type { Change, Group, PreparedCommit, Sealed } from "../mls/group.ts";
 
@@ -268,6 +269,8 @@ export class Inside {
       inviteOf: () => undefined,
       healing: { take: () => 0 },
       pace: createPace(),
+      areReceiptsGiven: false,
+      receiptBudget: new ReceiptBudget({ runtime: parts.runtime, usage: undefined }),
     };
     const deps = { ...parts, agentId, keyPackages, welcomes, carrier, relayNowMs, ...silent };
     const isOut = (member: AgentId): boolean =>

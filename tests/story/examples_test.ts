@@ -1,6 +1,7 @@
 // The examples in the doc comments of the public surface: each is run as it stands there.
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { ChannelManager, type ConnectOptions, type Serving, StaticClient } from "../../sdk/mod.ts";
+import { nobodyKnown } from "../../proto/mod.ts";
 import { sendBogus } from "../support/scenario/bad_commits.ts";
 import { shareStack } from "../support/shared_stack.ts";
 import { name, read, Stage, until } from "../support/scenario/stage.ts";
@@ -69,7 +70,7 @@ async function withNames(
     identity: "bob",
   });
   const channel = await bob.create("acme/ops/names");
-  const trust = { names: new Map([[bob.client.agentId, "Alice's laptop"]]) };
+  const trust = { ...nobodyKnown, names: new Map([[bob.client.agentId, "Alice's laptop"]]) };
   const ann = { ...options, dataDir: `${folder}/ann`, identity: "ann", trust };
   await using asker = await ChannelManager.connect(ann);
   await asker.joinWithToken(channel.name, await bob.invite(channel.name));
@@ -118,7 +119,12 @@ Deno.test("every example of the public surface runs", async (t) => {
     await run("greet", alice.client);
     await other.send({ json: "an order" });
     assertEquals(await run("readOrder", channel), "an order");
-    await other.send("work");
+    const stop = new AbortController();
+    const working = run("workOff", channel, () => Promise.resolve(), stop.signal);
+    await run("tellAndSee", other, alice.client.agentId);
+    stop.abort();
+    await working;
+    for (const work of ["one", "two"]) await other.send(work);
     let worked = 0;
     await run("workOn", channel, () => Promise.resolve(void worked++), 2);
     assertEquals(worked, 2);

@@ -7,8 +7,15 @@ import {
   parseBinaryId,
   receiptStates,
 } from "../../../proto/mod.ts";
+import type { Spent } from "../../content/receipt_budget.ts";
 import type { RecordChange } from "../../store/mod.ts";
-import { type ChannelRecords, deleteRecord, fieldsUnder, putRecord } from "../channel_kinds.ts";
+import {
+  type ChannelRecords,
+  deleteRecord,
+  fieldsOf,
+  fieldsUnder,
+  putRecord,
+} from "../channel_kinds.ts";
 import type { Asked, Said } from "./asked_receipts.ts";
 import { type Debt, keyOf } from "./owed_receipts_state.ts";
 
@@ -70,6 +77,15 @@ export function askedOf(records: ChannelRecords): readonly Asked[] {
       }),
     ),
   }));
+}
+
+export function putSpent(channelId: ChannelId, { day, receipts }: Spent): RecordChange {
+  return putRecord(channelId, "receipts", [day, receipts]);
+}
+
+export function spentOf(records: ChannelRecords): Spent | undefined {
+  const fields = fieldsOf(records, "receipts");
+  return fields && { day: fields.number(0), receipts: fields.number(1) };
 }
 
 function stateOf(number: number): (typeof receiptStates)[number] {

@@ -1,5 +1,5 @@
 /** How messages are sent, as callers say it, and what they are told. */
-import type { MessageId } from "../../../proto/mod.ts";
+import type { AgentId, MessageId, ReceiptState, ReceiptWanted } from "../../../proto/mod.ts";
 import type { MessageOptions } from "../../content/values.ts";
 import type { SendGroup } from "./bundles.ts";
 
@@ -18,6 +18,13 @@ export interface SendOptions extends MessageOptions {
    */
   readonly signal?: AbortSignal | undefined;
   /**
+   * Asks those that `to` names to say what becomes of the message: `delivered` when a program of
+   * theirs has acknowledged it, `held` or `refused` when a rule or a person prevents that, and with
+   * `done` also that the work is done (`envelope.done()`). Receipts come as events `receipt`, and
+   * `receiptsOf()` has them.
+   */
+  readonly receipt?: ReceiptWanted | undefined;
+  /**
    * @internal Under which the relay takes it once; a new one when not given. A host is told it, to
    * be told twice.
    */
@@ -32,6 +39,25 @@ export interface Sent {
   readonly id: MessageId;
   /** False when it waits in the outbox: the relay cannot be reached now. */
   readonly accepted: boolean;
+  /**
+   * Of a message with `receipt`: `asked`, or `unsupported` while a member of the channel runs a
+   * version without receipts; then nobody sends any.
+   */
+  readonly receipts?: "asked" | "unsupported";
+}
+
+/** An agent that a message was for, and what has become of the message there. */
+export interface ReceiptOf {
+  /** The addressee. */
+  readonly agentId: AgentId;
+  /**
+   * `delivered`: a program has acknowledged it. `held`: a rule holds it for a person. `refused`: a
+   * rule or a person refused it, or it expired unread. `done`: the program said so. Undefined:
+   * nothing was heard.
+   */
+  readonly state?: ReceiptState;
+  /** When this agent heard it, by the local clock. */
+  readonly atMs?: number;
 }
 
 /** How a plaintext goes out. */
@@ -39,4 +65,6 @@ export interface PostOptions
   extends Pick<SendOptions, "queue" | "timeoutMs" | "signal" | "id" | "group"> {
   /** The relay has to know it by its own id: it does not go with others. */
   readonly alone?: boolean;
+  /** It asks these for receipts. */
+  readonly asks?: readonly AgentId[] | undefined;
 }

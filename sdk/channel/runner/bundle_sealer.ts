@@ -12,13 +12,12 @@ import {
   maxBundleBytes,
   sessionFeatures,
 } from "../../../proto/mod.ts";
-import type { Epoch } from "../../mls/epoch.ts";
 import type { Sealing } from "../../mls/durable_group.ts";
 import type { Sealed } from "../../mls/group.ts";
-import { listsExtension } from "../../mls/leaf.ts";
 import type { ConfirmationRunner } from "./confirmation_runner.ts";
 import type { OrderRunner } from "./order_runner.ts";
 import type { ChannelDeps } from "../deps.ts";
+import { Capability } from "../group/capability.ts";
 import type { Membership } from "../group/membership.ts";
 import type { Bundle } from "../messages/bundles.ts";
 
@@ -36,14 +35,14 @@ export interface Sealable {
 export class BundleSealer {
   readonly #parts: BundleSealerParts;
   readonly #deps: Pick<ChannelDeps, "session">;
-  /** Whether all members of this epoch read bundles. */
-  #readers: { readonly epoch: Epoch; readonly areAll: boolean } | undefined;
+  readonly #readers: Capability;
   /** A bundle carries something else too, which is on its way with it. */
   readonly #riders = new WeakMap<Bundle<Sealable>, () => void>();
 
   constructor(parts: BundleSealerParts, deps: Pick<ChannelDeps, "session">) {
     this.#parts = parts;
     this.#deps = deps;
+    this.#readers = new Capability(parts.membership, bundlesCapability);
   }
 
   /** Whether the relay takes bundles. True without a connection. */
@@ -54,11 +53,7 @@ export class BundleSealer {
 
   /** Whether every member of the present epoch knows what a bundle is. */
   get doAllRead(): boolean {
-    const { current } = this.#parts.membership.group;
-    if (this.#readers?.epoch !== current) {
-      this.#readers = { epoch: current, areAll: allReadBundles(current) };
-    }
-    return this.#readers.areAll;
+    return this.#readers.isOfAll;
   }
 
   /** Its key and its counters are durable when this resolves. */
@@ -115,13 +110,6 @@ export function slackOf(plaintext: Uint8Array): number {
 export function contentLength(plaintext: Uint8Array): number {
   const decoded = decodeContent(plaintext);
   return decoded.form === "enveloped" ? decoded.content.body.length : plaintext.length;
-}
-
-function allReadBundles({ tree }: Pick<Epoch, "tree">): boolean {
-  for (const [, { node }] of tree.leaves()) {
-    if (!listsExtension(node, bundlesCapability)) return false;
-  }
-  return true;
 }
 
 function plaintextOf({ messages }: Bundle<Sealable>): Uint8Array {

@@ -4,11 +4,10 @@
  */
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
 import { EventStream } from "../../base/event_stream.ts";
-import type { Incoming } from "../../content/incoming.ts";
+import { askingOf, type Incoming } from "../../content/incoming.ts";
 import type { Ports } from "../../content/ports.ts";
 import { Requester } from "../../content/requester.ts";
 import { Service } from "../../content/service.ts";
-import type { RecordChange } from "../../store/mod.ts";
 import { createPorts } from "./content_ports.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { EnteredChannel } from "../entering.ts";
@@ -47,7 +46,8 @@ import { takenOf } from "./notice_kinds.ts";
 import { createNoticeReader } from "./notices.ts";
 import { OutboxRunner } from "./outbox_runner.ts";
 import { OrderRunner } from "./order_runner.ts";
-import { PositionRunner } from "./position_runner.ts";
+import { type Noted, PositionRunner } from "./position_runner.ts";
+import { ReceiptRunner } from "./receipt_runner.ts";
 import { ReadingRunner } from "./reading_runner.ts";
 import { RecoveryRunner } from "./recovery_runner.ts";
 import type { Rooms } from "./rooms.ts";
@@ -84,6 +84,7 @@ export class ChannelRooms implements Rooms {
   readonly confirmations: ConfirmationRunner;
   readonly order: OrderRunner;
   readonly outbox: OutboxRunner;
+  readonly receipts: ReceiptRunner;
   readonly requester: Requester;
   readonly service: Service;
   readonly inbox: InboxRunner;
@@ -127,6 +128,7 @@ export class ChannelRooms implements Rooms {
     this.confirmations = new ConfirmationRunner(said, deps);
     this.order = this.#createOrder(parts);
     this.outbox = this.#createOutbox(parts);
+    this.receipts = this.#createReceipts(parts);
     const ports = this.#createPorts();
     this.requester = new Requester(ports);
     this.service = new Service(ports);
@@ -192,6 +194,7 @@ export class ChannelRooms implements Rooms {
     const { membership, health, confirmations, order } = this;
     const work = (): LinkRunner["work"] => this.link.work;
     return new OutboxRunner({
+      ask: (id, to) => this.receipts.ask(id, to),
       ...{
         counters,
         membership,
@@ -202,6 +205,16 @@ export class ChannelRooms implements Rooms {
         work,
         onFault: this.onFault,
       },
+    }, this.#deps);
+  }
+
+  #createReceipts({ receipts }: ChannelParts): ReceiptRunner {
+    const { membership, health, outbox, queue } = this;
+    return new ReceiptRunner({
+      ...{ receipts, membership, health, outbox, queue },
+      position: () => this.position,
+      work: () => this.link.work,
+      isHere: (id, sender) => this.inbox.has(id, sender),
     }, this.#deps);
   }
 
@@ -225,24 +238,28 @@ export class ChannelRooms implements Rooms {
       isExpired: (message) => this.#isExpired(message),
       discard: !receive,
       after: (ms, run) => this.#deps.runtime.after(ms, run),
+      receipts: this.receipts,
     });
   }
 
-  #doneWith(items: readonly InboxItem[], changes: readonly RecordChange[]): void {
+  #doneWith(items: readonly InboxItem[], changes: readonly Noted[]): void {
     this.position.note([...this.reading.changesOf(items), ...changes], items.length);
     void this.#found(taken);
   }
 
-  #isExpired({ fields: { expiryMs }, kind, id, sender }: Incoming): boolean {
+  #isExpired({ fields, kind, id, sender }: Incoming): boolean {
+    const { expiryMs } = fields;
     if (expiryMs === undefined || this.#deps.relayNowMs() < expiryMs) return false;
     this.health.tell({ type: "expired", kind, id, sender });
+    const asking = askingOf({ fields, id, sender });
+    if (asking !== undefined) this.position.note(this.receipts.expired(asking, false));
     return true;
   }
 
   #createReading(
     { position, landmarks, record: { joinedEpoch }, receive }: ChannelParts,
   ): ReadingRunner {
-    const { membership, commits, senders, inbox, health, confirmations, order } = this;
+    const { membership, commits, senders, inbox, health, confirmations, order, receipts } = this;
     const { runtime, session, store, agentId, relayNowMs, recogniser } = this.#deps;
     return new ReadingRunner({ position, landmarks, joinedEpoch }, {
       ...{
@@ -253,6 +270,7 @@ export class ChannelRooms implements Rooms {
         health,
         confirmations,
         order,
+        receipts,
         store,
         agentId,
         relayNowMs,
@@ -287,6 +305,7 @@ export class ChannelRooms implements Rooms {
       alongside: (position) => this.order.changesAt(position),
       onDurable: () => {
         void this.#found(durable);
+        this.receipts.written();
         return membership.durable.forgetBefore(reading.oldestEpoch);
       },
       onNear: () => this.inbox.near(),

@@ -182,6 +182,7 @@ export class ChannelRunner {
     rooms.requester.end(toOthers);
     rooms.inbox.end(error);
     rooms.outbox.end(toOthers);
+    rooms.receipts.end();
     rooms.commits.end(toOthers);
     rooms.epochs.end(toOthers);
     rooms.link.end();

@@ -2,8 +2,7 @@
 import type { AgentId, Recognition } from "../../../proto/mod.ts";
 import type { Ports } from "../../content/ports.ts";
 import type { ChannelDeps } from "../deps.ts";
-import type { HealthLog } from "../health.ts";
-import { reportBadContent } from "./intake.ts";
+import { type HealthLog, reportBadContent } from "../health.ts";
 import { translating } from "../faults.ts";
 import type { Membership } from "../group/membership.ts";
 import type { EpochWaiters } from "./epoch_waiters.ts";

@@ -4,10 +4,11 @@
  * disk, a loop may take what is here without waiting, and the place in the log is that of the
  * oldest message here, at each moment.
  */
+import type { AgentId, MessageId } from "../../../proto/mod.ts";
 import type { StaticError } from "../../base/errors.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { Envelope } from "../../content/envelope.ts";
-import type { Incoming } from "../../content/incoming.ts";
+import { askingOf, type Incoming } from "../../content/incoming.ts";
 import type { Handed } from "../../content/ports.ts";
 import type { Receipt } from "../../mls/durable_group.ts";
 import type { RecordChange } from "../../store/mod.ts";
@@ -30,6 +31,8 @@ import {
 } from "../messages/inbox_state.ts";
 import type { Arrival } from "../reading/senders.ts";
 import { Calls } from "./calls.ts";
+import type { Noted } from "./position_runner.ts";
+import type { ReceiptRunner } from "./receipt_runner.ts";
 
 /**
  * One message key that was used. It is used up when the application is done with all messages that
@@ -76,6 +79,11 @@ export interface EnvelopeOptions {
    * comes meanwhile. With `as`, first what waits for that reader, of which it takes nothing.
    */
   readonly tail?: boolean | undefined;
+  /**
+   * @internal The loop of a host's readers: its own acknowledgements say nothing of them, and each
+   * says of its messages what is owed.
+   */
+  readonly forReaders?: boolean | undefined;
 }
 
 /** A loop over a channel's messages that can also be ended by hand. */
@@ -107,7 +115,7 @@ type Next = IteratorResult<Envelope, undefined>;
 
 export interface InboxParts {
   /** Hears of messages that are done with, and of changes that go to disk with them. */
-  readonly onDone: (items: readonly InboxItem[], changes: readonly RecordChange[]) => void;
+  readonly onDone: (items: readonly InboxItem[], changes: readonly Noted[]) => void;
   /**
    * More is done with than may come again after a crash. `near` is called when that is so no more.
    */
@@ -126,9 +134,11 @@ export interface InboxParts {
    */
   readonly discard: boolean;
   readonly after: Runtime["after"];
+  readonly receipts: Pick<ReceiptRunner, "done" | "owe" | "passed" | "say">;
 }
 
 const noItems: readonly InboxItem[] = Object.freeze([]);
+const noChanges: readonly Noted[] = Object.freeze([]);
 const noMore: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 /** Of callers that take one message each. Loops are counted from the next number on. */
 const shared = 0;
@@ -140,6 +150,8 @@ export class InboxRunner {
   readonly #facts: InboxFacts<InboxItem>;
   readonly #waiting = new Calls<Next | undefined>();
   #readers = shared;
+  /** Programs read by way of a host's readers. */
+  #isShared = false;
   /** With which it has ended. */
   #error: StaticError | undefined;
 
@@ -221,8 +233,9 @@ export class InboxRunner {
    * Everything from the oldest message that is not done with. Ends quietly when the signal is
    * aborted.
    */
-  read({ signal, all = false, ack = "auto" }: EnvelopeOptions = {}): InboxReader {
+  read({ signal, all = false, ack = "auto", forReaders }: EnvelopeOptions = {}): InboxReader {
     const reader = ++this.#readers;
+    this.#isShared ||= forReaders === true;
     this.#step({ type: "begins", reader, all, isManual: ack === "manual" });
     const close = (): void => {
       signal?.removeEventListener("abort", close);
@@ -321,7 +334,25 @@ export class InboxRunner {
       return this.#parts.nearer();
     };
     const giveBack = (): void => this.#step({ type: "gives_back", reader, number });
-    return new Envelope(incoming, ack, passNearer, giveBack);
+    return new Envelope(incoming, { ack, pass: passNearer, giveBack }, this.#parts.receipts);
+  }
+
+  /** Programs that want no messages have acknowledged none. */
+  #owedOf(items: readonly InboxItem[]): readonly Noted[] {
+    const { receipts, discard } = this.#parts;
+    if (discard || !items.some(isAsking)) return noChanges;
+    return items.flatMap(({ incoming }) => {
+      const asking = askingOf(incoming);
+      if (asking === undefined || incoming.lane !== "message") return noChanges;
+      return this.#isShared ? receipts.passed(asking) : receipts.done(asking);
+    });
+  }
+
+  /** Somebody is not done with this message. */
+  has(id: MessageId, sender: AgentId): boolean {
+    return this.#state.entries.some(({ item: { incoming } }) =>
+      incoming.id === id && incoming.sender === sender
+    );
   }
 
   #step(event: InboxEvent<InboxItem>): void {
@@ -332,7 +363,7 @@ export class InboxRunner {
     for (const effect of effects) {
       switch (effect.type) {
         case "done":
-          this.#parts.onDone(effect.items, []);
+          this.#parts.onDone(effect.items, this.#owedOf(effect.items));
           break;
         case "given": {
           const { reader, operation, entry } = effect;
@@ -349,4 +380,9 @@ export class InboxRunner {
       }
     }
   }
+}
+
+/** Its sender wants to hear of it. */
+function isAsking({ incoming: { fields } }: InboxItem): boolean {
+  return fields.receipt !== undefined;
 }

@@ -13,11 +13,12 @@ import {
   type PrivateMessageHeader,
   WireError,
 } from "../../../proto/mod.ts";
-import { type Incoming, type Opened, readContent } from "../../content/incoming.ts";
+import { askingOf, type Incoming, type Opened, readContent } from "../../content/incoming.ts";
+import type { AskingMessage } from "../../content/receipts.ts";
 import type { Receipt } from "../../mls/durable_group.ts";
 import type { Outcome } from "../../mls/receive.ts";
 import type { RecordChange } from "../../store/mod.ts";
-import type { HealthLog } from "../health.ts";
+import { type HealthLog, reportBadContent } from "../health.ts";
 import type { Recogniser } from "../group/recognition.ts";
 import { reportDoubtful } from "../group/key_reports.ts";
 import type { Membership } from "../group/membership.ts";
@@ -27,6 +28,7 @@ import type { ConfirmationRunner } from "./confirmation_runner.ts";
 import type { OrderRunner } from "./order_runner.ts";
 import type { InboxItem, InboxRunner, Opening } from "./inbox_runner.ts";
 import type { Noted } from "./position_runner.ts";
+import type { ReceiptRunner } from "./receipt_runner.ts";
 
 type ReadMessage = Outcome & { readonly kind: "message" };
 
@@ -56,6 +58,7 @@ export interface IntakeParts {
   readonly onDone: (changes: readonly Noted[]) => void;
   readonly confirmations: Pick<ConfirmationRunner, "heard">;
   readonly order: Pick<OrderRunner, "opened">;
+  readonly receipts: Pick<ReceiptRunner, "expired" | "heard">;
 }
 
 export class Intake {
@@ -234,11 +237,19 @@ export class Intake {
       case "incoming":
         return read.incoming;
       case "expired":
+        // Written with its end, which follows.
+        this.#noteExpired(askingOf({ id, sender, fields: read.fields }));
         // One that was handed on before its turn is for its handler to tell about.
         if (!inbox.handedAhead.isOver(opened)) {
           health.tell({ type: "expired", kind: read.kind, id, sender });
         }
         return undefined;
+      case "receipt": {
+        const { receipts } = read;
+        const noted = this.#parts.receipts.heard(sender, { id, receipts });
+        if (noted.length > 0) this.#parts.onDone(noted);
+        return undefined;
+      }
       case "later":
         health.tell({ type: "skipped", why: read.what, id, sender });
         health.report(
@@ -251,6 +262,10 @@ export class Intake {
         reportBadContent(health, opened, read.why);
         return undefined;
     }
+  }
+
+  #noteExpired(asking: AskingMessage | undefined): void {
+    if (asking !== undefined) this.#parts.onDone(this.#parts.receipts.expired(asking, true));
   }
 
   /** The changes to write when the application is done with these. */
@@ -324,16 +339,6 @@ export class Intake {
       "probably restored from a backup: it must rejoin, and send again what was not read";
     health.report("repeated_counter", text, { about: sender });
   }
-}
-
-export function reportBadContent(
-  health: HealthLog,
-  { id, sender }: Pick<Opened, "id" | "sender">,
-  why: string,
-): void {
-  health.tell({ type: "skipped", why, id, sender });
-  const text = `A message of ${sender} is not shown: ${why}. Its sender is to blame`;
-  health.report("bad_content", text, { about: sender });
 }
 
 /** Undefined when there is none: its sender speaks another version. */

@@ -2,7 +2,7 @@
  * Carries out what `stepOutbox` says: sealing, calls, timers and writes, whose ends are its next
  * events. Plaintext is in memory only. Promises of messages on their way out are here alone.
  */
-import { binaryIdFromBytes, limits, type MessageId } from "../../../proto/mod.ts";
+import { type AgentId, binaryIdFromBytes, limits, type MessageId } from "../../../proto/mod.ts";
 import { createError, type StaticError } from "../../base/errors.ts";
 import { jitter } from "../../base/runtime.ts";
 import type { RecordChange } from "../../store/mod.ts";
@@ -45,9 +45,13 @@ interface Given extends Sealable {
   readonly signal: AbortSignal | undefined;
   readonly cancel: (() => void) | undefined;
   readonly abort: (() => void) | undefined;
+  /** Of one that asks for receipts. */
+  asking?: () => readonly RecordChange[];
 }
 
 export interface OutboxParts {
+  /** A message asks for receipts: returns what is on disk before it can reach anybody. */
+  readonly ask: (id: MessageId, to: readonly AgentId[]) => () => readonly RecordChange[];
   readonly counters: CounterRecord;
   readonly membership: Membership;
   readonly health: HealthLog;
@@ -160,13 +164,15 @@ export class OutboxRunner {
   #messageOf(
     given: Given,
     order: number,
-    { id, group, alone, queue }: PostOptions,
+    { id, group, alone, queue, asks }: PostOptions,
   ): Message<Given> {
     const { content, timeoutMs } = given;
+    const named = id ?? this.#newId();
+    if (asks !== undefined) given.asking = this.#parts.ask(named, asks);
     const isAlone = alone === true || (id !== undefined && group === undefined);
     return {
       order,
-      id: id ?? this.#newId(),
+      id: named,
       given,
       bytes: content.length,
       slackBytes: slackOf(content),
@@ -337,10 +343,14 @@ export class OutboxRunner {
   #seal(job: number, bundle: Bundle<Given>): void {
     const { membership: { channelId }, order } = this.#parts;
     const reserving = {
-      isNeeded: () => !order.isOpen || needsReservation(this.#state, bundle),
+      isNeeded: () =>
+        !order.isOpen || needsReservation(this.#state, bundle) ||
+        bundle.messages.some(({ given }) => given.asking !== undefined),
       changes: (): RecordChange[] => {
         const record = reserveFor(this.#state, job, this.#facts);
-        return [...(record === undefined ? [] : [putCounters(channelId, record)]), order.opening()];
+        const counters = record === undefined ? [] : [putCounters(channelId, record)];
+        const asking = bundle.messages.flatMap(({ given }) => given.asking?.() ?? []);
+        return [...counters, order.opening(), ...asking];
       },
     };
     this.#sealer.seal(bundle, reserving).then(

@@ -25,6 +25,7 @@ import type { findCommit } from "./find_commit.ts";
 import type { InboxRunner } from "./inbox_runner.ts";
 import { aadOf, type IntakeParts } from "./intake.ts";
 import type { OrderRunner } from "./order_runner.ts";
+import type { ReceiptRunner } from "./receipt_runner.ts";
 import type { Noted } from "./position_runner.ts";
 
 type Founding = NoticeBody<"DeliverFounding">;
@@ -45,6 +46,7 @@ export interface ReadingRunnerParts {
   readonly discard: boolean;
   readonly confirmations: IntakeParts["confirmations"];
   readonly order: OrderRunner;
+  readonly receipts: Pick<ReceiptRunner, "expired" | "heard">;
   /** The place of the commit at which we are stopped. */
   readonly stop: () => number | undefined;
   readonly foreign: () => number | undefined;

@@ -22,6 +22,7 @@ import type { LinkRunner } from "./link_runner.ts";
 import type { OrderRunner } from "./order_runner.ts";
 import type { OutboxRunner } from "./outbox_runner.ts";
 import type { PositionRunner } from "./position_runner.ts";
+import type { ReceiptRunner } from "./receipt_runner.ts";
 import type { ReadingRunner } from "./reading_runner.ts";
 import type { RecoveryRunner } from "./recovery_runner.ts";
 import type { Turns } from "./log_turns.ts";
@@ -43,6 +44,7 @@ export interface Rooms {
   readonly confirmations: ConfirmationRunner;
   readonly order: OrderRunner;
   readonly outbox: OutboxRunner;
+  readonly receipts: ReceiptRunner;
   readonly requester: Requester;
   readonly service: Service;
   readonly inbox: InboxRunner;

@@ -31,7 +31,7 @@ export function tellRoom(rooms: Rooms, effect: RoomEffect): Told {
     case "commits":
       return void rooms.commits[effect.tell]();
     case "outbox":
-      return effect.tell === "look" ? void rooms.outbox.look() : rooms.outbox.restart();
+      return effect.tell === "look" ? tellLook(rooms) : rooms.outbox.restart();
     case "confirmations":
       return tellConfirmations(rooms, effect.tell);
     case "reading":
@@ -49,6 +49,12 @@ export function tellRoom(rooms: Rooms, effect: RoomEffect): Told {
       }
       return void rooms.lookAlikes.look();
   }
+}
+
+/** Receipts are messages of this agent, too. */
+function tellLook({ outbox, receipts }: Rooms): undefined {
+  outbox.look();
+  receipts.look();
 }
 
 function tellLink({ link }: Rooms, told: ToLink): undefined {
@@ -112,14 +118,15 @@ function tellReading({ reading, turns }: Rooms, told: ToReading): undefined {
   }
 }
 
-function tellPosition({ position, channelId }: Rooms, told: ToPosition): Told {
+function tellPosition({ position, receipts, channelId }: Rooms, told: ToPosition): Told {
   switch (told.type) {
     case "lost":
       return void position.lose(told.after);
     case "log":
       return void position.note(told.log === undefined ? [] : [putLog(channelId, told.log)]);
     case "replaced":
-      return void position.restart(told.joinedSequence);
+      position.restart(told.joinedSequence);
+      return void receipts.entered();
     case "forgotten":
       return void position.forget();
     case "flush":

@@ -66,7 +66,7 @@ const words: Words = {
     asked: "duties.asked",
   },
   commits: { look: "commits.look", left: "commits.left", replaced: "commits.replaced" },
-  outbox: { look: "outbox.look", replaced: "outbox.restart" },
+  outbox: { look: "outbox.look receipts.look", replaced: "outbox.restart" },
   confirmations: {
     connection: "confirmations.connection",
     confirm: "confirmations.confirm",
@@ -82,7 +82,7 @@ const words: Words = {
   position: {
     lost: "position.lose",
     log: "position.note",
-    replaced: "position.restart",
+    replaced: "position.restart receipts.entered",
     forgotten: "position.forget",
     flush: "position.flush",
   },

@@ -37,8 +37,7 @@ export async function sendAll(call: Call<Fields>): Promise<Answer> {
 
 function resultOf(result: PromiseSettledResult<Sent>): Header {
   if (result.status === "rejected") return { error: encodeError(result.reason) };
-  const { id, accepted } = result.value;
-  return { id, accepted };
+  return { ...result.value };
 }
 
 function groupOf({ bundle, messages, again = false }: Fields): SendGroup | undefined {

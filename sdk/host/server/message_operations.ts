@@ -23,11 +23,8 @@ type Fields<Op extends keyof typeof talking> = FieldsOf<typeof talking[Op]["fiel
 export const messageOperations: OperationsByName = checked(talking, {
   send: async (call) => {
     const { fields: { channel, ...message }, bytes, signal } = call;
-    const { id, accepted } = await (await channelOf(call, channel)).send(
-      bytes,
-      sendOptionsOf(message, signal),
-    );
-    return { ok: { id, accepted } };
+    const sent = await (await channelOf(call, channel)).send(bytes, sendOptionsOf(message, signal));
+    return { ok: { ...sent } };
   },
   sendAll,
   request: async (call) => {

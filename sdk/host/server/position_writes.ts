@@ -6,6 +6,8 @@
 import { createDeferred } from "../../base/deferred.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { type Entry, placeOf, type Reader } from "./reader_entry.ts";
+import type { OwedChange } from "../../content/receipts.ts";
+import type { Place } from "./reader_position.ts";
 import type { ReaderRecord, ReaderRecords } from "./reader_records.ts";
 
 /** As the channel's own progress does: both are as far behind after a crash. */
@@ -27,6 +29,9 @@ export class PositionWrites {
   readonly #parts: PositionWritesParts;
   /** Readers whose position has changed since the last write. */
   readonly #dirty = new Set<Reader>();
+  readonly #owed = new Set<OwedChange>();
+  /** By place and id, messages that were acknowledged and have not come again. */
+  readonly #ahead = new Map<string, Reader>();
   /** Deleted ones, of which programs may still acknowledge what they hold. */
   readonly #forgotten = new WeakSet<Reader>();
   #last: Promise<void> | undefined;
@@ -44,11 +49,41 @@ export class PositionWrites {
     this.#rest.resolve();
   }
 
-  /** Resolves when the reader's position as it is now is on disk. */
-  note(reader: Reader): Promise<void> {
+  /**
+   * Resolves when the reader's position as it is now is on disk, and with it the receipts that are
+   * owed for what it has passed.
+   */
+  note(reader: Reader, owed: readonly OwedChange[] = []): Promise<void> {
     if (this.#forgotten.has(reader)) return Promise.resolve();
+    for (const each of owed) this.#owed.add(each);
     this.#dirty.add(reader);
     return this.#last = this.#next ??= this.#write(this.#last);
+  }
+
+  /** The same, of a message of a host before this one, which has not come again. */
+  noteAhead(reader: Reader, place: Place): Promise<void> {
+    this.#ahead.set(keyAt(place), reader);
+    return this.note(reader);
+  }
+
+  /** It has come. One that was acknowledged before: its sender may want to hear of that. */
+  met(entry: Entry): Entry {
+    const key = keyAt(entry.envelope);
+    const reader = this.#ahead.get(key);
+    if (reader === undefined) return entry;
+    this.#ahead.delete(key);
+    const owed = entry.envelope.owe();
+    if (owed !== undefined) this.note(reader, [owed]).catch(() => {}); // with the next one
+    return entry;
+  }
+
+  /**
+   * A program has acknowledged these. `isNews`: others have not, so that the reader's position is
+   * written; else their channel writes what is owed. Returns the promise of the disk.
+   */
+  acknowledged(reader: Reader, entries: readonly Entry[], isNews: boolean): Promise<void>[] {
+    const owed = entries.flatMap(({ envelope }) => envelope.owe() ?? []);
+    return isNews ? [reader.passing.noted = this.note(reader, owed)] : [];
   }
 
   /** Somebody waits for what was noted. */
@@ -118,9 +153,13 @@ export class PositionWrites {
     this.#dirty.clear();
     if (dirty.length === 0) return;
     const records = dirty.map((reader) => this.#recordOf(reader));
+    const owed = [...this.#owed];
+    this.#owed.clear();
     try {
-      await this.#parts.records.write(records);
+      await this.#parts.records.write(records, owed.map(({ change }) => change()));
+      for (const { written } of owed) written();
     } catch (error) {
+      for (const each of owed) this.#owed.add(each);
       for (const reader of dirty) if (!this.#forgotten.has(reader)) this.#dirty.add(reader);
       throw error;
     } finally {
@@ -144,4 +183,8 @@ export class PositionWrites {
     this.#rest = createDeferred();
     this.#parts.after(places / placesInMs, this.#rest.resolve);
   }
+}
+
+function keyAt({ sequence, id = "" }: Place): string {
+  return `${sequence}.${id}`;
 }

@@ -5,6 +5,7 @@ import { readersKind } from "../../channel/channel_kinds.ts";
 import {
   decodeFields,
   encodeFields,
+  type RecordChange,
   type RecordStore,
   type StoredFields,
 } from "../../store/mod.ts";
@@ -42,8 +43,8 @@ export interface ReaderRecord {
 
 export interface ReaderRecords {
   list(): Promise<ReaderRecord[]>;
-  /** Resolves when they are on disk. */
-  write(records: readonly ReaderRecord[]): Promise<void>;
+  /** Resolves when they are on disk, in one write with the changes. */
+  write(records: readonly ReaderRecord[], changes?: readonly RecordChange[]): Promise<void>;
   delete(name: string): Promise<void>;
 }
 
@@ -63,15 +64,16 @@ export function createReaderRecords(
           return { name: id, position: new ReaderPosition().state([]), deleted: false, missed: 0 };
         }
       }),
-    write: (records) =>
-      store.batch(
-        records.map((record) => ({
+    write: (records, changes = []) =>
+      store.batch([
+        ...records.map((record): RecordChange => ({
           type: "put",
           kind,
           id: record.name,
           value: encodeRecord(record),
         })),
-      ),
+        ...changes,
+      ]),
     delete: (name) => store.delete(kind, name),
   };
 }

@@ -139,7 +139,7 @@ export class Readers {
     if (entry !== undefined) return await this.#acknowledge(reader, [entry], true);
     if (reader.position.isPast(place)) return;
     reader.position.passAhead(place);
-    const written = this.#positions.note(reader);
+    const written = this.#positions.noteAhead(reader, place);
     this.#positions.hurry();
     await written;
   }
@@ -292,7 +292,7 @@ export class Readers {
       passed: false,
     };
     for (const { position } of this.#readers.values()) position.meet(envelope);
-    this.#entries.push(entry);
+    this.#entries.push(this.#positions.met(entry));
     this.#tails.tell(entry);
     if (pending.length === 0) this.#settleUnheard();
     // It comes again after a crash: how far others are behind is counted anew.
@@ -411,7 +411,7 @@ export class Readers {
     const crowd = this.#entries[maxOpen];
     const isCrowded = crowd !== undefined && reader.position.reaches(placeOf(crowd));
     const isNews = isCrowded || own.some(({ pending }) => pending.size > 0);
-    const noted = isNews ? [reader.passing.noted = this.#positions.note(reader)] : [];
+    const noted = this.#positions.acknowledged(reader, own, isNews);
     const last = own.findLast(({ pending }) => pending.size === 0);
     if (last !== undefined) reader.passing.settled = last.envelope;
     const settled = this.#settle(durable);

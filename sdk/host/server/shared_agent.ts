@@ -49,7 +49,7 @@ export class SharedAgent {
     const readers = new Readers({
       agentId: this.#agent.agentId,
       records: createReaderRecords(channel.id, store),
-      source: () => channel.envelopes({ ack: "manual", all: true }),
+      source: () => channel.envelopes({ ack: "manual", all: true, forReaders: true }),
       runtime,
     });
     this.#readers.set(channel.id, readers);

@@ -111,9 +111,11 @@ export class Log {
       sequence,
       fields: { ...(to !== undefined && { to: [to] }) },
       body: new TextEncoder().encode(text),
-    }, () => {
-      this.acknowledged.add(index);
-      return Promise.resolve();
+    }, {
+      ack: () => {
+        this.acknowledged.add(index);
+        return Promise.resolve();
+      },
     });
   }
 }

@@ -27,7 +27,23 @@ from .errors import (
 )
 from .loops import Answer, Envelope, Loop
 from .serving import Serving
-from .values import Attested, Counted, Event, Guest, Health, Invite, Issue, Json, LeftOut, Member, Policy, RecoveryPreview, Request
+from .values import (
+    Attested,
+    Counted,
+    Event,
+    Guest,
+    Health,
+    Invite,
+    Issue,
+    Json,
+    LeftOut,
+    Member,
+    Policy,
+    Receipt,
+    RecoveryPreview,
+    Request,
+    Sent,
+)
 
 logging.getLogger("static_sdk").addHandler(logging.NullHandler())
 
@@ -54,10 +70,12 @@ __all__ = [
     "MlsError",
     "Policy",
     "QuotaExceededError",
+    "Receipt",
     "RecoveryPreview",
     "RemoteError",
     "RemovedError",
     "Request",
+    "Sent",
     "Serving",
     "StaticClient",
     "StaticError",

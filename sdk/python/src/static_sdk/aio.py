@@ -30,14 +30,18 @@ from .values import (
     Health,
     Invite,
     Member,
+    Message,
     Payload,
     Policy,
+    Receipt,
     RecoveryPreview,
+    Sent,
     event_of,
     health_of,
     invite_of,
     member_of,
     preview_of,
+    receipt_of,
 )
 
 __all__ = ["Answer", "Channel", "ChannelManager", "Envelope", "Loop", "Serving", "StaticClient"]
@@ -164,14 +168,34 @@ class Channel(NotCopied):
         expires_in: Optional[float] = None,
         queue: bool = False,
         timeout: Optional[float] = None,
-    ) -> None:
+        receipt: Optional[str] = None,
+    ) -> Optional[Sent]:
         """Sends a message to all members, or to some. Returns when the relay has accepted it.
 
         Then it is delivered, also to members that are offline now. With ``queue`` it returns
         without a connection too, and the message is sent when there is one.
+
+        :param receipt: asks those that ``to`` names what becomes of it: ``"delivered"``, or
+            ``"done"`` as well. Then it returns the message's id, for ``receipts_of``.
         """
-        options = operations.send_options(to, content_type, reply_to, conversation, headers, expires_in, queue, timeout)
-        await run_async(operations.send(self._agent, self._name, payload, options))
+        options = operations.send_options(
+            to, content_type, reply_to, conversation, headers, expires_in, queue, timeout, receipt
+        )
+        return await run_async(operations.send(self._agent, self._name, payload, options))
+
+    async def receipts_of(self, message_id: str) -> List[Receipt]:
+        """Tells what has become of a message that was sent with ``receipt``, at each of those that
+        it was for.
+        """
+        return [receipt_of(each) for each in await self._act("receiptsOf", message=message_id)]
+
+    async def give_receipt(self, message: Message, state: str) -> None:
+        """Tells the sender of a message, if it asked, what became of it: ``done``, or ``held`` or
+        ``refused`` before the message is acknowledged.
+        """
+        if message.receipt is not None:
+            fields = {"message": message.id, "sender": message.sender, "receipt": message.receipt}
+            await self._act("giveReceipt", state=state, **fields)
 
     async def send_many(self, payloads: Iterable[Payload]) -> None:
         """Sends many messages in order, some of them at once: much faster than one after the other.

@@ -13,7 +13,7 @@ from .groups import Group, check_sent, message_id
 from .link import Call, Link
 from .steps import Steps
 from .table import RESULT
-from .values import Guest, Json, Member, Payload, message_fields
+from .values import Guest, Json, Member, Payload, Sent, message_fields
 
 #: How many messages of one ``send_many`` are under way.
 _WINDOW = 32
@@ -117,9 +117,12 @@ def enter(agent: Agent, op: str, body: bytes = b"", **fields: Any) -> Steps[Dict
     return entered  # type: ignore[no-any-return]
 
 
-def send(agent: Agent, channel: str, payload: Payload, options: Mapping[str, Any]) -> Steps[None]:
+def send(agent: Agent, channel: str, payload: Payload, options: Mapping[str, Any]) -> Steps[Optional[Sent]]:
+    """With a receipt that is asked for, what is known of the message."""
     body, fields = _message_of(agent, channel, payload, options)
-    yield from agent.ask("send", fields, body)
+    answer, _ = yield from agent.ask("send", fields, body)
+    receipts = answer.get("receipts")
+    return None if receipts is None else Sent(answer["id"], receipts)
 
 
 def send_many(agent: Agent, channel: str, payloads: Iterable[Payload], options: Mapping[str, Any]) -> Steps[None]:
@@ -188,6 +191,7 @@ def send_options(
     expires_in: Optional[float] = None,
     queue: bool = False,
     timeout: Optional[float] = None,
+    receipt: Optional[str] = None,
 ) -> Dict[str, Any]:
     return {
         "to": agent_ids(to),
@@ -198,6 +202,7 @@ def send_options(
         "expiresInMs": milliseconds("expires_in", expires_in),
         "queue": True if queue else None,
         "timeoutMs": milliseconds("timeout", timeout),
+        "receipt": receipt,
     }
 
 

@@ -114,6 +114,8 @@ class Message:
     badge_expired: Optional[Attested] = None
     #: The sender belongs to the account of this agent, by a badge of their service.
     same_account: bool = False
+    #: The sender wants to learn what becomes of it: ``delivered``, or ``done`` as well; None when it does not ask.
+    receipt: Optional[str] = None
 
     def text(self) -> str:
         """The payload as text. Raises ``content_invalid`` when it is not UTF-8."""
@@ -147,6 +149,28 @@ class Request(Message):
     def over(self) -> bool:
         """Nobody waits for the reply any more."""
         return self._is_over()
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A message that asks for receipts, as it was sent."""
+
+    #: The message's id, for ``receipts_of``.
+    id: str
+    #: ``asked``, or ``unsupported`` while a member of the channel runs a version without receipts.
+    receipts: str
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """An agent that a message was for, and what became of the message there."""
+
+    #: The agent that says it.
+    agent_id: str
+    #: ``delivered``, ``held``, ``refused`` or ``done``; None when nothing was heard.
+    state: Optional[str]
+    #: When this agent heard it, by the local clock.
+    time: Optional[float]
 
 
 @dataclass(frozen=True)
@@ -286,6 +310,7 @@ def message_fields(envelope: Mapping[str, Any], body: bytes) -> Dict[str, Any]:
         "headers": envelope.get("headers", {}),
         "key_unchanged": sender["keyUnchanged"],
         **_recognition(sender),
+        "receipt": envelope.get("receipt"),
     }
 
 
@@ -300,6 +325,11 @@ def _recognition(agent: Mapping[str, Any]) -> Dict[str, Any]:
 
 def _attested(word: Optional[Mapping[str, Any]]) -> Optional[Attested]:
     return None if word is None else Attested(word["domain"], word["name"], word["untilMs"] / 1000, word["how"])
+
+
+def receipt_of(receipt: Mapping[str, Any]) -> Receipt:
+    at_ms = receipt.get("atMs")
+    return Receipt(receipt["agentId"], receipt.get("state"), None if at_ms is None else at_ms / 1000)
 
 
 def preview_of(preview: Mapping[str, Any]) -> RecoveryPreview:
