@@ -53,6 +53,11 @@ export class PastEpochs {
     return this.#newest?.roster;
   }
 
+  /** Their numbers, in no order. */
+  get numbers(): Iterable<bigint> {
+    return this.#epochs.keys();
+  }
+
   has(epoch: bigint): boolean {
     return this.#epochs.has(epoch);
   }

@@ -24,6 +24,7 @@ import {
 import { type Begun, followedBy, type Job } from "./job.ts";
 import type { PastEpoch } from "./past_epochs.ts";
 import type { CommitRules, Judged, Outcome, Preview } from "./receive.ts";
+import { RosterRecords } from "./roster.ts";
 import type { SecretTree } from "./secret_tree.ts";
 import {
   decodeEpoch,
@@ -53,7 +54,9 @@ import {
   proposalId,
   ratchetId,
   readGroup,
+  rosterId,
   splitByEpoch,
+  type StoredGroup,
 } from "./stored_group.ts";
 
 /** Keys for sending that one write to disk makes safe. */
@@ -131,6 +134,7 @@ export class RecordedGroup {
   readonly #given: Set<string>;
   #received = 0;
   readonly #consumption = new Consumption();
+  readonly #rosters: RosterRecords;
   /** References of the proposals that are on disk. */
   readonly #proposals: Set<string>;
   /** Of epochs whose size was looked at before they began. */
@@ -142,8 +146,9 @@ export class RecordedGroup {
     group: Group,
     limits: RecordLimits,
     candidate: boolean,
-    given: readonly PreparedCommit[],
+    { given, rosters }: Pick<StoredGroup, "given" | "rosters">,
   ) {
+    this.#rosters = new RosterRecords(rosters);
     this.#candidate = candidate;
     this.#given = new Set(given.map(({ hash }) => givenId(hash)));
     this.group = group;
@@ -165,7 +170,7 @@ export class RecordedGroup {
     limits: RecordLimits,
     foundings: readonly string[] = [],
   ): SavedRecords {
-    const recorded = new RecordedGroup(group, limits, false, []);
+    const recorded = new RecordedGroup(group, limits, false, { given: [], rosters: [] });
     const epoch = stored.find(({ id }) => id === epochId);
     const known = epoch && decodeEpoch(epoch.value);
     if (known !== undefined && equalBytes(known.confirmationTag, group.current.confirmationTag)) {
@@ -193,10 +198,10 @@ export class RecordedGroup {
   ): LoadedRecords | undefined {
     const read = readGroup(stored);
     if (read === undefined) return undefined;
-    const { current, candidate, given, foundings, ...rest } = read;
+    const { current, candidate, given, foundings, rosters, ...rest } = read;
     const group = Group.restore({ epoch: current, ...rest }, deps);
     return {
-      recorded: new RecordedGroup(group, limits, candidate !== undefined, given),
+      recorded: new RecordedGroup(group, limits, candidate !== undefined, { given, rosters }),
       candidate,
       given,
       foundings,
@@ -399,10 +404,19 @@ export class RecordedGroup {
   }
 
   #forgotten(epochs: readonly PastEpoch[]): RecordChange[] {
-    return epochs.flatMap((past) => this.#recordsOf(past)).map((id) => {
+    const records = epochs.flatMap((past) => this.#recordsOf(past)).map((id) => {
       this.#consumption.forget(id);
       return this.#delete(id);
     });
+    // Behind the epochs that they were of: an epoch without its members could not be read.
+    const rosters = this.#rosters.drop(this.group.past.numbers);
+    return [...records, ...rosters.map((epoch) => this.#delete(rosterId({ context: { epoch } })))];
+  }
+
+  /** Of an epoch that has just ended. */
+  #rosterChanges(past: PastEpoch): RecordChange[] {
+    const isNew = this.#rosters.add(past.context.epoch, past.roster);
+    return isNew ? [this.#put(rosterId(past), past.roster.bytes)] : [];
   }
 
   /**
@@ -442,6 +456,7 @@ export class RecordedGroup {
       ...(old === undefined ? [] : [
         ...this.#treeChanges(old),
         this.#put(pastId(old), encodePastEpoch(old)),
+        ...this.#rosterChanges(old),
         this.#delete(ratchetId(old, old.ownLeaf)),
       ]),
     ];

@@ -243,3 +243,53 @@ Deno.test("a trial of a commit that cannot be kept says so, as receiving it does
   const { result: { outcome } } = await perform(recorded.beginReceive(newest(world), anything));
   assertEquals(outcome.kind === "refused" && outcome.reason, tried.outcome.reason);
 });
+
+Deno.test("members of past epochs are written when they change, and go with the last epoch that needs them", async () => {
+  const { world, agents: [a, b] } = await createTrio();
+  const disk = new Disk();
+  let recorded = disk.save(b);
+  const rosters = (): string[] =>
+    disk.stored.map(({ id }) => id).filter((id) => id.startsWith("roster/")).sort();
+  const late: Uint8Array[] = [];
+  const follow = async (): Promise<void> => {
+    const step = await perform(recorded.beginReceive(newest(world), anything));
+    assertEquals(disk.keep(step).outcome.kind, "commit");
+  };
+  const heal = async (): Promise<void> => {
+    late.push((await a.member.seal(payload, payload)).message);
+    await world.commit(a, () => ({ forcePath: true }));
+    await follow();
+  };
+  for (let i = 0; i < 3; i++) await heal();
+  assertEquals(rosters(), ["roster/1"], "three epochs of the same members");
+  await world.add(a, world.newAgent());
+  await follow();
+  await heal();
+  assertEquals(rosters(), ["roster/1", "roster/5"]);
+  recorded = disk.load(b);
+  await heal();
+  assertEquals(rosters(), ["roster/1", "roster/5", "roster/6"], "a new process writes its own");
+  for (const message of late) {
+    const { outcome } = disk.keep(await perform(recorded.beginReceive(message, anything)));
+    assertEquals(outcome.kind === "message" && outcome.sender.agentId, a.id);
+  }
+  const forget = (epoch: number): string[] => {
+    disk.write(recorded.forgetBefore(epoch));
+    return rosters();
+  };
+  assertEquals(forget(4), ["roster/1", "roster/5", "roster/6"], "epoch 4 had the first members");
+  assertEquals(forget(5), ["roster/5", "roster/6"]);
+  assertEquals(forget(6), ["roster/6"]);
+  assertEquals(forget(7), []);
+  await heal();
+  assertEquals(rosters(), ["roster/7"], "written again after it had gone");
+  recorded = disk.load(b);
+  const { outcome } = disk.keep(
+    await perform(recorded.beginReceive(late.at(-1) ?? payload, anything)),
+  );
+  assertEquals(outcome.kind, "message");
+  // A membership in place of this one takes none of them along.
+  await world.commit(a, () => ({ forcePath: true }));
+  disk.save(a);
+  assertEquals(rosters(), []);
+});

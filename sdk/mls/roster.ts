@@ -46,6 +46,44 @@ export class Roster {
   }
 }
 
+/**
+ * Which epochs have a record of their members: each is of all epochs up to the next of them. A
+ * record is never written anew under a name that it had, so a deletion may come late.
+ */
+export class RosterRecords {
+  /** Ascending. */
+  #from: readonly bigint[];
+  /** In the last of them, if this process has written it. */
+  #last: Roster | undefined;
+
+  constructor(from: readonly bigint[]) {
+    this.#from = from;
+  }
+
+  /** Whether an epoch, later than all before, needs a record. */
+  add(epoch: bigint, roster: Roster): boolean {
+    if (this.#last === roster) return false;
+    this.#last = roster;
+    this.#from = [...this.#from, epoch];
+    return true;
+  }
+
+  /** Returns the records that none of these epochs needs. They are none any more. */
+  drop(left: Iterable<bigint>): bigint[] {
+    const all = this.#from;
+    const needed = new Set<bigint>();
+    let at = 0;
+    for (const epoch of [...left].sort((a, b) => a < b ? -1 : 1)) {
+      while ((all[at + 1] ?? epoch + 1n) <= epoch) at++;
+      const from = all[at];
+      if (from !== undefined && from <= epoch) needed.add(from);
+    }
+    this.#from = all.filter((from) => needed.has(from));
+    if (this.#from.at(-1) !== all.at(-1)) this.#last = undefined;
+    return all.filter((from) => !needed.has(from));
+  }
+}
+
 function* entriesOf(
   bytes: Uint8Array,
 ): Generator<readonly [leafIndex: number, credential: BadgedCredential]> {

@@ -29,7 +29,6 @@ import type { Epoch } from "./epoch.ts";
 import type { Parent, PreparedCommit } from "./group.ts";
 import { RatchetTree } from "./ratchet_tree.ts";
 import type { PastEpoch } from "./past_epochs.ts";
-import { Roster } from "./roster.ts";
 import type { ProposalFrom } from "./proposals.ts";
 import { type LeafRatchets, type Ratchet, SecretTree } from "./secret_tree.ts";
 import { decodeGroupContext, decodeProposal, encodeProposal } from "./ts_mls.ts";
@@ -126,19 +125,21 @@ export function decodeEpoch(record: Uint8Array): EpochWithoutTree {
   };
 }
 
-export function encodePastEpoch(epoch: Omit<PastEpoch, "secretTree">): Uint8Array {
-  const { suiteId, contextBytes, ownLeaf, nodeCount, roster, senderData } = epoch;
-  return encodeCbor([suiteId, contextBytes, ownLeaf, nodeCount, roster.bytes, senderData]);
+/** Everything of an epoch that is over but its secret tree, and its roster, a record of its own. */
+export type PastWithoutRoster = Omit<PastEpoch, "secretTree" | "roster">;
+
+export function encodePastEpoch(epoch: PastWithoutRoster): Uint8Array {
+  const { suiteId, contextBytes, ownLeaf, nodeCount, senderData } = epoch;
+  return encodeCbor([suiteId, contextBytes, ownLeaf, nodeCount, senderData]);
 }
 
-export function decodePastEpoch(record: Uint8Array): Omit<PastEpoch, "secretTree"> {
-  const [suiteId, context, ownLeaf, nodeCount, roster, senderData] = open(record, 6);
+export function decodePastEpoch(record: Uint8Array): PastWithoutRoster {
+  const [suiteId, context, ownLeaf, nodeCount, senderData] = open(record, 5);
   return {
     suiteId: suite(suiteId),
     ...groupContext(context),
     ownLeaf: number(ownLeaf),
     nodeCount: number(nodeCount),
-    roster: new Roster(bytes(roster)),
     senderData: bytes(senderData),
   };
 }

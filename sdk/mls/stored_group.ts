@@ -12,6 +12,7 @@ import { MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
 import type { Parent, PreparedCommit, Proposals } from "./group.ts";
 import { type LoadPastEpoch, PastEpochs } from "./past_epochs.ts";
+import { Roster } from "./roster.ts";
 import { isChainOf } from "./owners_chain.ts";
 import { versionIn } from "./owners_rules.ts";
 import {
@@ -53,6 +54,14 @@ export function pastId({ context }: EpochId): string {
   return `past/${context.epoch}`;
 }
 
+/**
+ * The members from this epoch on, up to the next of these records: most commits change no leaf that
+ * others look at.
+ */
+export function rosterId({ context }: EpochId): string {
+  return `roster/${context.epoch}`;
+}
+
 export function frontierId({ context }: EpochId): string {
   return `frontier/${context.epoch}`;
 }
@@ -82,7 +91,9 @@ export function splitByEpoch(
   const isOver = (id: string): boolean => {
     const [what = "", epoch] = id.split("/");
     const ofTree = what === "frontier" || what === "ratchet";
-    return current === undefined || isPast(id) || (ofTree && epoch !== String(current));
+    const isRoster = what === "roster";
+    return current === undefined || isPast(id) || isRoster ||
+      (ofTree && epoch !== String(current));
   };
   const over = ids.filter(isOver);
   return {
@@ -98,6 +109,8 @@ export interface StoredGroup {
   /** How this member came in. */
   readonly entry: Entry;
   readonly past: PastEpochs;
+  /** Epochs with a record of their members, ascending. */
+  readonly rosters: readonly bigint[];
   readonly proposals: Proposals;
   /** A commit of ours whose fate is unknown. */
   readonly candidate: PreparedCommit | undefined;
@@ -123,6 +136,7 @@ export function readGroup(records: readonly StoredRecord[]): StoredGroup | undef
     ratchets: ratchets.get(number) ?? [],
   });
   const place = { ...epoch, nodeCount: epoch.tree.nodeCount };
+  const rosters = rostersOf(stored);
   const [candidate, entry] = [stored.get("candidate"), stored.get(entryId)];
   const parent = stored.get(parentId);
   if (entry === undefined) {
@@ -137,8 +151,9 @@ export function readGroup(records: readonly StoredRecord[]): StoredGroup | undef
     past: new PastEpochs(
       under(stored, "past/").map((
         [number, value],
-      ) => [BigInt(number), whenNeeded(value, treeOf(number))]),
+      ) => [BigInt(number), whenNeeded(value, treeOf(number), rosterAt(rosters, BigInt(number)))]),
     ),
+    rosters: rosters.map(([from]) => from),
     proposals: new Map(
       under(stored, "proposal/").map((
         [reference, value],
@@ -166,11 +181,31 @@ interface StoredTree {
 }
 
 /** A function of its own: what it answers holds on to its arguments and to nothing else. */
-function whenNeeded(record: Uint8Array, tree: StoredTree): LoadPastEpoch {
+function whenNeeded(
+  record: Uint8Array,
+  tree: StoredTree,
+  roster: Roster | undefined,
+): LoadPastEpoch {
   return () => {
+    if (roster === undefined) {
+      throw new MlsFault("Stored MLS state is incomplete: the members of an epoch are missing");
+    }
     const place = decodePastEpoch(record);
-    return { ...place, secretTree: restoreTree(place, tree) };
+    return { ...place, roster, secretTree: restoreTree(place, tree) };
   };
+}
+
+type RosterFrom = readonly [from: bigint, roster: Roster];
+
+function rostersOf(stored: ReadonlyMap<string, Uint8Array>): readonly RosterFrom[] {
+  return under(stored, "roster/").map(([from, bytes]): RosterFrom => [
+    BigInt(from),
+    new Roster(bytes),
+  ]).sort(([a], [b]) => a < b ? -1 : 1);
+}
+
+function rosterAt(rosters: readonly RosterFrom[], epoch: bigint): Roster | undefined {
+  return rosters.findLast(([from]) => from <= epoch)?.[1];
 }
 
 function restoreTree(

@@ -32,6 +32,7 @@ export async function openWith(
   const versions = opened.toSorted((a, b) => a.generation - b.generation);
   const of = (pattern: RegExp): OpenedVersion[] => versions.filter(({ id }) => pattern.test(id));
   const always = ["entry", "owners", "parent"].flatMap((id) => of(new RegExp(`^${id}$`)).slice(-1));
+  const rosters = of(/^roster\//);
   const deps = await memberDeps(opened, identity);
   const currents = new Map<number, OpenedVersion>();
   for (const current of of(/^epoch$/)) {
@@ -50,7 +51,7 @@ export async function openWith(
     const current = currents.get(around);
     if (current === undefined) continue;
     const tree = around === epoch ? [] : of(new RegExp(`^frontier/${around}$`)).slice(-1);
-    const group = [current, ...always, ...tree, ...past, frontier];
+    const group = [current, ...always, ...rosters, ...tree, ...past, frontier];
     // Without a chain: of a sender that has not spoken yet when this tree was written.
     for (const chain of [undefined, ...of(new RegExp(`^ratchet/${epoch}/`))]) {
       const left = messages.keys().filter((at) => epochs[at] === epoch && !found.has(at)).toArray();
