@@ -280,6 +280,7 @@ export {
   leafExtensions,
   readKeyPackage,
   receiptsCapability,
+  sealKeyExtension,
   supportedCipherSuites,
   type UnverifiedKeyPackage,
   verifyKeyPackage,

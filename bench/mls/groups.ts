@@ -45,7 +45,10 @@ async function median(count: number, act: () => unknown): Promise<number> {
  * more.
  */
 async function createOurs(size: number): Promise<{ world: World; creator: Agent; reader: Agent }> {
-  const signatures = await createSignatures(createNodeEd25519(), createNodeX25519());
+  const signatures = await createSignatures({
+    ed25519: createNodeEd25519(),
+    x25519: createNodeX25519(),
+  });
   const world = new World(createRandom(7), { signatures });
   const creator = await world.create();
   const reader = world.newAgent();

@@ -48,12 +48,16 @@ export const badgesExtension = 0xf5c6;
 /** Listed by the leaf of a member that reads receipts; see `content/receipt.ts`. */
 export const receiptsCapability = 0xf5c7;
 
+/** Of a KeyPackage: the key for the layer of Welcomes; see `sdk/mls/crypto/seal_layer.ts`. */
+export const sealKeyExtension = 0xf5ca;
+
 /** Extensions that every leaf lists. */
 export const leafExtensions: readonly number[] = [
   ...channelExtensions,
   badgesExtension,
   bundlesCapability,
   receiptsCapability,
+  sealKeyExtension,
 ].sort((a, b) => a - b);
 
 const mls10 = 1;

@@ -76,7 +76,7 @@ async function connectWith(
   runtime: Platform,
   { untilMs, signal, ...internals }: Internals & Patience,
 ): Promise<Agent> {
-  const signatures = await createSignatures(runtime.ed25519, runtime.x25519, runtime.sha256);
+  const signatures = await createSignatures(runtime);
   const identity = await openIdentity(store, bytesOf(options.identity), runtime);
   const trust = typeof options.trust === "object"
     ? options.trust

@@ -29,7 +29,10 @@ function dueMs({ agent, atMs }: Keys, members: number): number {
 async function createChannel(
   members: number,
 ): Promise<{ readonly world: World; readonly agents: readonly Agent[] }> {
-  const signatures = await createSignatures(await createNodeEd25519(), await createNodeX25519());
+  const signatures = await createSignatures({
+    ed25519: createNodeEd25519(),
+    x25519: createNodeX25519(),
+  });
   const world = new World(createRandom(50), { signatures });
   const owner = await world.create();
   const others = Array.from({ length: online - 1 }, () => world.newAgent());

@@ -6,7 +6,7 @@ import { type Admission, agentIdOf, limits } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { admissionsOf, entryOfReturn, isAdmitted, type KnownMembers } from "./admissions.ts";
 import { MlsFault } from "./codec.ts";
-import { portableSignatures } from "./crypto/signatures.ts";
+import { portableSignatures } from "./testing/portable_signatures.ts";
 import { Group } from "./group.ts";
 import { entryId } from "./stored_group.ts";
 import { type Agent, name, World } from "./testing/world.ts";

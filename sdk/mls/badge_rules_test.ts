@@ -19,7 +19,7 @@ import { isLetIn, whyNoPlace } from "./badge_rules.ts";
 import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { MlsFault, vector } from "./codec.ts";
 import { createCommit } from "./commit.ts";
-import { portableSignatures } from "./crypto/signatures.ts";
+import { portableSignatures } from "./testing/portable_signatures.ts";
 import { type ExpectedGroup, Group } from "./group.ts";
 import { signChange, versionOf } from "./owners_chain.ts";
 import { versionIn } from "./owners_rules.ts";

@@ -14,7 +14,7 @@ import { createRandom } from "../../tests/support/mod.ts";
 import { atOnce } from "../base/parts.ts";
 import { createRules, type Declared } from "./channel_rules.ts";
 import { createCommit } from "./commit.ts";
-import { portableSignatures } from "./crypto/signatures.ts";
+import { portableSignatures } from "./testing/portable_signatures.ts";
 import { stateOf } from "./epoch.ts";
 import type { Change } from "./group.ts";
 import type { CommitSummary } from "./members.ts";

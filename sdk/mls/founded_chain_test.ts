@@ -13,7 +13,7 @@ import {
   type OwnersChange,
 } from "../../proto/mod.ts";
 import { MlsFault } from "./codec.ts";
-import { portableSignatures } from "./crypto/signatures.ts";
+import { portableSignatures } from "./testing/portable_signatures.ts";
 import {
   checkChain,
   checkContinuation,

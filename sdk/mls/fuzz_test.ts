@@ -350,7 +350,7 @@ class History {
 
 Deno.test("random histories: authenticators agree, messages are read by the members of their epoch and nobody else", async () => {
   const seed = seedFromEnvironment();
-  const signatures = await createSignatures(createWebCryptoEd25519(crypto.subtle));
+  const signatures = await createSignatures({ ed25519: createWebCryptoEd25519(crypto.subtle) });
   let entries = 0;
   for (let at = 0; at < histories; at++) {
     const history = new History(createRandom(seed + at), signatures);

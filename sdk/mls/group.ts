@@ -90,7 +90,7 @@ import {
 import { createLeaf, RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";
 import { believeOwners, encodeShownChanges } from "./shown_owners.ts";
-import { decodeWelcomeMessage, joinGroup } from "./welcome.ts";
+import { decodeWelcomeMessage, joinGroup, type JoiningKeyPackage } from "./welcome.ts";
 
 export interface MemberDeps extends GroupDeps {
   readonly identity: MlsIdentity;
@@ -267,7 +267,7 @@ export class Group {
    */
   static *beginJoin(
     welcome: Uint8Array,
-    own: OwnKeyPackage,
+    own: JoiningKeyPackage,
     deps: MemberDeps,
     expected: ExpectedGroup,
   ): Parts<Group> {

@@ -3,7 +3,8 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { limits } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { MlsFault } from "./codec.ts";
-import { createSignatures, portableSignatures } from "./crypto/signatures.ts";
+import { createSignatures } from "./crypto/signatures.ts";
+import { portableSignatures } from "./testing/portable_signatures.ts";
 import { createWebCryptoEd25519 } from "./crypto/web_crypto_ed25519.ts";
 import { Group } from "./group.ts";
 import { maxSkippedGenerations } from "./secret_tree.ts";
@@ -44,7 +45,7 @@ for (const suiteId of [1, 3] as const) {
 }
 
 Deno.test("noble and the runtime's Ed25519 understand each other", async () => {
-  const accelerated = await createSignatures(createWebCryptoEd25519(crypto.subtle));
+  const accelerated = await createSignatures({ ed25519: createWebCryptoEd25519(crypto.subtle) });
   const { world, agents: [a] } = await createWorld(1, { signatures: accelerated });
   assert(a);
   const portable = world.newAgent();
@@ -334,7 +335,7 @@ const committers = Deno.env.get("STATIC_STRESS") === "1" ? 50 : 20;
 
 Deno.test(`${committers} members committing at once in the same epoch: all their changes land`, async () => {
   const { world, agents } = await createWorld(committers, {
-    signatures: await createSignatures(createWebCryptoEd25519(crypto.subtle)),
+    signatures: await createSignatures({ ed25519: createWebCryptoEd25519(crypto.subtle) }),
   });
   const newcomers = await Promise.all(agents.map(() => world.newAgent().createKeyPackage()));
   // Everybody prepares at the same epoch; then each tries until its change is in.

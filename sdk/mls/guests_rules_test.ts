@@ -11,7 +11,7 @@ import { baseOf } from "./base_epoch.ts";
 import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import { createCommit } from "./commit.ts";
-import { portableSignatures } from "./crypto/signatures.ts";
+import { portableSignatures } from "./testing/portable_signatures.ts";
 import { Group } from "./group.ts";
 import {
   checkGuests,

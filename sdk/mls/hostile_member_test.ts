@@ -8,7 +8,7 @@ import { encodeBinding } from "./channel_extensions.ts";
 import { label, MlsFault, vector } from "./codec.ts";
 import { createCommit } from "./commit.ts";
 import { deriveSecret } from "./crypto/labelled.ts";
-import { portableSignatures } from "./crypto/signatures.ts";
+import { portableSignatures } from "./testing/portable_signatures.ts";
 import { aeadOf } from "./crypto/suite.ts";
 import { contentToSign, type ContentType, kindOf, sealMessage } from "./framing.ts";
 import { Group } from "./group.ts";

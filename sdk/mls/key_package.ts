@@ -2,11 +2,19 @@
  * KeyPackages (RFC 9420 section 10): ours made, and restored with their private keys from disk;
  * those of others read, and checked when we add them.
  */
-import { isUsablePublicKey, limits } from "../../proto/mod.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
+import {
+  isUsablePublicKey,
+  isUsableSealKey,
+  limits,
+  sealKeyBytes,
+  sealKeyExtension,
+} from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
 import { decodeExactly, label, MlsFault } from "./codec.ts";
 import { deriveKeyPair } from "./crypto/hpke.ts";
 import { keyPackageRefLabel, refHash, signContent } from "./crypto/labelled.ts";
+import type { SealKeyPair } from "./crypto/seal_layer.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import { type SuiteId, suiteIdOf, suiteNames } from "./crypto/suite.ts";
 import type { MlsIdentity } from "./identity.ts";
@@ -17,11 +25,14 @@ import {
   encodeKeyPackageTBS,
   encodeMlsMessage,
   type Extension,
+  extensionTypeToNumber,
   type KeyPackage,
 } from "./ts_mls.ts";
 
 export type { KeyPackage };
 
+/** Of the extension with that key. */
+const sealKeyFormat = 1;
 const keyPackageLabel = label("KeyPackageTBS");
 
 export interface OwnKeyPackage {
@@ -31,6 +42,8 @@ export interface OwnKeyPackage {
   readonly reference: Uint8Array;
   readonly initPrivateKey: Uint8Array;
   readonly leafPrivateKey: Uint8Array;
+  /** Undefined when Welcomes for it have no layer; see `seal_layer.ts`. */
+  readonly sealSeed: Uint8Array | undefined;
 }
 
 export interface KeyPackageInput {
@@ -41,6 +54,8 @@ export interface KeyPackageInput {
   readonly lastResort: boolean;
   /** To show; see `BadgeChoice`. */
   readonly badges?: Uint8Array | undefined;
+  /** Without it nobody can seal to it: a KeyPackage that only begins a group. */
+  readonly sealKey?: SealKeyPair;
   readonly randomBytes: (length: number) => Uint8Array;
   readonly signatures: Signatures;
 }
@@ -56,9 +71,13 @@ export function createKeyPackage(input: KeyPackageInput): OwnKeyPackage {
     identity,
     signatures,
   );
-  const extensions: Extension[] = input.lastResort
-    ? [{ extensionType: lastResortExtension, extensionData: new Uint8Array(0) }]
-    : [];
+  const { sealKey } = input;
+  const extensions: Extension[] = [
+    ...(input.lastResort
+      ? [{ extensionType: lastResortExtension, extensionData: new Uint8Array(0) }]
+      : []),
+    ...(sealKey === undefined ? [] : [encodeSealKey(sealKey.publicKey)]),
+  ];
   const tbs = {
     version: "mls10",
     cipherSuite: suiteNames[suiteId],
@@ -77,6 +96,7 @@ export function createKeyPackage(input: KeyPackageInput): OwnKeyPackage {
     reference: keyPackageReference(keyPackage),
     initPrivateKey: init.privateKey,
     leafPrivateKey: leafKey.privateKey,
+    sealSeed: sealKey?.seed,
   };
 }
 
@@ -103,7 +123,7 @@ export function decodeKeyPackageMessage(message: Uint8Array): KeyPackage {
 
 /** Restores the result of `createKeyPackage` from its record. */
 export function restoreKeyPackage(
-  stored: Pick<OwnKeyPackage, "message" | "initPrivateKey" | "leafPrivateKey">,
+  stored: Pick<OwnKeyPackage, "message" | "initPrivateKey" | "leafPrivateKey" | "sealSeed">,
 ): OwnKeyPackage {
   const keyPackage = decodeKeyPackageMessage(stored.message);
   return { ...stored, keyPackage, reference: keyPackageReference(keyPackage) };
@@ -117,6 +137,31 @@ export function signedKeyPackage(keyPackage: KeyPackage): SignedBytes[] {
   return [{ publicKey: leafNode.signaturePublicKey, message, signature }, leaf];
 }
 
+function encodeSealKey(publicKey: Uint8Array): Extension {
+  return {
+    extensionType: sealKeyExtension,
+    extensionData: concatBytes(Uint8Array.of(sealKeyFormat), publicKey),
+  };
+}
+
+/** Undefined when it has none. Throws `MlsFault` for one to which nobody can seal. */
+export function sealKeyOf({ extensions }: Pick<KeyPackage, "extensions">): Uint8Array | undefined {
+  const [found, ...others] = extensions.filter(({ extensionType }) =>
+    extensionTypeToNumber(extensionType) === sealKeyExtension
+  );
+  if (found === undefined) return undefined;
+  if (others.length > 0) throw new MlsFault("A KeyPackage has two keys for Welcomes");
+  const { extensionData } = found;
+  const publicKey = extensionData.subarray(1);
+  if (
+    extensionData.length !== 1 + sealKeyBytes || extensionData[0] !== sealKeyFormat ||
+    !isUsableSealKey(publicKey)
+  ) {
+    throw new MlsFault("A KeyPackage's key for Welcomes is malformed");
+  }
+  return publicKey;
+}
+
 /** Section 10.1, without credential and signatures: suite and keys. Throws `MlsFault`. */
 export function checkKeyPackage(keyPackage: KeyPackage, suiteId: SuiteId): void {
   const { leafNode, initKey } = keyPackage;
@@ -128,6 +173,7 @@ export function checkKeyPackage(keyPackage: KeyPackage, suiteId: SuiteId): void 
   ) {
     throw new MlsFault("A KeyPackage uses one key twice");
   }
+  sealKeyOf(keyPackage);
 }
 
 /**

@@ -3,7 +3,7 @@ import { assert, assertThrows } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
 import { MlsFault } from "./codec.ts";
 import { deriveKeyPair } from "./crypto/hpke.ts";
-import { portableSignatures } from "./crypto/signatures.ts";
+import { portableSignatures } from "./testing/portable_signatures.ts";
 import { checkLeaf, createKeyPackageLeaf, encodeLeaf, isOwnLeaf } from "./leaf.ts";
 import { World } from "./testing/world.ts";
 import type { LeafNode } from "./ts_mls.ts";

@@ -11,7 +11,7 @@ import {
   type OwnersVersion,
 } from "../../proto/mod.ts";
 import { MlsFault } from "./codec.ts";
-import { portableSignatures } from "./crypto/signatures.ts";
+import { portableSignatures } from "./testing/portable_signatures.ts";
 import {
   checkChain,
   checkContinuation,

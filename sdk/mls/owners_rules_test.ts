@@ -17,7 +17,7 @@ import { atOnce } from "../base/parts.ts";
 import { type ChannelBinding, encodeBinding } from "./channel_extensions.ts";
 import { createRules } from "./channel_rules.ts";
 import { createCommit } from "./commit.ts";
-import { portableSignatures } from "./crypto/signatures.ts";
+import { portableSignatures } from "./testing/portable_signatures.ts";
 import { type Epoch, stateOf } from "./epoch.ts";
 import { listsExtension, ownersExtension } from "./leaf.ts";
 import { isChainOf, leaveChange, signChange, versionOf } from "./owners_chain.ts";

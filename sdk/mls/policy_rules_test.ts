@@ -9,7 +9,7 @@ import { atOnce } from "../base/parts.ts";
 import { type ChannelBinding, encodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import { createCommit } from "./commit.ts";
-import { portableSignatures } from "./crypto/signatures.ts";
+import { portableSignatures } from "./testing/portable_signatures.ts";
 import { type ExpectedGroup, Group } from "./group.ts";
 import { policyExtension } from "./leaf.ts";
 import { signChange, versionOf } from "./owners_chain.ts";

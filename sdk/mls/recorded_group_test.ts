@@ -6,7 +6,8 @@ import type { RecordChange, StoredRecord } from "../store/mod.ts";
 import { encodeEpoch } from "./state_codec.ts";
 import { perform } from "./job.ts";
 import { RecordedGroup, reservedGenerations, type Step } from "./recorded_group.ts";
-import { portableSignatures, type Signatures } from "./crypto/signatures.ts";
+import type { Signatures } from "./crypto/signatures.ts";
+import { portableSignatures } from "./testing/portable_signatures.ts";
 import { type Agent, rulesFor, World } from "./testing/world.ts";
 
 const anything = (): undefined => undefined;

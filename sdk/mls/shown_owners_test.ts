@@ -14,7 +14,7 @@ import { atOnce } from "../base/parts.ts";
 import { encodeBinding } from "./channel_extensions.ts";
 import { MlsFault, vector } from "./codec.ts";
 import { createCommit } from "./commit.ts";
-import { portableSignatures } from "./crypto/signatures.ts";
+import { portableSignatures } from "./testing/portable_signatures.ts";
 import { type ExpectedGroup, Group } from "./group.ts";
 import { ownersExtension } from "./leaf.ts";
 import { noVersion, signChange, versionOf } from "./owners_chain.ts";

@@ -13,7 +13,7 @@ import {
   proposalRefLabel,
   refHash,
 } from "./crypto/labelled.ts";
-import { portableSignatures } from "./crypto/signatures.ts";
+import { portableSignatures } from "./testing/portable_signatures.ts";
 import { aeadOf, type SuiteId, suiteNames } from "./crypto/suite.ts";
 import {
   contentToSign,
@@ -414,6 +414,7 @@ function ownKeyPackage(
     reference: keyPackageReference(message.keyPackage),
     initPrivateKey: hex(v.init_priv),
     leafPrivateKey: hex(v.encryption_priv),
+    sealSeed: undefined,
   };
 }
 

@@ -3,7 +3,8 @@ import type { SignedBytes } from "../../wasm/mod.ts";
 import type { Parts } from "../base/parts.ts";
 import { decodeExactly, equalBytes, isRefusal, label, MlsFault } from "./codec.ts";
 import type { KeyAgreement } from "./crypto/key_agreement.ts";
-import { verifyInParts } from "./crypto/signatures.ts";
+import { layerSecretOf, putLayer, takeLayerOff } from "./crypto/seal_layer.ts";
+import { type Signatures, verifyInParts } from "./crypto/signatures.ts";
 import {
   createEncryptor,
   decryptWithLabel,
@@ -27,7 +28,7 @@ import {
   welcomeSecret,
 } from "./key_schedule.ts";
 import { checkLeaf, signedLeaf } from "./leaf.ts";
-import { keyPackageReference, type OwnKeyPackage } from "./key_package.ts";
+import { keyPackageReference, type OwnKeyPackage, sealKeyOf } from "./key_package.ts";
 import type { MlsIdentity } from "./identity.ts";
 import type { AppliedProposals } from "./proposals.ts";
 import { commonAncestor, RatchetTree } from "./ratchet_tree.ts";
@@ -89,16 +90,25 @@ export function* createWelcome(
     encryptedGroupInfo,
     deps.signatures.agreement,
   );
+  const groupInfoHash = deps.signatures.longHash(encryptedGroupInfo);
   const secrets: Welcome["secrets"] = [];
   for (const { leafIndex, keyPackage } of applied.added) {
     const pathSecret = pathSecrets.get(commonAncestor(next.ownLeaf, leafIndex));
     const plaintext = encodeGroupSecrets({ joinerSecret, pathSecret, psks: [...applied.pskIds] });
-    const encryptedGroupSecrets = encrypt({
+    const inner = encrypt({
       publicKey: keyPackage.initKey,
       plaintext,
       randomness: deps.randomBytes(32),
     });
-    secrets.push({ newMember: keyPackageReference(keyPackage), encryptedGroupSecrets });
+    const newMember = keyPackageReference(keyPackage);
+    const publicKey = sealKeyOf(keyPackage);
+    const encryptedGroupSecrets = publicKey === undefined
+      ? inner
+      : putLayer(inner, { newMember, groupInfoHash, publicKey }, {
+        xWing: deps.signatures.xWing,
+        randomBytes: deps.randomBytes,
+      });
+    secrets.push({ newMember, encryptedGroupSecrets });
     yield;
   }
   const welcome = { cipherSuite: suiteNames[next.suiteId], secrets, encryptedGroupInfo };
@@ -114,9 +124,26 @@ export function decodeWelcomeMessage(bytes: Uint8Array): Welcome {
   return message.welcome;
 }
 
+/** Our KeyPackage, ready for one Welcome. */
+export interface JoiningKeyPackage extends OwnKeyPackage {
+  /** Of the layer around what that Welcome has for us, if it has one. */
+  readonly layerSecret?: Uint8Array | undefined;
+}
+
+/** Opens the lock that takes time. Throws `MlsFault` for a Welcome that cannot be for it. */
+export async function readyToJoin(
+  welcome: Uint8Array,
+  own: OwnKeyPackage,
+  { xWing }: Pick<Signatures, "xWing">,
+): Promise<JoiningKeyPackage> {
+  const { encryptedGroupSecrets } = secretsFor(decodeWelcomeMessage(welcome), own);
+  const layerSecret = await layerSecretOf(encryptedGroupSecrets, own.sealSeed, xWing);
+  return { ...own, layerSecret };
+}
+
 export interface JoinInput {
   readonly welcome: Welcome;
-  readonly own: OwnKeyPackage;
+  readonly own: JoiningKeyPackage;
   /** When the Welcome does not carry it. */
   readonly ratchetTree?: Uint8Array;
 }
@@ -151,7 +178,7 @@ export interface OpenedWelcome {
 
 export function openWelcome(
   welcome: Welcome,
-  own: OwnKeyPackage,
+  own: JoiningKeyPackage,
   { findPsk, signatures }: Pick<GroupDeps, "findPsk" | "signatures">,
 ): OpenedWelcome {
   const suiteId = suiteIdOf(welcome.cipherSuite);
@@ -159,7 +186,7 @@ export function openWelcome(
     throw new MlsFault("Cannot join: the Welcome is for another cipher suite");
   }
   const aead = aeadOf[suiteId];
-  const groupSecrets = openGroupSecrets(welcome, own, aead, signatures.agreement);
+  const groupSecrets = openGroupSecrets(welcome, own, aead, signatures);
   checkPskIds(groupSecrets.psks);
   const pskSecret = pskSecretOf(groupSecrets.psks, findPsk);
   return {
@@ -177,17 +204,28 @@ export function signedGroupInfo(groupInfo: GroupInfo, publicKey: Uint8Array): Si
 
 function openGroupSecrets(
   welcome: Welcome,
-  own: OwnKeyPackage,
+  own: JoiningKeyPackage,
   aead: Aead,
-  agreement: KeyAgreement,
+  { agreement, longHash }: Signatures,
 ): GroupSecrets {
-  const ours = welcome.secrets.find(({ newMember }) => equalBytes(newMember, own.reference));
-  if (ours === undefined) throw new MlsFault("Cannot join: the Welcome is not for this KeyPackage");
-  const input = { privateKey: own.initPrivateKey, ...ours.encryptedGroupSecrets };
-  const plaintext = opening(() =>
-    decryptWithLabel(aead, welcomeLabel, welcome.encryptedGroupInfo, input, agreement)
-  );
+  const { encryptedGroupInfo } = welcome;
+  const { newMember, encryptedGroupSecrets } = secretsFor(welcome, own);
+  const place = { newMember, groupInfoHash: longHash(encryptedGroupInfo) };
+  const plaintext = opening(() => {
+    const inner = takeLayerOff(encryptedGroupSecrets, place, own.layerSecret);
+    const input = { privateKey: own.initPrivateKey, ...inner };
+    return decryptWithLabel(aead, welcomeLabel, encryptedGroupInfo, input, agreement);
+  });
   return decodeExactly(decodeGroupSecrets, plaintext, "group secrets");
+}
+
+function secretsFor(
+  { secrets }: Welcome,
+  { reference }: Pick<OwnKeyPackage, "reference">,
+): Welcome["secrets"][number] {
+  const ours = secrets.find(({ newMember }) => equalBytes(newMember, reference));
+  if (ours === undefined) throw new MlsFault("Cannot join: the Welcome is not for this KeyPackage");
+  return ours;
 }
 
 function openGroupInfo(

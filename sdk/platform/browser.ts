@@ -1,6 +1,7 @@
 /** Browsers: WebTransport, and `CellUp`/`CellDown` over `fetch` where it is missing or blocked. */
 import { nobodyKnown } from "../../proto/mod.ts";
 import { createWebCryptoEd25519 } from "../mls/crypto/web_crypto_ed25519.ts";
+import { createWebCryptoMlKem } from "../mls/crypto/web_crypto_ml_kem.ts";
 import { source } from "../gen/browser_worker.ts";
 import { type StreamThread, withThread } from "../transport/worker_stream.ts";
 import { cells, openHttp } from "./browser_http.ts";
@@ -25,6 +26,7 @@ export const platform: Platform = {
   ed25519: createWebCryptoEd25519(crypto.subtle),
   x25519: undefined,
   sha256: undefined,
+  mlKem: createWebCryptoMlKem(crypto.subtle),
   readSettings: () => Promise.resolve({}),
   readTextFile: () =>
     Promise.reject(new Error("a browser reads no files; give tls.certificateHashes")),

@@ -1,5 +1,6 @@
 /** Deno: QUIC, and the gRPC stream `Session` where QUIC is not to be had. */
 import { readFile } from "node:fs/promises";
+import { createWebCryptoMlKem } from "../mls/crypto/web_crypto_ml_kem.ts";
 import { source } from "../gen/deno_worker.ts";
 import { type StreamThread, withThread } from "../transport/worker_stream.ts";
 import { openHttp } from "./deno_http.ts";
@@ -32,6 +33,7 @@ export const platform: Platform = {
   ed25519: createNodeEd25519(),
   x25519: createNodeX25519(),
   sha256: nodeSha256,
+  mlKem: createWebCryptoMlKem(crypto.subtle),
   readSettings,
   readTextFile: (path) => readFile(path, "utf8"),
   hosts,

@@ -4,7 +4,7 @@ import { openDirectoryStore } from "./directory_store.ts";
 import { hosts } from "./hosts.ts";
 import { createNodeEd25519 } from "./node_ed25519.ts";
 import { nodeSha256 } from "./node_sha256.ts";
-import { createNodeX25519 } from "./node_key_agreement.ts";
+import { createNodeMlKem, createNodeX25519 } from "./node_key_agreement.ts";
 import { withThread } from "../transport/worker_stream.ts";
 import { grpc } from "./grpc.ts";
 import { openHttp } from "./node_http.ts";
@@ -30,6 +30,7 @@ export const platform: Platform = {
   ed25519: createNodeEd25519(),
   x25519: createNodeX25519(),
   sha256: nodeSha256,
+  mlKem: createNodeMlKem(),
   readSettings,
   readTextFile: (path) => readFile(path, "utf8"),
   hosts,

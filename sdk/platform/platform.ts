@@ -6,6 +6,7 @@
  */
 import type { Trust as KnownAgents } from "../../proto/mod.ts";
 import type { KeyAgreement } from "../mls/crypto/key_agreement.ts";
+import type { OpeningMlKem } from "../mls/crypto/ml_kem.ts";
 import type { LongHash } from "../mls/crypto/long_hash.ts";
 import type { NativeEd25519 } from "../mls/crypto/signatures.ts";
 import type { RecordStore, StoreOptions } from "../store/mod.ts";
@@ -41,6 +42,8 @@ export interface Platform {
   readonly x25519: KeyAgreement | undefined;
   /** The runtime's own SHA-256, if it is synchronous; checked in the same way. */
   readonly sha256: LongHash | undefined;
+  /** The runtime's own ML-KEM; checked in the same way. */
+  readonly mlKem: OpeningMlKem | undefined;
   /**
    * Settings of the environment and the credentials file, where the runtime has them; the user's
    * options take precedence.

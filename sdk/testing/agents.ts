@@ -29,7 +29,8 @@ export {
   withOlderLeaf,
 } from "../mls/testing/odd_key_package.ts";
 export { someone } from "../mls/testing/people.ts";
-export { createSignatures, portableSignatures, type Signatures } from "../mls/crypto/signatures.ts";
+export { createSignatures, type Signatures } from "../mls/crypto/signatures.ts";
+export { portableSignatures } from "../mls/testing/portable_signatures.ts";
 export { atOnce } from "../base/parts.ts";
 export { pause, type Runtime } from "../base/runtime.ts";
 export type { ConnectionInfo, RelaySession, SessionState } from "../session/relay_session.ts";

@@ -14,7 +14,7 @@ import { check, Digest, type RuntimeTest } from "../support/runtime/suite.ts";
 /** A history with every kind of operation; returns a digest of all that was put into the log. */
 async function history(accelerated: boolean): Promise<string> {
   const signatures = await createSignatures(
-    accelerated ? createWebCryptoEd25519(crypto.subtle) : undefined,
+    accelerated ? { ed25519: createWebCryptoEd25519(crypto.subtle) } : {},
   );
   const world = new World(createRandom(42), { signatures });
   const creator = await world.create();

@@ -90,10 +90,10 @@ Deno.test("rotate() also replaces what the relay holds of the agent", async () =
 async function simulated(
   act: (stage: SimulatedStage, actors: readonly Actor[]) => Promise<void>,
 ): Promise<void> {
-  const signatures: Signatures = await createSignatures(
-    await createNodeEd25519(),
-    await createNodeX25519(),
-  );
+  const signatures: Signatures = await createSignatures({
+    ed25519: createNodeEd25519(),
+    x25519: createNodeX25519(),
+  });
   const stage = await SimulatedStage.open(createRandom(5), signatures);
   const actors = ["alice", "bob", "carol"].map((label) => new Actor(stage, label, 1));
   for (const actor of actors) await stage.finish("it is up", actor.start());

@@ -298,7 +298,7 @@ Deno.test("a manager that cannot begin leaves the data directory free", async ()
   const identity = await openIdentity(store, new TextEncoder().encode("zoe"), runtime);
   await using stage = await Stage.open();
   const { session } = await stage.actor("alice");
-  const signatures = await createSignatures(createNodeEd25519());
+  const signatures = await createSignatures({ ed25519: createNodeEd25519() });
   const agent = await Agent.open({ store, session, runtime, signatures, identity });
   await assertRejects(() => ChannelManager.over(agent), StaticError);
   await (await open()).close();

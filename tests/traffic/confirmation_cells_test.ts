@@ -83,7 +83,7 @@ class Scene {
       tokens: { renewable: true, get: () => Promise.resolve(tokenOf(1, startMs + 30 * dayMs)) },
     });
     if (!confirms) session.confirm = () => {};
-    const signatures = await createSignatures(createNodeEd25519());
+    const signatures = await createSignatures({ ed25519: createNodeEd25519() });
     const agent = await Agent.open({ store, session, runtime, signatures, identity });
     this.#agents.push(agent);
     return agent;

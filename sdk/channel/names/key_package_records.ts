@@ -15,6 +15,9 @@ export const uploadedId = "keypackages";
 /** Channels that one agent enters by one last resort, in the month that it is good. */
 const maxLastResortUses = 1000;
 
+/** Of a KeyPackage to which nobody can seal. */
+const noSeed = new Uint8Array(0);
+
 export interface StoredKeyPackage {
   readonly purpose: Purpose;
   readonly madeAtMs: number;
@@ -27,10 +30,16 @@ export interface StoredKeyPackage {
 }
 
 export function putKeyPackage({ purpose, madeAtMs, own, entered }: StoredKeyPackage): RecordChange {
-  const { message, initPrivateKey, leafPrivateKey, reference } = own;
-  const value = encodeFields([purpose, madeAtMs, message, initPrivateKey, leafPrivateKey, [
-    ...entered,
-  ]]);
+  const { message, initPrivateKey, leafPrivateKey, sealSeed, reference } = own;
+  const value = encodeFields([
+    purpose,
+    madeAtMs,
+    message,
+    initPrivateKey,
+    leafPrivateKey,
+    [...entered],
+    sealSeed ?? noSeed,
+  ]);
   return { type: "put", kind: keyPackageKind, id: bytesToHex(reference), value };
 }
 
@@ -42,6 +51,7 @@ export function deleteKeyPackage(id: string): RecordChange {
 export function keyPackageOf(record: Uint8Array): StoredKeyPackage {
   const fields = decodeFields(record, keyPackageKind);
   const purpose = fields.text(0);
+  const sealSeed = fields.bytes(6);
   return {
     purpose: purpose === "pool" || purpose === "last_resort" ? purpose : "handed",
     madeAtMs: fields.number(1),
@@ -49,6 +59,7 @@ export function keyPackageOf(record: Uint8Array): StoredKeyPackage {
       message: fields.bytes(2),
       initPrivateKey: fields.bytes(3),
       leafPrivateKey: fields.bytes(4),
+      sealSeed: sealSeed.length === 0 ? undefined : sealSeed,
     }),
     entered: fields.list(5).map(String),
   };
@@ -70,7 +81,8 @@ export function knownOf(
   uploaded: ReadonlySet<string>,
 ): KnownKeyPackage {
   const { leafNode } = own.keyPackage;
-  const isOlder = !channelExtensions.every((type) => listsExtension(leafNode, type));
+  const isOlder = own.sealSeed === undefined ||
+    !channelExtensions.every((type) => listsExtension(leafNode, type));
   const id = bytesToHex(own.reference);
   return { id, purpose, madeAtMs, isUsed: entered.length > 0, isOlder, isThere: uploaded.has(id) };
 }

@@ -5,7 +5,7 @@ import {
   encodeKeyPackageMessage,
   type KeyPackage,
 } from "../../mls/key_package.ts";
-import { portableSignatures } from "../../mls/crypto/signatures.ts";
+import { portableSignatures } from "../../mls/testing/portable_signatures.ts";
 import { someone } from "../../mls/testing/people.ts";
 import { withoutLargest } from "./founding.ts";
 

@@ -8,11 +8,13 @@ import { equalBytes, type NoticeBody, readWelcomeHeader } from "../../../proto/m
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { MlsFault } from "../../mls/codec.ts";
+import { createSealKey } from "../../mls/crypto/seal_layer.ts";
 import type { Signatures } from "../../mls/crypto/signatures.ts";
 import { defaultSuiteId } from "../../mls/crypto/suite.ts";
 import type { MlsIdentity } from "../../mls/identity.ts";
 import { encodeLeaf } from "../../mls/leaf.ts";
 import { createKeyPackage, type OwnKeyPackage } from "../../mls/key_package.ts";
+import { type JoiningKeyPackage, readyToJoin } from "../../mls/welcome.ts";
 import type { ConnectionInfo, RelaySession } from "../../session/relay_session.ts";
 import type { RecordChange, RecordStore } from "../../store/mod.ts";
 import {
@@ -69,21 +71,21 @@ export class KeyPackages {
 
   /** Creates a KeyPackage to hand to the member that will add us. */
   async create(): Promise<OwnKeyPackage> {
-    const made = this.#make("handed");
+    const made = await this.#make("handed");
     await this.#deps.store.batch([putKeyPackage(made)]);
     return made.own;
   }
 
   /**
-   * The one that a Welcome was made for. Throws `MlsFault` when its private keys are not (or no
-   * longer) here.
+   * The one that a Welcome was made for, ready to join by it. Throws `MlsFault` when its private
+   * keys are not (or no longer) here.
    */
-  async findFor(welcome: Uint8Array): Promise<OwnKeyPackage> {
+  async findFor(welcome: Uint8Array): Promise<JoiningKeyPackage> {
     const reference = recipientsOf(welcome).find((each) =>
       this.#deps.store.has(keyPackageKind, bytesToHex(each))
     );
     const found = reference && await this.find(reference);
-    if (found !== undefined) return found;
+    if (found !== undefined) return await readyToJoin(welcome, found, this.#deps.signatures);
     throw new MlsFault(
       "The Welcome is for a KeyPackage that this agent does not have, or has used already",
     );
@@ -193,8 +195,9 @@ export class KeyPackages {
         this.#made = [];
         return { type: "looked", job, known: await this.#known() };
       case "write": {
-        const pool = Array.from({ length: effect.pool }, () => this.#make("pool"));
-        this.#made = effect.lastResort ? [...pool, this.#make("last_resort")] : pool;
+        const purposes = Array.from({ length: effect.pool }, (): Purpose => "pool");
+        if (effect.lastResort) purposes.push("last_resort");
+        this.#made = await Promise.all(purposes.map((purpose) => this.#make(purpose)));
         await this.#deps.store.batch([
           ...this.#made.map(putKeyPackage),
           ...effect.forget.map(deleteKeyPackage),
@@ -240,8 +243,10 @@ export class KeyPackages {
     else answer?.reject(failed.error);
   }
 
-  #make(purpose: Purpose): StoredKeyPackage {
+  async #make(purpose: Purpose): Promise<StoredKeyPackage> {
     const { identity, signatures, runtime, relayNowMs } = this.#deps;
+    const randomBytes = (length: number): Uint8Array => runtime.randomBytes(length);
+    const sealKey = await createSealKey(randomBytes, signatures.xWing);
     const madeAtMs = relayNowMs();
     const own = createKeyPackage({
       suiteId: defaultSuiteId,
@@ -249,7 +254,8 @@ export class KeyPackages {
       notBeforeMs: madeAtMs - backdatedMs,
       notAfterMs: madeAtMs + lifetimeMs,
       lastResort: purpose === "last_resort",
-      randomBytes: (length) => runtime.randomBytes(length),
+      sealKey,
+      randomBytes,
       signatures,
     });
     return { purpose, madeAtMs, own, entered: [] };

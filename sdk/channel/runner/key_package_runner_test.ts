@@ -50,7 +50,7 @@ async function createBench(): Promise<Bench> {
     // cast: nothing more is asked of it
     session: { call, state: { kind: "online" } as SessionState },
     identity: await openIdentity(store, new TextEncoder().encode("agent"), runtime),
-    signatures: await createSignatures(createNodeEd25519()),
+    signatures: await createSignatures({ ed25519: createNodeEd25519() }),
     runtime,
     relayNowMs: () => bench.now,
   });

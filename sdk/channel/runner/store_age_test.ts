@@ -2,7 +2,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assertEquals } from "@std/assert";
 import { commitStatement, parseChannelId } from "../../../proto/mod.ts";
-import { portableSignatures } from "../../mls/crypto/signatures.ts";
+import { portableSignatures } from "../../mls/testing/portable_signatures.ts";
 import { createMemoryDisk, openMemory } from "../../store/memory.ts";
 import { RecordStore } from "../../store/mod.ts";
 import { newAnchor } from "../connection/anchor.ts";

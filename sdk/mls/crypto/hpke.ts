@@ -23,6 +23,8 @@ const privateKeyBytes = 32;
 const empty = new Uint8Array(0);
 /** HPKE's number of our KEM. */
 const dhKemId = 0x20;
+/** X-Wing, which `x_wing.ts` computes: HPKE's number of it, and the length of what it gives out. */
+export const xWingKem = { id: 0x647a, outputBytes: 1120 } as const;
 const kemSuite = concatBytes(utf8ToBytes("KEM"), Uint8Array.of(0, dhKemId));
 const versionLabel = utf8ToBytes("HPKE-v1");
 const baseMode = Uint8Array.of(0);

@@ -10,18 +10,16 @@
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import type { Parts } from "../../base/parts.ts";
-import { chooseKeyAgreement, type KeyAgreement, portableKeyAgreement } from "./key_agreement.ts";
+import { chooseKeyAgreement, type KeyAgreement } from "./key_agreement.ts";
 import { chooseLongHash, type LongHash } from "./long_hash.ts";
-import {
-  createInstances,
-  sha256,
-  type SignedBytes,
-  verifyEd25519Batch,
-} from "../../../wasm/mod.ts";
+import type { OpeningMlKem } from "./ml_kem.ts";
+import type { XWing } from "./x_wing.ts";
+import { createInstances, type SignedBytes, verifyEd25519Batch } from "../../../wasm/mod.ts";
 
-/** X25519 and a hash are among it because they are chosen at the same place. */
+/** X25519, X-Wing and a hash are among it because they are chosen at the same place. */
 export interface Signatures {
   readonly agreement: KeyAgreement;
+  readonly xWing: XWing;
   readonly longHash: LongHash;
   /** Of handshakes and statements. */
   sign(seed: Uint8Array, message: Uint8Array): Uint8Array;
@@ -53,31 +51,37 @@ export interface WaitingEd25519 {
 }
 
 /** Nothing of the runtime's. The same verdict everywhere. */
-export const portableSignatures: Signatures = {
-  agreement: portableKeyAgreement,
-  longHash: sha256,
+const portable = {
   sign: signPortably,
   verifyHandshake: verifyStrictly,
   verifyHandshakes: verifyEd25519Batch,
   signApplication: signPortably,
   verifyApplication: verifyStrictly,
-};
+} as const;
+
+/** Parts of a runtime that may take the place of portable ones. */
+export interface NativeCrypto {
+  readonly ed25519?: NativeEd25519 | undefined;
+  readonly x25519?: KeyAgreement | undefined;
+  readonly sha256?: LongHash | undefined;
+  readonly mlKem?: OpeningMlKem | undefined;
+}
 
 /**
  * With what the runtime has of its own where that agrees with the portable ones, with the portable
  * ones otherwise.
  */
 export async function createSignatures(
-  native: NativeEd25519 | undefined,
-  x25519?: KeyAgreement,
-  sha256?: LongHash,
+  { ed25519: native, x25519, sha256, mlKem }: NativeCrypto = {},
 ): Promise<Signatures> {
   createInstances(); // a machine without memory for them fails here, not in the middle of a message
+  const { createXWing } = await import("./x_wing.ts"); // a third of a browser's ciphers is in it
   const agreement = chooseKeyAgreement(x25519);
-  const portable = { ...portableSignatures, agreement, longHash: chooseLongHash(sha256) };
-  if (native === undefined || !await agrees(native)) return portable;
+  const xWing = await createXWing(mlKem, agreement);
+  const chosen = { ...portable, agreement, xWing, longHash: chooseLongHash(sha256) };
+  if (native === undefined || !await agrees(native)) return chosen;
   return {
-    ...portable,
+    ...chosen,
     ...(!native.waits && { sign: native.sign }),
     signApplication: native.sign,
     verifyApplication: (publicKey, message, signature) =>

@@ -20,7 +20,8 @@ import {
 import { deriveKeyPair, open, receiveExport, seal, sendExport } from "./hpke.ts";
 import { chooseKeyAgreement, portableKeyAgreement } from "./key_agreement.ts";
 import type { LongHash } from "./long_hash.ts";
-import { createSignatures, portableSignatures, type Signatures } from "./signatures.ts";
+import { createSignatures, type Signatures } from "./signatures.ts";
+import { portableSignatures } from "../testing/portable_signatures.ts";
 import { createWebCryptoEd25519 } from "./web_crypto_ed25519.ts";
 import { aeadOf, expand, extract, type SuiteId } from "./suite.ts";
 import { sha256 } from "../../../wasm/mod.ts";
@@ -214,7 +215,7 @@ Deno.test("a signature with a small-order component gets one verdict in handshak
   const message = utf8ToBytes("commit");
   const signature = signatureWithSmallOrderComponent(seed, message);
   const publicKey = ed25519.getPublicKey(seed);
-  const accelerated = await createSignatures(createWebCryptoEd25519(crypto.subtle));
+  const accelerated = await createSignatures({ ed25519: createWebCryptoEd25519(crypto.subtle) });
   assert(accelerated.signApplication !== portableSignatures.signApplication);
   // The runtime disagrees with noble here. This is why it never judges a handshake.
   assertEquals(await accelerated.verifyApplication(publicKey, message, signature), false);
@@ -229,7 +230,7 @@ const natives = {
 
 for (const [name, native] of Object.entries(natives)) {
   Deno.test(`signatures of ${name} are bit-identical to noble's, and both verify`, async () => {
-    const accelerated = await createSignatures(native);
+    const accelerated = await createSignatures({ ed25519: native });
     assert(accelerated.signApplication !== portableSignatures.signApplication);
     assertEquals(
       accelerated.sign === portableSignatures.sign,
@@ -263,17 +264,19 @@ Deno.test("a runtime without Ed25519, or with a wrong one, is not used", async (
   const isPortable = (signatures: Signatures): boolean =>
     signatures.sign === portableSignatures.sign &&
     signatures.signApplication === portableSignatures.signApplication;
-  assert(isPortable(await createSignatures(undefined)));
+  assert(isPortable(await createSignatures()));
   const missing = createWebCryptoEd25519({ importKey: refuse, sign: refuse, verify: refuse });
-  assert(isPortable(await createSignatures(missing)));
+  assert(isPortable(await createSignatures({ ed25519: missing })));
   const native = createNodeEd25519();
-  assert(isPortable(await createSignatures({ ...native, sign: () => new Uint8Array(64) })));
-  assert(isPortable(await createSignatures({ ...native, verify: () => false })));
+  assert(
+    isPortable(await createSignatures({ ed25519: { ...native, sign: () => new Uint8Array(64) } })),
+  );
+  assert(isPortable(await createSignatures({ ed25519: { ...native, verify: () => false } })));
 });
 
 Deno.test("SHA-256 of node:crypto is bit-identical to that of wasm/, and one that is not is not used", async () => {
   const choose = async (native?: LongHash): Promise<LongHash> =>
-    (await createSignatures(undefined, undefined, native)).longHash;
+    (await createSignatures({ sha256: native })).longHash;
   assertEquals(await choose(nodeSha256), nodeSha256);
   for (const length of [0, 1, 55, 56, 64, 4096, 9999]) {
     const bytes = randomBytes(length);
@@ -349,7 +352,7 @@ testWhen(
       if (id === undefined) continue;
       const suite = createTsMlsSuite(id, {
         randomBytes,
-        signatures: await createSignatures(createWebCryptoEd25519(crypto.subtle)),
+        signatures: await createSignatures({ ed25519: createWebCryptoEd25519(crypto.subtle) }),
       });
       await checkBasics(suite, (name) => vector[name] ?? {});
     }

@@ -6,6 +6,7 @@ import { sha3_256, shake256 } from "@noble/hashes/sha3.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { isUsablePublicKey, isUsableSealKey, sealKeyBytes } from "../../../proto/mod.ts";
 import { MlsFault } from "../codec.ts";
+import { xWingKem } from "./hpke.ts";
 import { type KeyAgreement, portableKeyAgreement } from "./key_agreement.ts";
 import {
   chooseMlKem,
@@ -16,7 +17,7 @@ import {
 } from "./ml_kem.ts";
 
 const seedBytes = 32;
-const kemOutputBytes = mlKemBytes.ciphertext + 32;
+const { outputBytes: kemOutputBytes } = xWingKem;
 /** Two blocks of 32 bytes: for ML-KEM, and for the ephemeral key of X25519. */
 const randomnessBytes = 64;
 /** `\.//^\`, as the draft has it. */
@@ -28,9 +29,6 @@ export const xWingBytes = {
   kemOutput: kemOutputBytes,
   randomness: randomnessBytes,
 } as const;
-
-/** HPKE's number of it. */
-export const xWingKemId = 0x647a;
 
 export interface Encapsulated {
   readonly kemOutput: Uint8Array;

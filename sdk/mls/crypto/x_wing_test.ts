@@ -5,11 +5,11 @@ import { isUsableSealKey } from "../../../proto/mod.ts";
 import { readVectors, testWhen, vectors } from "../../../tests/support/mod.ts";
 import { createNodeMlKem, createNodeX25519 } from "../../platform/node_key_agreement.ts";
 import { MlsFault } from "../codec.ts";
-import { keyOfMessage } from "./hpke.ts";
+import { keyOfMessage, xWingKem } from "./hpke.ts";
 import { chooseMlKem, encapsulateMlKem, type OpeningMlKem, portableMlKem } from "./ml_kem.ts";
 import { aeadOf } from "./suite.ts";
 import { createWebCryptoMlKem } from "./web_crypto_ml_kem.ts";
-import { createXWing, type XWing, xWingBytes, xWingKemId } from "./x_wing.ts";
+import { createXWing, type XWing, xWingBytes } from "./x_wing.ts";
 
 const randomBytes = (length: number): Uint8Array<ArrayBuffer> =>
   crypto.getRandomValues(new Uint8Array(length));
@@ -73,7 +73,7 @@ for (const xWing of [portable, runtimes]) {
 
 Deno.test("HPKE with X-Wing seals the bytes that @hpke/hybridkem-x-wing 0.7.0 seals", () => {
   const [vector] = draftVectors;
-  const key = keyOfMessage(aeadOf[3], xWingKemId, {
+  const key = keyOfMessage(aeadOf[3], xWingKem.id, {
     sharedSecret: hexToBytes(vector.secret),
     info: utf8ToBytes("static welcome v1"),
   });

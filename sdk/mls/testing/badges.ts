@@ -80,5 +80,5 @@ export { MlsFault } from "../codec.ts";
 export type { Epoch } from "../epoch.ts";
 export { identityHashOf } from "../generation.ts";
 export type { KeyPackage } from "../key_package.ts";
-export { portableSignatures } from "../crypto/signatures.ts";
+export { portableSignatures } from "./portable_signatures.ts";
 export type { Extension, LeafNode } from "../ts_mls.ts";

@@ -14,7 +14,7 @@ import { atOnce } from "../../base/parts.ts";
 import { type ChannelBinding, encodeBinding } from "../channel_extensions.ts";
 import { createRules } from "../channel_rules.ts";
 import { createCommit } from "../commit.ts";
-import { portableSignatures } from "../crypto/signatures.ts";
+import { portableSignatures } from "./portable_signatures.ts";
 import { stateOf } from "../epoch.ts";
 import type { Extension } from "../ts_mls.ts";
 import type { Agent } from "./world.ts";

@@ -20,7 +20,7 @@ import { encodeKeyPackageTBS, type LeafNodeKeyPackage } from "../ts_mls.ts";
 
 export interface KeyPackageChange {
   readonly leafNode?: Partial<LeafNodeKeyPackage>;
-  readonly keyPackage?: Partial<Pick<KeyPackage, "initKey" | "cipherSuite">>;
+  readonly keyPackage?: Partial<Pick<KeyPackage, "initKey" | "cipherSuite" | "extensions">>;
 }
 
 /** The same KeyPackage with something else in it, signed anew. */

@@ -11,7 +11,7 @@ import {
   type OwnersChange,
 } from "../../../proto/mod.ts";
 import { encodeBinding } from "../channel_extensions.ts";
-import { portableSignatures } from "../crypto/signatures.ts";
+import { portableSignatures } from "./portable_signatures.ts";
 import { suiteNames } from "../crypto/suite.ts";
 import type { MlsIdentity } from "../identity.ts";
 import type { KeyPackage } from "../key_package.ts";

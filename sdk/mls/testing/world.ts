@@ -16,7 +16,9 @@ import {
   rejoinStatement,
 } from "../../../proto/mod.ts";
 import type { Random } from "../../../tests/support/mod.ts";
-import { portableSignatures, type Signatures } from "../crypto/signatures.ts";
+import type { Signatures } from "../crypto/signatures.ts";
+import { portableSignatures } from "./portable_signatures.ts";
+import { createSealKey, type SealKeyPair } from "../crypto/seal_layer.ts";
 import { defaultSuiteId, type SuiteId } from "../crypto/suite.ts";
 import { atOnce } from "../../base/parts.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../../store/mod.ts";
@@ -35,6 +37,7 @@ import type { MlsIdentity } from "../identity.ts";
 import { leafHashOf } from "../ratchet_tree.ts";
 import type { CommitRules, Outcome } from "../receive.ts";
 import { kindOf } from "../stored_group.ts";
+import { readyToJoin } from "../welcome.ts";
 
 /** For benchmarks and suites of runtimes: what they need beside the world itself. */
 export { createSignatures } from "../crypto/signatures.ts";
@@ -162,8 +165,13 @@ export class Agent {
     return { agentId: this.id, signature: ed25519.sign(statement, this.identity.signingSeed) };
   }
 
-  createKeyPackage(notAfterMs = worldMs + 3_600_000): OwnKeyPackage {
+  /** Without `sealKey` as a program makes it that knows no layer. */
+  createKeyPackage(
+    notAfterMs = worldMs + 3_600_000,
+    sealKey: SealKeyPair | undefined = undefined,
+  ): OwnKeyPackage {
     this.own = createKeyPackage({
+      ...(sealKey !== undefined && { sealKey }),
       suiteId: this.world.suiteId,
       identity: this.identity,
       notBeforeMs: worldMs - 3_600_000,
@@ -174,6 +182,11 @@ export class Agent {
       signatures: this.world.signatures,
     });
     return this.own;
+  }
+
+  async createSealedKeyPackage(): Promise<OwnKeyPackage> {
+    const { randomBytes, signatures: { xWing } } = this.deps;
+    return this.createKeyPackage(undefined, await createSealKey(randomBytes, xWing));
   }
 
   /** Processes the log up to its end. Returns the outcome of each entry. */
@@ -221,7 +234,8 @@ export class Agent {
       channelId: this.world.channelId,
       ...(known !== undefined && { known }),
     };
-    await this.enter(Group.join(welcome.bytes, this.own, this.deps, expected), at + 1);
+    const own = await readyToJoin(welcome.bytes, this.own, this.deps.signatures);
+    await this.enter(Group.join(welcome.bytes, own, this.deps, expected), at + 1);
   }
 
   /** The state of a thief that copied the disk. */
@@ -338,7 +352,8 @@ export class World {
   }
 
   async add(by: Agent, ...agents: Agent[]): Promise<void> {
-    const packages = agents.map((agent) => agent.createKeyPackage());
+    const packages: OwnKeyPackage[] = [];
+    for (const agent of agents) packages.push(await agent.createSealedKeyPackage());
     await this.commit(by, () => ({ add: packages.map(({ keyPackage }) => keyPackage) }));
     for (const agent of agents) await agent.join();
   }

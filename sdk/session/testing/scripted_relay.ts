@@ -25,7 +25,7 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import { portableSignatures } from "../../mls/crypto/signatures.ts";
+import { portableSignatures } from "../../mls/testing/portable_signatures.ts";
 import type { CellStream, Connector, StreamEnd, TransportName } from "../../transport/transport.ts";
 
 export const relayLimits: RelayLimits = {

@@ -153,7 +153,11 @@ function openEmpty(): Promise<Engine> {
 /** The same verdict for the same bytes is found once: all members verify the same handshakes. */
 export async function createRememberedSignatures(): Promise<Signatures> {
   const native = createNodeEd25519();
-  const signatures = await createSignatures(native, createNodeX25519(), nodeSha256);
+  const signatures = await createSignatures({
+    ed25519: native,
+    x25519: createNodeX25519(),
+    sha256: nodeSha256,
+  });
   const known = new Map<string, boolean>();
   const verify = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean => {
     if (publicKey.length !== 32 || signature.length !== 64) return false;

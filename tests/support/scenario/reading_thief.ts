@@ -76,7 +76,7 @@ async function memberDeps(opened: readonly OpenedVersion[], identity: string): P
   const store = { get: () => Promise.resolve(self), put: () => Promise.resolve() };
   return {
     identity: await openIdentity(store, new TextEncoder().encode(identity), platform),
-    signatures: await createSignatures(platform.ed25519, platform.x25519),
+    signatures: await createSignatures(platform),
     randomBytes: platform.randomBytes,
     policy: () => undefined,
     findPsk: () => undefined,

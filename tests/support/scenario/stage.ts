@@ -327,11 +327,11 @@ export class Stage implements ActorHost {
   }
 
   signatures(): Promise<Signatures> {
-    return signaturesOfAll ??= createSignatures(
-      createNodeEd25519(),
-      createNodeX25519(),
-      nodeSha256,
-    );
+    return signaturesOfAll ??= createSignatures({
+      ed25519: createNodeEd25519(),
+      x25519: createNodeX25519(),
+      sha256: nodeSha256,
+    });
   }
 
   abandon(manager: ChannelManager): void {
