@@ -198,8 +198,12 @@ export const campaigns: readonly Campaign[] = [
   {
     name: "wake",
     what:
-      "idle sessions of the real Claude Code and Codex, with a stub in the model's place, get a turn for each message, and 10,000 messages few",
-    paths: ["tests/mcp/harnesses_campaign.ts", "tests/mcp/wake_test.ts"],
+      "idle sessions of the real Claude Code and Codex, and the examples' models, with a stub in the model's place, get a turn for each message, and 10,000 messages few",
+    paths: [
+      "tests/mcp/frameworks_campaign.ts",
+      "tests/mcp/harnesses_campaign.ts",
+      "tests/mcp/wake_test.ts",
+    ],
   },
   { name: "python", what: "the Python package at full length", paths: ["tests/python"] },
   {
