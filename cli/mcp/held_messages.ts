@@ -28,11 +28,13 @@ export class HeldMessages {
   readonly #files: Files;
   readonly #held: string;
   readonly #released: string;
+  readonly #dropped: string;
 
   constructor(files: Files, folder: string) {
     this.#files = files;
     this.#held = files.join(folder, "held");
     this.#released = files.join(folder, "released");
+    this.#dropped = files.join(folder, "dropped");
   }
 
   /** The first of an id stays: a person may have looked at it. */
@@ -62,15 +64,31 @@ export class HeldMessages {
       : undefined;
     if (text === undefined) return false;
     await this.#files.writePrivate(this.#files.join(this.#released, `${id}.json`), text);
-    return await this.drop(id);
+    await this.#files.remove(this.#files.join(this.#held, `${id}.json`));
+    return true;
   }
 
-  /** The same. */
+  /** The same. A sender that wants to know is told by the next session. */
   async drop(id: string): Promise<boolean> {
     const path = this.#files.join(this.#held, `${id}.json`);
-    if (!idForm.test(id) || await this.#files.read(path) === undefined) return false;
+    const text = idForm.test(id) ? await this.#files.read(path) : undefined;
+    if (text === undefined) return false;
+    const { channel, message } = decode(text);
+    if (message.receipt !== undefined) {
+      const empty = encode({ channel, message: { ...message, bytes: new Uint8Array(0) } });
+      await this.#files.writePrivate(this.#files.join(this.#dropped, `${id}.json`), empty);
+    }
     await this.#files.remove(path);
     return true;
+  }
+
+  /** Those that a person dropped, and whose senders were not told. */
+  async dropped(): Promise<HeldMessage[]> {
+    return await this.#read(this.#dropped);
+  }
+
+  async toldDropped(message: Said): Promise<void> {
+    await this.#files.remove(this.#files.join(this.#dropped, `${heldId(message)}.json`));
   }
 
   /**
@@ -138,6 +156,7 @@ function encode({ channel, message }: HeldMessage): string {
     to,
     replyTo,
     conversation,
+    receipt,
   } = message;
   const said = {
     id,
@@ -147,6 +166,7 @@ function encode({ channel, message }: HeldMessage): string {
     to,
     replyTo,
     conversation,
+    receipt,
   };
   return `${JSON.stringify({ channel, message: { ...said, base64: encodeBase64(bytes) } })}\n`;
 }

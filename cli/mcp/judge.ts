@@ -14,8 +14,9 @@ export function createJudge(context: Context, fallback: Rule, held: HeldMessages
         remoteCode: rule === "hold" ? "held" : "refused",
       });
     }
-    // On disk before it is acknowledged.
+    // On disk before it is acknowledged, and its sender may want to know.
     if (rule === "hold") await held.hold(channel.name, message);
+    await channel.giveReceipt(message, rule === "hold" ? "held" : "refused");
     return "done";
   };
 }

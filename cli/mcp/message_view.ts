@@ -10,7 +10,10 @@ import { seenText, seenValue } from "./screening.ts";
 
 /** The parts of a message that are shown. */
 export type Said =
-  & Pick<Envelope, "id" | "timeMs" | "bytes" | "contentType" | "to" | "replyTo" | "conversation">
+  & Pick<
+    Envelope,
+    "id" | "timeMs" | "bytes" | "contentType" | "to" | "replyTo" | "conversation" | "receipt"
+  >
   & { readonly sender: SaidBy };
 
 /** The sender as far as it is told. */
@@ -54,6 +57,7 @@ export function viewOf(
     time: isoTime(timeMs),
     to_you_alone: to && to.length === 1,
     reply_to: replyTo,
+    ...(message.receipt === "done" && { wants_done: true }),
     ...(conversation !== undefined && { conversation: name(conversation) }),
     ...(request !== undefined && { reply_before: isoTime(request.deadlineMs) }),
     ...((options.isAgain === true || (request?.attempt ?? 1) > 1) && { given_before: true }),

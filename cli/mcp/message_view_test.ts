@@ -15,6 +15,7 @@ function said(text: string): Said {
     to: undefined,
     replyTo: undefined,
     conversation: undefined,
+    receipt: undefined,
   };
   return { id: parseBinaryId("A".repeat(22)), sender, timeMs: 0, bytes, ...none };
 }

@@ -20,6 +20,7 @@ import { createJudge, isAccepted } from "./judge.ts";
 import { modelFolder, type Rule } from "./policy.ts";
 import { channelUri, registerResources, resourceCapabilities, wantedBy } from "./resources.ts";
 import { answerOf, givenUpBy, SessionTransport } from "./session_transport.ts";
+import { releasedWith, SessionReceipts } from "./receipts.ts";
 import { registerTools } from "./tools.ts";
 
 export { allowable } from "./allowed_tools.ts";
@@ -50,12 +51,16 @@ export async function serveMcp(context: Context, options: SessionOptions): Promi
   const { platform, platform: { program } } = context;
   const link = new AgentLink(context);
   const held = new HeldMessages(platform.files, modelFolder(context));
+  const receipts = new SessionReceipts();
   const inbox = new Inbox({
     reader,
     channels: (names) => link.channels(names),
     deadline: (ms) => platform.deadline(ms),
     judge: createJudge(context, policy, held),
-    released: () => held.released(() => readTrust(context), platform.nowMs()),
+    released: releasedWith(
+      { link, held },
+      () => held.released(() => readTrust(context), platform.nowMs()),
+    ),
     notes: new GivenNotes(platform.files, modelFolder(context), reader),
   });
   const invites = new InviteFiles(platform.files, modelFolder(context));
@@ -106,6 +111,7 @@ export async function serveMcp(context: Context, options: SessionOptions): Promi
       link,
       inbox,
       answering,
+      receipts,
       secrets,
       program,
       hideNames,

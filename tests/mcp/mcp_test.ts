@@ -7,6 +7,7 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
+import type { ChannelEvent, MissedEvents } from "../../sdk/mod.ts";
 import { stopHost } from "../support/hosts.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { eventually } from "../support/mod.ts";
@@ -23,7 +24,7 @@ interface Listed {
   readonly inputSchema: { readonly additionalProperties?: boolean };
 }
 
-const tools = ["channels", "members", "send", "wait", "request", "reply"];
+const tools = ["channels", "members", "send", "wait", "done", "request", "reply"];
 
 Deno.test("static mcp", async (t) => {
   const stack = await shareStack();
@@ -262,6 +263,41 @@ Deno.test("static mcp", async (t) => {
   });
 
   await t.step(
+    "a model learns what became of its message, and says that others' are done",
+    async () => {
+      const session = newer;
+      const heard = until(room.events(), "done");
+      const { id } = await room.send("do it", { to: bot, receipt: "done" });
+      const { messages: [message] } = await session.call("wait");
+      assertEquals([message.id, message.wants_done], [id, true]);
+      const from = message.from.agent_id;
+      assertEquals(await session.call("done", { channel: name, id, from }), {
+        channel: name,
+        id,
+        told: true,
+      });
+      await heard;
+      assertEquals((await room.receiptsOf(id)).map(({ state }) => state), ["done"]);
+      await assertRejects(
+        () => session.call("send", { channel: name, text: "?", receipt: true }),
+        Error,
+        "Name those",
+      );
+      const to = [alice.client.agentId];
+      const sent = await session.call("send", { channel: name, text: "well?", to, receipt: true });
+      assertEquals(sent.receipts, "asked");
+      // Asking for the next one acknowledges those before.
+      let read: Uint8Array | undefined;
+      do read = await room.receive({ timeoutMs: 500 }); while (read !== undefined);
+      let receipts: unknown;
+      while (receipts === undefined) ({ receipts } = await session.call("wait", { seconds: 1 }));
+      assertEquals(receipts, [
+        { channel: name, id: sent.id, agent_id: alice.client.agentId, state: "delivered" },
+      ]);
+    },
+  );
+
+  await t.step(
     "channels are resources; an update of one is a hint without content, in both revisions",
     async () => {
       const uri = `static://channel/${name}`;
@@ -319,6 +355,7 @@ Deno.test("static mcp", async (t) => {
       ["send", { channel: name, text: "cancelled" }],
       ["request", { channel: name, to: alice.client.agentId, text: "?", seconds: 20 }],
       ["reply", { request: "none", text: "late" }],
+      ["done", { channel: name, id: "none", from: alice.client.agentId }],
       ["wait", { seconds: 20 }],
     ];
     assertEquals(calls.map(([tool]) => tool).toSorted(), tools.toSorted());
@@ -552,6 +589,7 @@ Deno.test("static mcp", async (t) => {
       ["calls_itself", "members", channel],
       ['"sent":true', "send", channel, "text=from the inspector"],
       ["Nobody waits", "reply", "request=none", "text=late"],
+      ["Not told", "done", channel, "id=none", `from=${alice.client.agentId}`],
       ['"messages"', "wait", "seconds=0"],
     ];
     assertEquals(calls.map(([, tool]) => tool).toSorted(), tools.toSorted());
@@ -685,4 +723,12 @@ async function heardBy(
   given: Record<string, unknown> = {},
 ): Promise<string[]> {
   return (await messagesFor(session, given)).map(({ text }) => text);
+}
+
+/** Resolves when somebody has said so. */
+async function until(
+  events: AsyncIterable<ChannelEvent | MissedEvents>,
+  state: string,
+): Promise<void> {
+  for await (const event of events) if (event.type === "receipt" && event.state === state) return;
 }

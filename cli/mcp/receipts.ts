@@ -1,0 +1,126 @@
+/**
+ * Receipts for a model: what became of the messages of this session that it asked about, told once
+ * each, and which messages of others may be called done.
+ */
+import type { Channel, Envelope, ReceiptState } from "../../sdk/mod.ts";
+import type { AgentLink } from "./agent_link.ts";
+import type { Given } from "./feed.ts";
+import type { HeldMessages } from "./held_messages.ts";
+import { refused } from "./refusal.ts";
+
+/** A receipt for a model: nothing in it is the choice of another agent. */
+export interface ReceiptView {
+  readonly channel: string;
+  readonly id: string;
+  readonly agent_id: string;
+  readonly state: ReceiptState;
+}
+
+interface Asked {
+  readonly channel: Channel;
+  /** By addressee, as the model was told. */
+  readonly told: Map<string, ReceiptState>;
+}
+
+type AskedOf = Pick<Envelope, "id" | "receipt"> & {
+  readonly sender: Pick<Envelope["sender"], "agentId">;
+};
+
+/** The latest; of others the model is told no more. */
+const maxAsked = 100;
+const maxShown = 1000;
+
+export class SessionReceipts {
+  readonly #asked = new Map<string, Asked>();
+  /** Messages that the model was given and that may be done, by channel, sender and id. */
+  readonly #shown = new Map<string, AskedOf>();
+
+  /** The model has sent it, and asks. */
+  ask(channel: Channel, id: string): void {
+    keep(this.#asked, id, { channel, told: new Map() }, maxAsked);
+  }
+
+  /** The model is given it. */
+  show(channel: string, message: AskedOf): void {
+    if (message.receipt !== "done") return;
+    keep(this.#shown, keyOf(channel, message.sender.agentId, message.id), message, maxShown);
+  }
+
+  /** Those that have come since the model was told last. */
+  async news(): Promise<ReceiptView[]> {
+    const news: ReceiptView[] = [];
+    for (const [id, { channel, told }] of this.#asked) {
+      // One that cannot be asked now is asked with the next call.
+      const receipts = await channel.receiptsOf(id).catch(() => []);
+      for (const { agentId, state } of receipts) {
+        if (state === undefined || told.get(agentId) === state) continue;
+        told.set(agentId, state);
+        news.push({ channel: channel.name, id, agent_id: agentId, state });
+      }
+      if (receipts.length > 0 && receipts.every(({ state }) => isLast(state))) {
+        this.#asked.delete(id);
+      }
+    }
+    return news;
+  }
+
+  /** Throws for a message whose sender does not want to know, or that this session was not given. */
+  async done(channel: Channel, id: string, from: string): Promise<void> {
+    const message = this.#shown.get(keyOf(channel.name, from, id));
+    if (message === undefined) {
+      throw refused(
+        "Not told: wait has returned no message of this id and agent_id with wants_done",
+      );
+    }
+    await channel.giveReceipt(message, "done");
+  }
+}
+
+function isLast(state: ReceiptState | undefined): boolean {
+  return state === "done" || state === "refused";
+}
+
+function keyOf(channel: string, sender: string, id: string): string {
+  return `${channel} ${sender} ${id}`;
+}
+
+/** The latest, up to so many. */
+function keep<V>(map: Map<string, V>, key: string, value: V, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > max && oldest !== undefined) map.delete(oldest);
+}
+
+/**
+ * Messages that a person has released, with what their senders want to know: that they are
+ * delivered when the model has them. Those that were dropped are told first.
+ */
+export function releasedWith(
+  { link, held }: { readonly link: AgentLink; readonly held: HeldMessages },
+  released: () => Promise<readonly Given[]>,
+): () => Promise<readonly Given[]> {
+  return async () => {
+    for (const { channel, message } of await held.dropped()) {
+      await tell(link, { channel, message }, "refused");
+      await held.toldDropped(message);
+    }
+    return (await released()).map((each) => ({
+      ...each,
+      ack: async () => {
+        await tell(link, each, "delivered");
+        await each.ack();
+      },
+    }));
+  };
+}
+
+async function tell(
+  link: AgentLink,
+  { channel, message }: Pick<Given, "channel" | "message">,
+  state: "delivered" | "refused",
+): Promise<void> {
+  if (message.receipt === undefined) return;
+  // Of a channel that was left nobody can be told.
+  await link.channel(channel).then((found) => found.giveReceipt(message, state)).catch(() => {});
+}
