@@ -40,16 +40,16 @@ export async function openHome(
   };
 }
 
-/** Another agent's channel, and a token for it. */
+/** The channel of an agent of another account, and a token for it. */
 export async function inviteBot(
-  { api, account, quicUrl, caFile }: SharedStack,
+  { api, quicUrl, caFile }: SharedStack,
   folder: string,
   name: string,
 ): Promise<{ readonly alice: ChannelManager; readonly token: string; readonly room: Channel }> {
   const service = {
     endpoint: quicUrl,
     apiUrl: api.url,
-    apiKey: account.apiKey,
+    apiKey: (await api.signUp()).apiKey,
     tls: { caFile },
     cover: "off" as const,
   };

@@ -33,7 +33,8 @@ export async function meetImpostors({ alice, home, stack, session }: Stage): Pro
   const service = {
     endpoint: stack.quicUrl,
     apiUrl: stack.api.url,
-    apiKey: stack.account.apiKey,
+    // Of another account: an agent of the reader's own would be told as such.
+    apiKey: (await stack.api.signUp()).apiKey,
     cover: "off",
   } as const;
   const connect = async (folder: string, identity: string): Promise<ChannelManager> => {
