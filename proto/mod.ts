@@ -183,6 +183,7 @@ export {
   rotateApiKey,
   type RotatedKey,
 } from "./api/http_account.ts";
+export { createBadge, listBadges, type ListedBadge, readServiceIssuer } from "./api/http_badges.ts";
 export {
   type ApiKeyTraits,
   createAccount,

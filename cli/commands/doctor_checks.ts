@@ -3,7 +3,7 @@
  * do.
  */
 import { agentName } from "../agent_record.ts";
-import { readHealth, readUsage } from "../../proto/mod.ts";
+import { listBadges, readHealth, readServiceIssuer, readUsage } from "../../proto/mod.ts";
 import {
   authorityAdvice,
   describeNoAnswer,
@@ -13,7 +13,7 @@ import {
   openApi,
 } from "../service/api.ts";
 import type { Context } from "../command.ts";
-import { toFailure } from "../failure.ts";
+import { Failure, toFailure } from "../failure.ts";
 import { loadSdk } from "../later.ts";
 import type { SeenCertificate } from "../platform/platform.ts";
 import { type TcpAddress, tcpAddressesOf } from "../service/relay_address.ts";
@@ -50,6 +50,7 @@ export const checks: readonly Check[] = [
   { name: "Credentials", run: checkCredentials },
   { name: "API", run: checkApi },
   { name: "API key", needs: ["Credentials", "API"], run: checkKey },
+  { name: "Badges", needs: ["API key"], run: checkBadges },
   { name: "Clock", needs: ["API key"], run: checkClock },
   { name: "Quota", needs: ["API key"], run: checkQuota },
   { name: "Relay", run: checkRelay },
@@ -111,6 +112,28 @@ async function checkApi({ platform }: Context, settings: Settings): Promise<Find
 async function checkKey({ platform }: Context, settings: Settings): Promise<Finding> {
   const claims = await issueToken(openApi(platform, settings), requireKey(settings));
   return ok(`accepted: account ${claims.accountId}, plan ${claims.plan}`);
+}
+
+/** Agents of one account know each other by the badges that the service gives them. */
+async function checkBadges({ platform }: Context, settings: Settings): Promise<Finding> {
+  const [ask, apiKey] = [openApi(platform, settings), requireKey(settings)];
+  const issuer = await unless("not_found", ask(readServiceIssuer));
+  if (issuer === undefined) return { state: "skipped", text: "this service issues none" };
+  const badged = await unless("not_allowed", ask((api) => listBadges(api, apiKey)));
+  if (badged === undefined) {
+    return { state: "skipped", text: "this key gets none: it lacks the scope badges" };
+  }
+  return ok(`${issuer.domain} has issued ${grouped(badged.length)} to agents of this account`);
+}
+
+/** Undefined for a refusal with this code. */
+async function unless<T>(code: string, work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Failure && error.code === code) return undefined;
+    throw error;
+  }
 }
 
 /**

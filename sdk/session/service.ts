@@ -5,15 +5,22 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
+  type AgentId,
   type ApiAccess,
   type ApiOutcome,
   certificateOfPem,
   certificatesOfPem,
   createApiKey,
+  createBadge,
+  type IssuerDocument,
   type JoinLink,
   type LinkAuthority,
+  listBadges,
   maxLinkRelays,
+  parseApiKey,
+  parseIssuerDocument,
   readDiscovery,
+  readServiceIssuer,
   revokeApiKey,
   type ServiceDiscovery,
   someRelays,
@@ -31,12 +38,20 @@ export interface AgentService {
    * `noAuthority` for the public ones alone. None when it knows the relay by its own certificate.
    */
   readonly authorities: readonly string[];
+  /** The beginning of the API key, which is no secret. */
+  readonly keyPrefix: string | undefined;
   /** Returns the description of the service that a link carries. Throws `StaticError`. */
   describe(): Promise<ServicePlace>;
   /** An API key for an agent without an account, good for one channel. Throws `StaticError`. */
   createPass(pass: NewPass): Promise<{ readonly id: string; readonly apiKey: string }>;
   /** Also when it is revoked already. Throws `StaticError`. */
   revokePass(id: string): Promise<void>;
+  /** The keys of the badges that this service issues. Throws `StaticError`, and `WireError`. */
+  readIssuer(): Promise<IssuerDocument>;
+  /** A badge of the account of the key, as text. Throws `StaticError`. */
+  askBadge(agentId: AgentId): Promise<string>;
+  /** Agents that have a badge of that account. Throws `StaticError`. */
+  badgedAgents(): Promise<ReadonlySet<AgentId>>;
 }
 
 export type ServicePlace = Pick<JoinLink, "apiUrl" | "relayUrls" | "authority">;
@@ -78,6 +93,7 @@ export function createService(parts: ServiceParts & Pick<Platform, "randomBytes"
   return {
     apiUrl,
     authorities: authoritiesOf(trust),
+    keyPrefix: apiKey === undefined ? undefined : parseApiKey(apiKey)?.keyPrefix,
     describe: async () => {
       const action = "Cannot make a link";
       const found = done(await askApi(parts, readDiscovery), action, apiUrl);
@@ -116,6 +132,17 @@ export function createService(parts: ServiceParts & Pick<Platform, "randomBytes"
           ? { outcome: "done", value: undefined }
           : answer;
       });
+    },
+    readIssuer: async () => {
+      const found = await askApi(parts, readServiceIssuer);
+      const { domain, text } = done(found, "Cannot read the keys of badges", apiUrl);
+      return parseIssuerDocument(text, domain);
+    },
+    askBadge: (agentId) =>
+      keyed("Cannot get a badge", (api, key) => createBadge(api, { apiKey: key, agentId })),
+    badgedAgents: async () => {
+      const listed = await keyed("Cannot list the agents of this account", listBadges);
+      return new Set(listed.map(({ agentId }) => agentId));
     },
   };
 }

@@ -559,6 +559,7 @@ async function diagnose(stack: Stack, user: User): Promise<void> {
   const variables = { STATIC_API_KEY: await spentAccount(stack) };
   const { stdout } = await user.run(["doctor", "--ca-file", caFile], { variables, code: 7 });
   assertMatch(stdout, /✓ API key +accepted/);
+  assertMatch(stdout, /✓ Badges +static.localhost has issued \d to agents of this account/);
   assertMatch(stdout, /✗ Quota +10,000 of 10,000 messages used this month\n +→ It resets /);
   assertMatch(
     stdout,
@@ -575,7 +576,10 @@ async function diagnose(stack: Stack, user: User): Promise<void> {
   assertStringIncludes(strange.error.advice, "--ca-file");
 
   const well = await user.json(["doctor"]);
-  assertEquals(well.findings.map(({ state }: { state: string }) => state), new Array(9).fill("ok"));
+  assertEquals(
+    well.findings.map(({ state }: { state: string }) => state),
+    new Array(10).fill("ok"),
+  );
   const alone = await user.json(["doctor", "--relay-url", stack.quicUrl]);
   assertEquals(stateOf(alone, "Relay"), "warning", "the TCP port of such an address is a guess");
   assertEquals(stateOf(alone, "Session"), "ok");
