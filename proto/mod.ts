@@ -36,6 +36,7 @@ export {
   formatBadge,
   isBadgeName,
   mailDomainOf,
+  maxBadges,
   maxBadgeSeconds,
   parseBadges,
   type UnsignedBadge,

@@ -268,6 +268,7 @@ async function checkSession(context: Context, settings: Settings): Promise<Findi
       tls: trustOf(settings),
       dataDir,
       identity: "doctor",
+      badge: false,
       signal: platform.interrupted,
     });
     return ok(

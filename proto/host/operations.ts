@@ -508,6 +508,7 @@ export const sessionOperations = {
       })),
       trustFile: optional(text()),
       receipts: optional(choice(["addressed", "off"], "whether senders that ask are told")),
+      badge: optional(text("its text, or the path of its file; empty for none")),
     },
     bytes: "the identity",
     answer: agent,

@@ -51,7 +51,7 @@ const maxBadgeBytes = 512;
 const [keyBytes, agentIdBytes, signatureBytes, accountIdBytes] = [32, 22, 64, 16] as const;
 export const maxBadgeSeconds = 400 * 24 * 60 * 60;
 /** Two while an issuer changes its keys, or one of a domain and one of the service. */
-const maxBadges = 2;
+export const maxBadges = 2;
 const namePattern = /^[a-z0-9._-]{1,64}$/;
 const textPrefix = "badge_";
 

@@ -6,8 +6,11 @@ import { createError } from "../base/errors.ts";
 import { Agent } from "../channel/agent.ts";
 import type { AgentParts } from "../channel/agent_parts.ts";
 import { translating } from "../channel/faults.ts";
+import { OwnBadges } from "../channel/own_badges.ts";
+import { badgeSourceOf } from "./badge_source.ts";
 import { readLinkOptions } from "./connect_link.ts";
 import type { ConnectOptions } from "./connect_options.ts";
+import { ServiceBadge } from "./service_badge.ts";
 import type { Platform } from "../platform/platform.ts";
 import { createEndedSession } from "../session/ended_session.ts";
 import {
@@ -17,6 +20,7 @@ import {
   whileBusy,
 } from "../session/first_connection.ts";
 import { openRelaySession } from "../session/open_session.ts";
+import type { RelaySession } from "../session/relay_session.ts";
 import { type RecordStore, storeMigrations } from "../store/mod.ts";
 
 /** Of tests alone. */
@@ -50,14 +54,19 @@ async function connectBy(
   internals: Internals,
 ): Promise<Agent> {
   const patience = { untilMs: runtime.nowMs() + patienceMs, signal: given.signal };
-  const { options, remember, explain } = await whileBusy(
+  const { options, isGuest, remember, explain } = await whileBusy(
     (signal) => readLinkOptions({ ...given, signal }, store, runtime),
     patience,
     runtime,
   );
   try {
-    const agent = await connectWith(store, options, runtime, { ...internals, ...patience });
+    const agent = await connectWith(store, options, runtime, {
+      ...internals,
+      ...patience,
+      isGuest,
+    });
     try {
+      await agent.parts.ownBadges?.first;
       const { state, service } = agent.parts.session;
       if (state.kind === "online") await remember(service);
       return agent;
@@ -74,7 +83,7 @@ async function connectWith(
   store: RecordStore,
   options: ConnectOptions,
   runtime: Platform,
-  { untilMs, signal, ...internals }: Internals & Patience,
+  { untilMs, signal, isGuest, ...internals }: Internals & Patience & { readonly isGuest: boolean },
 ): Promise<Agent> {
   const signatures = await createSignatures(runtime);
   const identity = await openIdentity(store, bytesOf(options.identity), runtime);
@@ -103,6 +112,7 @@ async function connectWith(
     runtime,
   );
   try {
+    const own = ownBadges(options, { store, session, runtime, isGuest });
     // The agent listens before there is a connection: what the relay pushes first must not be lost.
     const agent = await Agent.open({
       store,
@@ -112,6 +122,7 @@ async function connectWith(
       identity,
       trust,
       receipts: options.receipts,
+      ...own,
       ...internals,
     });
     if (await hasCredential(options, runtime)) await firstConnection(session, signal);
@@ -120,6 +131,28 @@ async function connectWith(
     await session.close();
     throw error;
   }
+}
+
+/** They are read while the session connects. */
+function ownBadges(
+  { badge }: ConnectOptions,
+  { store, session, runtime, isGuest }: {
+    readonly store: RecordStore;
+    readonly session: RelaySession;
+    readonly runtime: Platform;
+    readonly isGuest: boolean;
+  },
+): Pick<AgentParts, "ownBadges" | "ownAccount"> {
+  if (badge === false) return {};
+  const { agentId, service } = session;
+  const issued = service?.keyPrefix === undefined || isGuest
+    ? undefined
+    : new ServiceBadge({ store, service, agentId, runtime });
+  const source = badgeSourceOf(badge, issued, runtime);
+  return {
+    ownBadges: source && new OwnBadges(source, agentId, runtime),
+    ownAccount: issued && (() => issued.ownAccount()),
+  };
 }
 
 async function openStore(

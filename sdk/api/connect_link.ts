@@ -43,6 +43,8 @@ type Service = Pick<AgentService, "apiUrl" | "authorities">;
 /** The options from a link, or from the user. */
 export interface LinkedOptions<Options> {
   readonly options: Options;
+  /** By the pass of a link: the account of its key is another's. */
+  readonly isGuest: boolean;
   /** To be called when the connection stands, with the API if it is known. */
   readonly remember: (service: Service | undefined) => Promise<void>;
   /** An error of connecting, in words about the link. */
@@ -59,7 +61,7 @@ export async function readLinkOptions<Options extends RelayOptions>(
   platform: Platform,
 ): Promise<LinkedOptions<Options>> {
   const remember = (service: Service | undefined): Promise<void> => rememberOwn(store, service);
-  const asGiven = { options: given, remember, explain: (error: unknown) => error };
+  const asGiven = { options: given, isGuest: false, remember, explain: (error: unknown) => error };
   if (given.link === undefined) return asGiven;
   const link = parseJoinLink(given.link);
   const { apiUrl, pass } = link;
@@ -83,6 +85,7 @@ export async function readLinkOptions<Options extends RelayOptions>(
   return {
     // cast: only the token is gone, which is optional
     options: { ...rest, apiUrl, apiKey: pass, endpoint: relayOf(link, found), tls } as Options,
+    isGuest: true,
     remember: () => rememberLink(store, link),
     explain: (error) =>
       isCode(error, "auth_key_invalid", "account_suspended") ? passRefused(error) : error,

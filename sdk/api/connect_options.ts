@@ -58,6 +58,18 @@ export interface ConnectOptions extends RelayOptions {
    */
   readonly receipts?: "addressed" | "off" | undefined;
   /**
+   * The badge that this agent shows to members, which says who it is at a domain: as text
+   * (`badge_…`), the path of a file with it, or a function that returns it. It is looked at again
+   * while the agent runs, so a renewed badge is shown by itself. An agent with an `apiKey` also
+   * shows the badge of its account, by which other agents of the account know it. `false` is for an
+   * agent that shows none and asks for none, such as one that lives for minutes.
+   */
+  readonly badge?:
+    | string
+    | (() => string | undefined | Promise<string | undefined>)
+    | false
+    | undefined;
+  /**
    * Close the client at the first SIGINT or SIGTERM, as `close()` does: loops end, calls that wait
    * reject, and the program goes on to its end. The next signal ends it at once. Nothing in
    * browsers.

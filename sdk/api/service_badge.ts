@@ -8,7 +8,6 @@
  * domain because of them.
  */
 import {
-  type AccountId,
   accountOf,
   type AgentId,
   type Badge,
@@ -17,18 +16,13 @@ import {
   type IssuerDocument,
   parseBadges,
   parseIssuerDocument,
+  type ReaderAccount,
   verifyBadge,
 } from "../../proto/mod.ts";
 import { isCode } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { AgentService } from "../session/service.ts";
 import { decodeFields, encodeFields, type RecordStore } from "../store/mod.ts";
-
-/** The account of this agent, and the issuer whose word about accounts it takes. */
-export interface OwnAccount {
-  readonly account: AccountId;
-  readonly issuer: { readonly domain: string; readonly keys: readonly Uint8Array[] };
-}
 
 export interface ServiceBadgeParts {
   readonly store: Pick<RecordStore, "get" | "put">;
@@ -62,20 +56,15 @@ export class ServiceBadge {
   readonly #parts: ServiceBadgeParts;
   #held: HeldBadge | undefined;
   #issuer: HeldIssuer | undefined;
+  #own: ReaderAccount | undefined;
+  #loading: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
   /** Agents that the account gave a badge, as far as this agent has asked. */
   #badged: ReadonlySet<AgentId> = new Set();
   #listedMs = -Infinity;
 
-  private constructor(parts: ServiceBadgeParts) {
+  constructor(parts: ServiceBadgeParts) {
     this.#parts = parts;
-  }
-
-  /** With what was kept, without asking. */
-  static async open(parts: ServiceBadgeParts): Promise<ServiceBadge> {
-    const badge = new ServiceBadge(parts);
-    await badge.#load();
-    return badge;
   }
 
   /** The badge to show, as text. Never rejects. */
@@ -85,8 +74,15 @@ export class ServiceBadge {
     return this.#held?.text;
   }
 
-  /** Undefined until the service has said which account this agent belongs to. */
-  ownAccount(): OwnAccount | undefined {
+  /**
+   * Undefined until the service has said which account this agent belongs to. The same value as
+   * long as nothing changes: verdicts about others are kept with it.
+   */
+  ownAccount(): ReaderAccount | undefined {
+    return this.#own;
+  }
+
+  #accountNow(): ReaderAccount | undefined {
     const [badge, issuer] = [this.#held?.badge, this.#issuer?.document];
     if (badge === undefined || issuer === undefined || !isIssuedBy(badge, issuer)) return undefined;
     const account = accountOf(badge);
@@ -111,6 +107,8 @@ export class ServiceBadge {
   }
 
   async #renew(): Promise<void> {
+    this.#loading ??= this.#load();
+    await this.#loading;
     const before = [this.#held, this.#issuer];
     const nowMs = this.#parts.runtime.nowMs();
     const isAged = this.#issuer === undefined || Math.abs(nowMs - this.#issuer.readMs) > dayMs;
@@ -124,7 +122,10 @@ export class ServiceBadge {
       if (held === before[0]) await this.#askBadge();
       else await this.#readIssuer();
     }
-    if (before[0] !== this.#held || before[1] !== this.#issuer) await this.#keep();
+    if (before[0] !== this.#held || before[1] !== this.#issuer) {
+      this.#own = this.#accountNow();
+      await this.#keep();
+    }
   }
 
   async #readIssuer(): Promise<void> {
@@ -152,6 +153,7 @@ export class ServiceBadge {
     this.#held = heldBadge(fields.text(2), agentId);
     const document = issuerOf(fields.text(3));
     this.#issuer = document && { document, readMs: fields.number(4) };
+    this.#own = this.#accountNow();
   }
 
   async #keep(): Promise<void> {

@@ -83,10 +83,12 @@ export class Agent {
     this.#endTimers = endAll;
     this.agentId = given.session.agentId;
     const { pace = createPace(), trust = nobodyKnown } = given;
+    const badges = given.ownBadges?.choice(given.signatures);
     const relayNowMs = (): number => runtime.nowMs() + this.#clockOffsetMs;
-    this.keyPackages = new KeyPackages({ ...this.parts, relayNowMs });
+    this.keyPackages = new KeyPackages({ ...this.parts, badges, relayNowMs });
     this.#deps = {
       ...this.parts,
+      badges,
       agentId: this.agentId,
       keyPackages: this.keyPackages,
       welcomes: this.welcomes,
@@ -122,6 +124,8 @@ export class Agent {
       parts.session.onConnection((connection) => agent.#connection(connection)),
       parts.session.onState(new ConnectionWatch((event) => agent.tell(event)).state),
     );
+    const stop = parts.ownBadges?.follow(agent.parts.runtime, () => agent.#badgesChanged());
+    if (stop !== undefined) agent.#detach.push(stop);
     // Those that wait for messages must not learn of it with their next write only.
     void parts.store.failed.then((fault) =>
       agent.#channels.forEach((channel) => channel.die(fault))
@@ -135,6 +139,11 @@ export class Agent {
   namesChanged(): void {
     this.parts.trust?.look?.();
     for (const channel of this.#channels.values()) channel.rooms.tell({ type: "names_changed" });
+  }
+
+  /** Offline, the next connection replaces KeyPackages that show others. */
+  #badgesChanged(): void {
+    if (this.parts.session.state.kind === "online") this.keyPackages.replace().catch(() => {});
   }
 
   /** The relay's clock, as far as it is known, and our own; and how agents are recognised. */

@@ -9,6 +9,7 @@ import {
 import { createCarryOut } from "../base/parts.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { Signatures } from "../mls/crypto/signatures.ts";
+import type { BadgeChoice } from "../mls/badges.ts";
 import type { MemberDeps } from "../mls/group.ts";
 import type { MlsIdentity } from "../mls/identity.ts";
 import type { CredentialPolicy } from "../mls/leaf.ts";
@@ -46,6 +47,8 @@ export interface ChannelDeps {
   readonly receiptBudget: ReceiptBudget;
   /** How the user of this agent recognises others. */
   readonly recogniser: Recogniser;
+  /** The badges that leaves of this agent show; none when it is not given. */
+  readonly badges?: BadgeChoice | undefined;
   /** The invite of ours by which an agent that we are letting in comes; see `InviteBook`. */
   readonly inviteOf: (channelId: ChannelId, agentId: AgentId) => InviteId | undefined;
   /** When they are made. */
@@ -82,6 +85,7 @@ export function memberDepsOf(deps: ChannelDeps, policy: CredentialPolicy): Membe
     randomBytes: (length) => deps.runtime.randomBytes(length),
     findPsk: () => undefined,
     identity: deps.identity,
+    ...(deps.badges !== undefined && { badges: deps.badges }),
     clocksMs: () => clocksOf(deps),
     padding: (contentBytes) => paddingFor(cellBytes())(contentBytes),
     carryOut: createCarryOut(deps.runtime),

@@ -1,6 +1,7 @@
 /** A membership that begins, or goes on: with everything that its channel needs. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { AgentId, ChannelName } from "../../proto/mod.ts";
+import { type BadgePlace, nowhere } from "../mls/badges.ts";
 import { channelIdOf } from "../mls/channel_extensions.ts";
 import { defaultSuiteId, type SuiteId } from "../mls/crypto/suite.ts";
 import type { DurableGroup } from "../mls/durable_group.ts";
@@ -49,13 +50,19 @@ export interface EnteredChannel extends StoredChannel {
 }
 
 /** The leaf of somebody that begins a group. */
-export function createOwnLeaf(deps: ChannelDeps, suiteId: SuiteId = defaultSuiteId): OwnKeyPackage {
+export function createOwnLeaf(
+  deps: ChannelDeps,
+  suiteId: SuiteId = defaultSuiteId,
+  place: BadgePlace = nowhere,
+): OwnKeyPackage {
   const nowMs = deps.relayNowMs();
+  const badges = deps.badges?.(place);
   return createKeyPackage({
     suiteId,
     identity: deps.identity,
     notBeforeMs: nowMs - dayMs,
     notAfterMs: nowMs + dayMs,
+    badges,
     lastResort: false,
     randomBytes: (length) => deps.runtime.randomBytes(length),
     signatures: deps.signatures,

@@ -76,6 +76,9 @@ async function hostOptions(
       "A host reads the agents that its user knows from a file; give its path in `trust`, or nothing",
     );
   }
+  if (typeof options.badge === "function") {
+    throw invalidArgument("A host cannot call a function for badges; give the path of a file");
+  }
   const settings = await platform.readSettings({ apiUrl: options.apiUrl });
   const trustFile = options.trust ?? platform.findTrust();
   const caFile = tls === undefined ? settings.caFile : tls.caFile;
@@ -108,6 +111,7 @@ async function hostOptions(
       cover,
       ...(isTrustGiven(options, settings) && { tls: trust }),
       trustFile,
+      badge: options.badge === false ? "" : options.badge,
       ...(options.repair === true && { repair: true }),
       damaged: options.damaged,
       receipts: options.receipts,

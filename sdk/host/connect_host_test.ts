@@ -83,3 +83,16 @@ Deno.test("a host may read the list of known agents, and no other file of its us
     hostPlatform.findTrust(),
   ]]);
 });
+
+Deno.test("a host reads the badge of its agent from a file, also one that comes later, and calls no function for it", async () => {
+  const trust = "/home/x/trust.json";
+  const given = async (badge: ConnectOptions["badge"]): Promise<unknown> => {
+    const { badge: told, readable } = await givenTo({ trust, badge }, {});
+    return [told, readable];
+  };
+  assertEquals(await given("/home/x/badge"), ["/home/x/badge", [trust, "/home/x/badge"]]);
+  assertEquals(await given("badge_AAAA"), ["badge_AAAA", [trust]]);
+  assertEquals(await given(false), ["", [trust]]);
+  assertEquals(await given(undefined), [undefined, [trust]]);
+  assertEquals(await given(() => "badge_AAAA"), [undefined, undefined], "it is refused");
+});

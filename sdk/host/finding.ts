@@ -4,6 +4,7 @@
  * none of this can bring about two.
  */
 import { version } from "../../proto/mod.ts";
+import { isBadgeFile } from "../base/badge_option.ts";
 
 import { createError, isCode, StaticError } from "../base/errors.ts";
 import { pause, type Runtime } from "../base/runtime.ts";
@@ -176,8 +177,9 @@ function goneIsTrue(error: unknown): boolean {
 async function start(place: HostPlace, { hosts, options }: Finding): Promise<void> {
   const { fields, identity } = await options();
   const frame = encodeFrame({ ...fields, dataDir: place.dataDir, socket: place.socket }, identity);
-  const { trustFile } = fields;
-  const readable = typeof trustFile === "string" ? [trustFile] : [];
+  const { trustFile, badge } = fields;
+  const badgeFile = typeof badge === "string" && isBadgeFile(badge) ? badge : undefined;
+  const readable = [trustFile, badgeFile].filter((path) => typeof path === "string");
   const died = `The host did not start; ${place.folder}/log may say why`;
   // The process prints one answer, which is read like any other.
   const reading = new HostConnection({ write: () => {}, close: () => {} });

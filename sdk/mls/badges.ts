@@ -3,7 +3,13 @@
  * is malformed, or with two extensions of this type, is a leaf that shows no badges, and never a
  * fault. Whether a badge is believed is for its readers, and for channels that require one.
  */
-import { type Badge, badgesExtension, decodeBadges, WireError } from "../../proto/mod.ts";
+import {
+  type Badge,
+  badgesExtension,
+  decodeBadges,
+  equalBytes,
+  WireError,
+} from "../../proto/mod.ts";
 import { type Extension, extensionTypeToNumber, type LeafNode } from "./ts_mls.ts";
 
 type WithExtensions = Pick<LeafNode, "extensions">;
@@ -15,6 +21,9 @@ export interface BadgePlace {
   /** Of the group that it will be in; none for a KeyPackage. */
   readonly extensions: readonly Extension[];
 }
+
+/** Of the leaf of a KeyPackage, which is in no group yet. */
+export const nowhere: BadgePlace = { before: undefined, extensions: [] };
 
 /**
  * Chooses the badges that a leaf of ours shows, as `encodeBadges` writes them. Undefined: those of
@@ -61,6 +70,11 @@ export function keyPackageEndMs(
 ): number {
   const endMs = Math.max(0, ...readBadges(shown).map(({ notAfter }) => notAfter * 1000));
   return endMs > nowMs ? Math.min(endMs, latestMs) : latestMs;
+}
+
+/** Whether two leaves show the same, byte for byte. */
+export function showSame(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : equalBytes(one, other);
 }
 
 function isOfBadges({ extensionType }: Extension): boolean {

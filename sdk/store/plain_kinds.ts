@@ -9,7 +9,7 @@
  */
 
 const plainFamilies: ReadonlySet<string> = new Set([
-  // Never overwritten, and what a repaired store must still know of itself.
+  // Hardly overwritten, and what a repaired store must still know of itself.
   ...["identity", "service"],
   // Of a channel: members, places in its log, counts, signed statements, hashes of states.
   ...["channels", "facts", "read", "run", "erasing"],

@@ -12,6 +12,7 @@ export { storedChannel } from "../channel/testing/stored_channel.ts";
 export { connectAgent } from "../api/connect_agent.ts";
 export { ServiceBadge } from "../api/service_badge.ts";
 export { type AgentService, createService } from "../session/service.ts";
+export { readBadges, shownBadges } from "../mls/badges.ts";
 export { MlsFault } from "../mls/codec.ts";
 export { stateOf } from "../mls/epoch.ts";
 export { createError, errorFromRelay, StaticError } from "../base/errors.ts";

@@ -2,6 +2,7 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { binaryIdFromBytes, channelExtensions, type ChannelId } from "../../../proto/mod.ts";
 import { MlsFault } from "../../mls/codec.ts";
+import { shownBadges, showSame } from "../../mls/badges.ts";
 import { listsExtension } from "../../mls/leaf.ts";
 import { type OwnKeyPackage, restoreKeyPackage } from "../../mls/key_package.ts";
 import { decodeFields, encodeFields, type RecordChange } from "../../store/mod.ts";
@@ -78,11 +79,16 @@ export function uploadedOf(record: Uint8Array | undefined): ReadonlySet<string> 
 
 export function knownOf(
   { purpose, madeAtMs, own, entered }: StoredKeyPackage,
-  uploaded: ReadonlySet<string>,
+  { uploaded, badges }: {
+    readonly uploaded: ReadonlySet<string>;
+    /** Those that a leaf of this agent shows now. */
+    readonly badges: Uint8Array | undefined;
+  },
 ): KnownKeyPackage {
   const { leafNode } = own.keyPackage;
   const isOlder = own.sealSeed === undefined ||
-    !channelExtensions.every((type) => listsExtension(leafNode, type));
+    !channelExtensions.every((type) => listsExtension(leafNode, type)) ||
+    !showSame(shownBadges(leafNode), badges);
   const id = bytesToHex(own.reference);
   return { id, purpose, madeAtMs, isUsed: entered.length > 0, isOlder, isThere: uploaded.has(id) };
 }

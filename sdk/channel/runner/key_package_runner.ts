@@ -7,6 +7,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { equalBytes, type NoticeBody, readWelcomeHeader } from "../../../proto/mod.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import type { Runtime } from "../../base/runtime.ts";
+import { type BadgeChoice, type BadgePlace, keyPackageEndMs, nowhere } from "../../mls/badges.ts";
 import { MlsFault } from "../../mls/codec.ts";
 import { createSealKey } from "../../mls/crypto/seal_layer.ts";
 import type { Signatures } from "../../mls/crypto/signatures.ts";
@@ -55,6 +56,8 @@ export interface KeyPackageDeps {
   readonly runtime: Runtime;
   /** By the relay's clock. */
   readonly relayNowMs: () => number;
+  /** None when it is not given. */
+  readonly badges?: BadgeChoice | undefined;
 }
 
 export class KeyPackages {
@@ -70,8 +73,8 @@ export class KeyPackages {
   }
 
   /** Creates a KeyPackage to hand to the member that will add us. */
-  async create(): Promise<OwnKeyPackage> {
-    const made = await this.#make("handed");
+  async create(place: BadgePlace = nowhere): Promise<OwnKeyPackage> {
+    const made = await this.#make("handed", place);
     await this.#deps.store.batch([putKeyPackage(made)]);
     return made.own;
   }
@@ -243,16 +246,19 @@ export class KeyPackages {
     else answer?.reject(failed.error);
   }
 
-  async #make(purpose: Purpose): Promise<StoredKeyPackage> {
+  async #make(purpose: Purpose, place: BadgePlace = nowhere): Promise<StoredKeyPackage> {
     const { identity, signatures, runtime, relayNowMs } = this.#deps;
     const randomBytes = (length: number): Uint8Array => runtime.randomBytes(length);
     const sealKey = await createSealKey(randomBytes, signatures.xWing);
     const madeAtMs = relayNowMs();
+    const badges = this.#deps.badges?.(place);
+    const latestMs = madeAtMs + lifetimeMs;
     const own = createKeyPackage({
       suiteId: defaultSuiteId,
       identity,
       notBeforeMs: madeAtMs - backdatedMs,
-      notAfterMs: madeAtMs + lifetimeMs,
+      notAfterMs: keyPackageEndMs(badges, { nowMs: madeAtMs, latestMs }),
+      badges,
       lastResort: purpose === "last_resort",
       sealKey,
       randomBytes,
@@ -268,7 +274,8 @@ export class KeyPackages {
 
   async #known(): Promise<KnownKeyPackage[]> {
     const uploaded = uploadedOf(await this.#deps.store.get(uploadedKind, uploadedId));
-    return (await this.#list()).map((stored) => knownOf(stored, uploaded));
+    const badges = this.#deps.badges?.(nowhere);
+    return (await this.#list()).map((stored) => knownOf(stored, { uploaded, badges }));
   }
 
   async #list(): Promise<StoredKeyPackage[]> {

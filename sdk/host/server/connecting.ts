@@ -12,7 +12,7 @@ import { ServedChannels } from "./serving.ts";
 import type { ConnectFields } from "./session.ts";
 
 export function connectOptionsOf(
-  { trustFile, tokenAsk = false, ...given }: ConnectFields,
+  { trustFile, badge, tokenAsk = false, ...given }: ConnectFields,
   identity: Uint8Array,
   ask: () => Promise<string>,
 ): ConnectOptions {
@@ -20,6 +20,7 @@ export function connectOptionsOf(
     ...given,
     ...(tokenAsk && { token: ask }),
     ...(trustFile !== undefined && { trust: trustFile }),
+    ...(badge !== undefined && { badge: badge === "" ? false : badge }),
     identity,
   };
   // cast: `transport` and `cover` are checked by the session that takes them

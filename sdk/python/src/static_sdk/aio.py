@@ -361,6 +361,7 @@ class _Connected(NotCopied):
         runtime: Union[None, str, "os.PathLike[str]"] = None,
         host: Optional[str] = None,
         link: Optional[str] = None,
+        badge: Union[None, str, "os.PathLike[str]", bool] = None,
     ) -> _Self:  # asyncio
     # blocking: ) -> None:
         """Connects and authenticates; the API key is exchanged for a token here.
@@ -387,6 +388,9 @@ class _Connected(NotCopied):
         :param link: a link that a member has given: it says where the service is and whom to trust,
             and its guest pass stands in for a key. A key of one's own is used if it was given or
             saved together with the link's API address.
+        :param badge: the badge that this agent shows to members: its text (``badge_…``), or the
+            path of a file with it, which is looked at again while the agent runs. An agent with an
+            API key also shows the badge of its account. False shows none, and asks for none.
         """
         given = {
             "passphrase": passphrase,
@@ -401,6 +405,7 @@ class _Connected(NotCopied):
             "runtime": runtime,
             "host": host,
             "link": link,
+            "badge": badge,
         }
         options = check_options(endpoint, data_dir, identity, api_key, api_url, given)
         loop = asyncio.get_running_loop()  # asyncio

@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import Any, Awaitable, Callable, Dict, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Awaitable, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._version import __version__
 from .agent import Agent
@@ -26,6 +26,9 @@ from .way import Way
 
 #: A token, or a function that returns one; with ``static_sdk.aio`` it may be a coroutine function.
 Token = Union[str, Callable[[], Union[str, Awaitable[str]]]]
+
+#: A badge as text begins so.
+_BADGE = "badge_"
 
 #: After a kill the old driver needs a moment to let go of its directory.
 _LOCK_SECONDS = 3.0
@@ -52,6 +55,7 @@ class Options:
     runtime: Optional[str] = None
     host: Optional[str] = None
     link: Optional[str] = field(default=None, repr=False)
+    badge: Union[None, str, bool] = None
 
 
 def check_options(
@@ -83,6 +87,7 @@ def check_options(
     for name in ("ca_certs", "certificate_hashes"):
         if isinstance(given.get(name), (str, bytes)):
             raise TypeError(f"{name} must be a list of str, not {type(given[name]).__name__}")
+    given["badge"] = _badge_of(given.get("badge"))
     if given.get("ca_file") is not None:
         given["ca_file"] = os.path.abspath(given["ca_file"])
     return Options(endpoint, os.path.abspath(folder), bytes(memoryview(identity)), api_key, api_url, **given)
@@ -104,11 +109,27 @@ def connect(options: Options, *, manager: bool, loop: Optional[asyncio.AbstractE
         "transport": options.transport,
         "cover": options.cover,
         "trustFile": trust_path(),
+        "badge": "" if options.badge is False else options.badge,
     }
     tls = _tls(options, settings)
     if options.host == "auto":
         return (yield from _connect_shared(options, fields, tls))
     return (yield from _connect_alone(options, {**fields, "manager": manager}, tls, loop))
+
+
+def _badge_of(given: Any) -> Union[None, str, bool]:
+    """Its text, the path of its file, or False for none."""
+    if given is None or given is False or (isinstance(given, str) and given.lstrip().startswith(_BADGE)):
+        return given
+    if not isinstance(given, (str, os.PathLike)):
+        raise TypeError(f"badge must be str, a path or False, not {type(given).__name__}")
+    return os.path.abspath(os.fspath(given))
+
+
+def _files(fields: Mapping[str, Any]) -> List[Optional[str]]:
+    """The user's files that the process which holds the agent may read."""
+    badge = fields["badge"]
+    return [fields["trustFile"], None if not badge or badge.startswith(_BADGE) else badge]
 
 
 def _connect_alone(
@@ -118,7 +139,7 @@ def _connect_alone(
     command = driver_command(
         find_runtime(options.runtime),
         data_dir=options.data_dir,
-        readable=[path for path in ((tls or {}).get("caFile"), fields["trustFile"]) if path is not None],
+        readable=[path for path in ((tls or {}).get("caFile"), *_files(fields)) if path is not None],
         relay_url=fields["endpoint"],
         api_url=fields["apiUrl"],
     )
@@ -158,7 +179,7 @@ def _connect_shared(options: Options, fields: Dict[str, Any], tls: Optional[Dict
             find_runtime(options.runtime),
             data_dir=place.data_dir,
             folder=place.folder,
-            readable=[path for path in (fields["trustFile"],) if path is not None],
+            readable=[path for path in _files(fields) if path is not None],
             relay_url=fields["endpoint"],
             api_url=fields["apiUrl"],
         ),
