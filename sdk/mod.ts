@@ -28,7 +28,7 @@ export type {
   RecoveryChoice,
   RecoveryPreview,
 } from "./channel/recovery/recovery_preview.ts";
-export type { Promotion } from "./channel/commits/plan.ts";
+export type { ChannelIssuer, IssuersOptions, Promotion } from "./channel/commits/plan.ts";
 export type { HealthIssue, IssueKind } from "./channel/health.ts";
 export type {
   ChannelEvent,

@@ -109,6 +109,13 @@ const entered = { name: text(), id: text() };
 /** As in `content/receipt.ts`. */
 const receiptStates = ["delivered", "held", "refused", "done"] as const;
 const scopes = ["members", "owners"] as const;
+const issuer = {
+  domain: text(),
+  key: text("base64url"),
+  closed: optional(flag()),
+  account: optional(text()),
+  mailDomain: optional(text()),
+};
 const timeoutMs = optional(number());
 const content = {
   contentType: optional(text()),
@@ -221,6 +228,21 @@ export const channelOperations = {
     },
     again: true,
     says: "tells the sender of a message what became of it",
+  },
+  setIssuers: {
+    fields: {
+      issuers: list(issuer),
+      remove: optional(texts("members that go with it")),
+    },
+    changes: true,
+    again: true,
+    says: "requires badges of these issuers; of none, when the list is empty",
+  },
+  issuers: {
+    fields: {},
+    answer: { issuers: list(issuer) },
+    again: true,
+    says: "lists the issuers whose badges the channel requires",
   },
   leave: {
     fields: { successor: optional(text("a member")) },

@@ -14,7 +14,7 @@ import type {
 } from "../channel/runner/inbox_runner.ts";
 import type { ChannelMember } from "../channel/group/member_list.ts";
 import type { ReceiptOf, SendOptions, Sent } from "../channel/messages/send_options.ts";
-import type { Promotion } from "../channel/commits/plan.ts";
+import type { ChannelIssuer, IssuersOptions, Promotion } from "../channel/commits/plan.ts";
 import type { ChannelPort } from "../channel/port.ts";
 import type { RecoveryChoice, RecoveryPreview } from "../channel/recovery/recovery_preview.ts";
 import type { Answers } from "../content/answers.ts";
@@ -165,6 +165,25 @@ export class Channel {
    */
   async setPolicy(policy: Partial<ChannelPolicy>, { signal }: Abortable = {}): Promise<void> {
     await abortable(signal, () => this.port.act("setPolicy", policy));
+  }
+
+  /**
+   * Requires a badge of one of these issuers of every member; of an empty list, of nobody. Their
+   * keys are pinned, and every member judges by them alone. Only owners may call it; the list takes
+   * the place of the one before. Throws `members_not_attested` while members have no such badge,
+   * with their ids in `members`: give them badges, or name them in `remove`. Throws
+   * `members_must_update` while a member runs a version without badges.
+   */
+  async setIssuers(
+    issuers: readonly ChannelIssuer[],
+    { signal, ...options }: IssuersOptions & Abortable = {},
+  ): Promise<void> {
+    await abortable(signal, () => this.port.act("setIssuers", { issuers, ...options }));
+  }
+
+  /** The issuers of which each member has a badge; none, where nobody needs one. */
+  issuers(): Promise<readonly ChannelIssuer[]> {
+    return this.port.act("issuers", {});
   }
 
   /** The policy that is in force, as this agent's MLS state has it. */

@@ -59,6 +59,7 @@ export type ChannelEventBody =
   | { readonly type: "member_removed"; readonly member: EventAgent; readonly by: AgentId }
   | { readonly type: "owners_changed"; readonly owners: readonly string[]; readonly by: AgentId }
   | { readonly type: "policy_changed"; readonly policy: ChannelPolicy; readonly by: AgentId }
+  | { readonly type: "issuers_changed"; readonly by: AgentId }
   /**
    * The user has given names to agents, or taken them back: `members()` has them. Told where a host
    * is told so by the CLI.

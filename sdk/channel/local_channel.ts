@@ -28,11 +28,13 @@ import type { EnvelopeOptions, InboxReader, ReceiveOptions } from "./runner/inbo
 import type { ChannelRunner } from "./runner/channel_runner.ts";
 import { type ChannelMember, listMembers } from "./group/member_list.ts";
 import type { SendOptions, Sent } from "./messages/send_options.ts";
+import { setIssuers, shownIssuers } from "./commits/issuers.ts";
 import { demote, promote, setPolicy } from "./commits/ownership.ts";
-import type { Plan } from "./commits/plan.ts";
 import type { ChannelPort } from "./port.ts";
 import { choiceOf, type RecoveryPreview } from "./recovery/recovery_preview.ts";
 import { waitForMember } from "./runner/waiting_for_member.ts";
+
+type Plan = ReturnType<typeof promote>;
 
 const nothing = new Uint8Array(0);
 
@@ -217,6 +219,18 @@ export class LocalChannel implements ChannelPort {
         // cast: undefined parts stay as they are
         return this.#commit(setPolicy(policy as Partial<ChannelPolicy>));
       }),
+    setIssuers: ({ issuers, remove = [] }) =>
+      translating("Cannot change the issuers", () => {
+        const removed = remove.map(this.#find);
+        if (removed.includes(this.#agent.agentId)) {
+          throw createError("invalid_request", "An agent cannot remove itself; use leave()");
+        }
+        return this.#commit(setIssuers(issuers, removed));
+      }),
+    issuers: () => {
+      const { group: { binding } } = this.#live.rooms.membership;
+      return Promise.resolve(shownIssuers(binding.issuers));
+    },
     rotate: () =>
       translating("Cannot change the keys", async () => {
         const committed = await this.#live.rooms.commits.commit({ is: "rotate" });

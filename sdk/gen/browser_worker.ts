@@ -3,10 +3,10 @@ export const source =
   "function fe(t){let e;return()=>e??=t()}var ce=\"[\\\\u0600-\\\\u0dff\\\\u1000-\\\\u109f\\\\u1780-\\\\u17ff]\",ue=\"\\\\p{Extend" +
   "ed_Pictographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",Ie=[`${ue}(?:\\\\u200d${ue})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${ce}" +
   ")[\\\\u200c\\\\u200d](?=${ce})`,\"(?<=[\\\\p{L}\\\\p{N}\\\\p{P}\\\\p{S}])(?:(?!\\\\p{Default_Ignorable_Code_Point})\\\\p{M}){1," +
-  "4}\"].join(\"|\"),We=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",Ke=\"(?! )\\\\p{Zs}|^ |(?<" +
-  "= ) | $|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",Le=fe(()=>new RegExp(`(${Ie})|[${We}]|${Ke}`,\"gu\")),q=\"!-[\\\\]-~\\\\u00a1-\\\\u00" +
+  "4}\"].join(\"|\"),We=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",Le=\"(?! )\\\\p{Zs}|^ |(?<" +
+  "= ) | $|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",Ke=fe(()=>new RegExp(`(${Ie})|[${We}]|${Le}`,\"gu\")),q=\"!-[\\\\]-~\\\\u00a1-\\\\u00" +
   "ac\\\\u00ae-\\\\u02ff\\\\u2010-\\\\u2027\\\\u2190-\\\\u21ff\\\\u2500-\\\\u259f\\\\u2713\\\\u2717\",De=new RegExp(`^[${q}]+(?: [${q}" +
-  "]+)*$`),wr=new RegExp(`^[${q} \\\\\\\\\\\\n\\\\t]*$`);var $e=/^[\\p{Zs}\\\\]/u;function He(t,e){return t.replace(Le(),(r," +
+  "]+)*$`),wr=new RegExp(`^[${q} \\\\\\\\\\\\n\\\\t]*$`);var $e=/^[\\p{Zs}\\\\]/u;function He(t,e){return t.replace(Ke(),(r," +
   "n)=>n??(e.test(r)?r:Fe(r)))}function Fe(t){return`\\\\u{${t.codePointAt(0)?.toString(16)}}`}function U(t){return" +
   " De.test(t)?t:He(t,$e)}var Ne=[...\"Latn Grek Cyrl Armn Hebr Arab Thaa Deva Beng Guru Gujr Orya Taml Telu Knda " +
   "Mlym Sinh Thai Laoo Tibt Mymr Geor Ethi Khmr\".split(\" \").map(t=>[t]),[\"Latn\",\"Hani\",\"Hira\",\"Kana\"],[\"Latn\",\"Ha" +
@@ -118,14 +118,14 @@ export const source =
   ",ChannelError:b(W),QuotaExceededError:b(Y),MlsError:b(ee),InvalidArgumentError:b(re),StoreError:b(te),Unavaila" +
   "bleError:b(z),RemovedError:b(X),RemoteError:(t,e,r)=>new ne(e,r),InternalError:b(Z)};function oe(t,e,r){return" +
   " ze[C[t].errorClass](t,e,r)}function ye(t,e){return e!==void 0&&E(e)?e:t===429?\"rate_limited\":t===503?\"overloa" +
-  "ded\":void 0}function K({host:t,port:e}){return`${t.includes(\":\")?`[${t}]`:t}:${e}`}var me=2,B=5,Ze=64*1024,Qe=" +
+  "ded\":void 0}function L({host:t,port:e}){return`${t.includes(\":\")?`[${t}]`:t}:${e}`}var me=2,B=5,Ze=64*1024,Qe=" +
   "10,he=new TextDecoder;function ge(t){let e=new Uint8Array(B+t.length);return Ye(e,1,t.length),e.set(t,B),e}fun" +
   "ction be(t){let{value:e,end:r}=ve(t,0,Qe);if(r!==t.length)throw new m(\"protocol_error\",\"A cell's message holds" +
   " more than a cell\");return e}function xe(t,e,r){let[n,o]=[se(10,t.length),se(26,r.length)],i=new Uint8Array(9)" +
   ";return i[0]=17,new DataView(i.buffer).setBigUint64(1,BigInt(e),!0),D([n,t,i,o,r])}function we(t){return D([se" +
   "(10,t.length),t])}function Ae(t){let e={code:\"\",message:\"\"};for(let{field:r,value:n}of Xe(t))r===4&&typeof n==" +
   "\"number\"&&(e={...e,retryAfterMs:n}),typeof n!=\"number\"&&(r===1&&(e={...e,code:he.decode(n)}),r===2&&(e={...e,m" +
-  "essage:he.decode(n)}));return e}var L=class{#e=new Uint8Array(B);#r=0;#t=new Uint8Array(0);#n=0;read(e,r){let " +
+  "essage:he.decode(n)}));return e}var K=class{#e=new Uint8Array(B);#r=0;#t=new Uint8Array(0);#n=0;read(e,r){let " +
   "n=0;for(;n<e.length;){if(this.#r<B){let i=e.subarray(n,n+B-this.#r);if(this.#e.set(i,this.#r),this.#r+=i.lengt" +
   "h,n+=i.length,this.#r<B)return;this.#o()}let o=e.subarray(n,n+this.#t.length-this.#n);n+=o.length,o.length===t" +
   "his.#t.length?this.#s(o,r):(this.#t.set(o,this.#n),this.#n+=o.length,this.#n===this.#t.length&&this.#s(this.#t" +
@@ -153,12 +153,12 @@ export const source =
   "rier:\"tcp\",unusable:r,connect:(o,i)=>{let l=e(o.trust),u=new AbortController;u.signal.addEventListener(\"abort\"" +
   ",()=>l.close());let c=lr(l,o,u.signal),a=n(sr),f=c(\"CellDown\",\"application/connect+proto\",ge(we(a))),S=(v,N)=>" +
   "c(\"CellUp\",\"application/proto\",xe(a,v,N)),A=new de(f,S,u,t);return i.aborted&&A.close(),Promise.resolve(A)}}}f" +
-  "unction lr(t,{host:e,port:r},n){let o=K({host:e,port:r});return async(i,l,u)=>{let c=await t.request(`https://" +
+  "unction lr(t,{host:e,port:r},n){let o=L({host:e,port:r});return async(i,l,u)=>{let c=await t.request(`https://" +
   "${o}/static.relay.v1.Relay/${i}`,{method:\"POST\",headers:{...dr,\"content-type\":l},body:u,signal:n,redirect:\"err" +
   "or\",credentials:\"omit\",cache:\"no-store\"});if(c.status===200)return c;let a=await G(c,ar)??\"\",f=ae(a,`The relay" +
   " returned HTTP status ${c.status} for ${i}`),{code:S,message:A,retryAfterMs:v}=Be(c.status,c.headers.get(\"retr" +
   "y-after\"),f);throw oe(S??\"transport_error\",A,v===void 0?{}:{retryAfterMs:v})}}var de=class{#e;#r;#t;#n;#o=new " +
-  "Set;#s=new L;#a=0;#i=()=>{};closed;constructor(e,r,n,o){this.#e=e.then(i=>i.body?.getReader()),this.#e.catch((" +
+  "Set;#s=new K;#a=0;#i=()=>{};closed;constructor(e,r,n,o){this.#e=e.then(i=>i.body?.getReader()),this.#e.catch((" +
   ")=>{}),this.#r=r,this.#t=o,this.#n=n,this.closed=new Promise(i=>this.#i=i)}async read(){try{for(;;){let e=awai" +
   "t(await this.#e)?.read();if(e?.value===void 0)return this.#d({message:\"the connection was cut off\"});let{cells" +
   ":r,end:n}=this.#u(e.value);if(n!==void 0&&this.#d(n),r.length>0)return D(r);if(n!==void 0)return}}catch(e){ret" +
@@ -194,7 +194,7 @@ export const source =
   "==void 0?\"this browser has no WebTransport\":t.length>0?\"a browser takes no certificates; give tls.certificateH" +
   "ashes\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=Te();if(o===void 0)throw new Error(\"this browse" +
   "r has no WebTransport\");n.throwIfAborted();let i=r.certificateHashes.map(a=>({algorithm:\"sha-256\",value:a})),l" +
-  "=new o(`https://${K({host:t,port:e})}/`,{...i.length>0&&{serverCertificateHashes:i}});l.closed.catch(()=>{});l" +
+  "=new o(`https://${L({host:t,port:e})}/`,{...i.length>0&&{serverCertificateHashes:i}});l.closed.catch(()=>{});l" +
   "et u=a=>l.close({closeCode:a}),c=()=>u(0);n.addEventListener(\"abort\",c);try{await l.ready;let{readable:a,writa" +
   "ble:f}=await l.createBidirectionalStream();return Pe({readable:a,writable:f,closed:l.closed,close:u,after:k})}" +
   "catch(a){throw n.aborted?n.reason:a}finally{n.removeEventListener(\"abort\",c)}}};function Te(){return globalThi" +

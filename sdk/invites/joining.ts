@@ -299,7 +299,7 @@ class JoinAttempt {
  * An inviter may give any reason. The one that this agent can do something about keeps its code.
  */
 function refusedBy(code: string, message: string): StaticError {
-  if (code === "identity_present") {
+  if (code === "identity_present" || code === "not_attested") {
     return createError(code, `Cannot join: the inviter refused: ${message}`);
   }
   return createError("join_rejected", `The inviter refused (${code}): ${message}`);

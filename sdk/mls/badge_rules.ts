@@ -325,12 +325,12 @@ export function chooseBadges(
   signatures: Signatures,
 ): Uint8Array | undefined {
   const issuers = extensions.length === 0 ? undefined : requiredIssuers(extensions);
-  if (issuers === undefined || wanted === undefined) return wanted;
+  if (issuers === undefined) return wanted;
   const old = before && shownBadges(before);
   const pairs = readBadges(old).flatMap((kept) =>
     readBadges(wanted).map((fresh) => encodeBadges([kept, fresh]))
   );
-  const choices = [wanted, ...pairs, ...(old === undefined ? [] : [old])];
+  const choices = [wanted, ...pairs, old].filter((each) => each !== undefined);
   const leafWith = (badges: Uint8Array): NewLeaf => ({
     agentId,
     node: { extensions: withBadges({ extensions: [] }, badges) },

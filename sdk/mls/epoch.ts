@@ -3,7 +3,7 @@
  * new one beside it.
  */
 import { epochState } from "../../proto/mod.ts";
-import type { BadgeChoice } from "./badges.ts";
+import type { BadgeChoice, BadgePlace } from "./badges.ts";
 import type { KeyPair } from "./crypto/hpke.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import { type Aead, aeadOf, type SuiteId } from "./crypto/suite.ts";
@@ -60,6 +60,13 @@ export function stateOf(
   { context: { confirmedTranscriptHash }, confirmationTag }: Epoch,
 ): Uint8Array {
   return epochState({ confirmedTranscriptHash, confirmationTag });
+}
+
+/** Of a leaf that takes the place of ours. */
+export function placeOf(
+  { tree, ownLeaf, context }: Pick<Epoch, "tree" | "ownLeaf" | "context">,
+): BadgePlace {
+  return { before: tree.leaf(ownLeaf)?.node, extensions: context.extensions };
 }
 
 export interface NextContext {

@@ -1,5 +1,6 @@
 /** The SDK's insides for tests that bring their own relay and their own disk. */
 export { Agent } from "../channel/agent.ts";
+export { OwnBadges } from "../channel/own_badges.ts";
 export { putAnchor } from "../channel/connection/anchor.ts";
 export { putConfirmed, putState } from "../channel/upkeep/confirmation_records.ts";
 export { createPace } from "../channel/upkeep/healing_pace.ts";

@@ -93,11 +93,11 @@ Deno.test("agents with a key show the badge of their account by themselves, and 
   const guest = await scene.connect("guest", { link });
   await guest.manager.join(link);
   const path = scene.path("badge");
-  let late: AgentId | undefined;
+  const of: { id?: AgentId } = {};
   const domain = await scene.connect("domain", {
-    badge: () => late && formatBadge(issuer.badge(late, { notBefore: nowSeconds() })),
+    badge: () => of.id && formatBadge(issuer.badge(of.id, { notBefore: nowSeconds() })),
   });
-  late = domain.agent.agentId;
+  const late = of.id = domain.agent.agentId;
   await domain.manager.close();
   await Deno.writeTextFile(
     path,

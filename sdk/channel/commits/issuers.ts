@@ -23,27 +23,7 @@ import { issuersExtension } from "../../mls/leaf.ts";
 import { lacking } from "../../mls/policy_rules.ts";
 import type { Membership } from "../group/membership.ts";
 import { checkOwner, mustUpdate } from "./ownership.ts";
-import type { Plan, Planned } from "./plan.ts";
-
-/** A key whose badges let agents into a channel. Give one of `account` and `mailDomain`, or none. */
-export interface ChannelIssuer {
-  /** Its domain, in lower case. */
-  readonly domain: string;
-  /** Its Ed25519 key: base64url, as `x` in the issuer's document. */
-  readonly key: string;
-  /** Nobody comes in by it any more; members that have a badge of it stay. */
-  readonly closed?: boolean;
-  /** Only agents of this account: of badges of a service. */
-  readonly account?: string;
-  /** Only agents of accounts whose verified e-mail address is of this domain. */
-  readonly mailDomain?: string;
-}
-
-/** Members that go with a change of the issuers. */
-export interface IssuersOptions {
-  /** Agent ids, or names that you gave: they are removed by the same commit. */
-  readonly remove?: readonly string[] | undefined;
-}
+import type { ChannelIssuer, Plan, Planned } from "./plan.ts";
 
 const keyBytes = 32;
 

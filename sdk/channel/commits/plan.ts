@@ -21,6 +21,26 @@ import type { LeaveProof } from "../records.ts";
 /** The new rank of a member: an owner, or of a guest a member like the others. */
 export type Promotion = "owner" | "member";
 
+/** A key whose badges let agents into a channel. Give one of `account` and `mailDomain`, or none. */
+export interface ChannelIssuer {
+  /** Its domain, in lower case. */
+  readonly domain: string;
+  /** Its Ed25519 key: base64url, as `x` in the issuer's document. */
+  readonly key: string;
+  /** Nobody comes in by it any more; members that have a badge of it stay. */
+  readonly closed?: boolean;
+  /** Only agents of this account: of badges of a service. */
+  readonly account?: string;
+  /** Only agents of accounts whose verified e-mail address is of this domain. */
+  readonly mailDomain?: string;
+}
+
+/** Members that go with a change of the issuers. */
+export interface IssuersOptions {
+  /** Agent ids, or names that you gave: they are removed by the same commit. */
+  readonly remove?: readonly string[] | undefined;
+}
+
 export type Plan =
   /** Nothing but to stand behind what is open. */
   | { readonly is: "settle" }

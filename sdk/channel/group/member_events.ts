@@ -1,8 +1,8 @@
 /**
  * Translates a commit to events: members that joined, left or were removed and by whom, and the new
- * owners and policy.
+ * owners, policy and issuers.
  */
-import { type AgentId, agentIdOf, samePolicy } from "../../../proto/mod.ts";
+import { type AgentId, agentIdOf, sameIssuers, samePolicy } from "../../../proto/mod.ts";
 import { identityText } from "../../base/identity_text.ts";
 import { policyOf } from "../../mls/policy_rules.ts";
 import type { ChannelEventBody, EventAgent } from "../events.ts";
@@ -39,6 +39,9 @@ export function memberEvents(
   const policy = policyOf(binding);
   if (parent !== undefined && !samePolicy(policyOf(parent.base), policy)) {
     events.push({ type: "policy_changed", policy, by: committer });
+  }
+  if (parent !== undefined && !sameIssuers(parent.base.issuers, binding.issuers)) {
+    events.push({ type: "issuers_changed", by: committer });
   }
   return events;
 }

@@ -16,7 +16,7 @@ import {
 } from "../../../proto/mod.ts";
 import type { Parts } from "../../base/parts.ts";
 import { baseMembersOf, baseOf, identifiedMembersOf } from "../../mls/base_epoch.ts";
-import { stateOf } from "../../mls/epoch.ts";
+import { placeOf, stateOf } from "../../mls/epoch.ts";
 import {
   addable,
   fitsWelcome,
@@ -61,7 +61,7 @@ export function* createFounding(
     members,
     blamed,
     bad,
-    own: createOwnLeaf(deps, current.suiteId),
+    own: createOwnLeaf(deps, current.suiteId, placeOf(current)),
   };
   const { plan } = planFounding(claimed, basis, membership, deps);
   const add = yield* addable(plan, memberDepsOf(deps, membership.trust.policy));

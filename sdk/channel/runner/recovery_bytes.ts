@@ -17,7 +17,7 @@ import {
 } from "../../../proto/mod.ts";
 import { type BaseEpoch, baseMembersOf, baseOf } from "../../mls/base_epoch.ts";
 import { noLeaf } from "../../mls/channel_rules.ts";
-import type { Epoch } from "../../mls/epoch.ts";
+import { type Epoch, placeOf } from "../../mls/epoch.ts";
 import type { KeyPackage, OwnKeyPackage } from "../../mls/key_package.ts";
 import { encodeLeaf, isOwnLeaf } from "../../mls/leaf.ts";
 import type { FoundingCandidate } from "../../mls/state_codec.ts";
@@ -235,7 +235,7 @@ export class RecoveryBytes {
       }
       case "request": {
         const own = (work.own === undefined ? undefined : this.#own.get(work.own)) ??
-          await this.#deps.keyPackages.create();
+          await this.#deps.keyPackages.create(placeOf(this.#parts.membership.group.current));
         return { of: "request", own: this.#keep(own) };
       }
       case "leaf":

@@ -2,7 +2,7 @@
  * Agents on memory disks around one real relay core in memory: restarts, crashes and lost
  * connections at will.
  */
-import { agentIdOf } from "../../../proto/mod.ts";
+import { type AgentId, agentIdOf } from "../../../proto/mod.ts";
 import { createSigner } from "../../../relay/core/testing/client.ts";
 import {
   createWorld,
@@ -25,6 +25,7 @@ import {
   type MemoryDisk,
   openIdentity,
   openMemory,
+  OwnBadges,
   RecordStore,
   type Runtime,
   type Signatures,
@@ -83,6 +84,8 @@ export class Actor {
   clockOffsetMs = 0;
   /** Waits of more than 30 s take a hundredth of their time, from the next start on. */
   hurried = false;
+  /** Texts of the badges that it has now, as its issuers give them. */
+  badges: ((agentId: AgentId) => readonly string[]) | undefined;
   /** A write to this agent's disk takes so long. */
   writeMs = 0;
   /** This agent's timers, for a test that lets hours pass. */
@@ -167,11 +170,20 @@ export class Actor {
       runtime: { ...runtime, after },
       signatures,
       identity,
+      ...(await this.#badges(agentIdOf(signatureKey, identity.identity))),
     });
     await session.connect();
     this.client = StaticClient.over(this.agent);
     this.manager = await ChannelManager.over(this.agent);
     return this;
+  }
+
+  async #badges(agentId: AgentId): Promise<{ readonly ownBadges?: OwnBadges }> {
+    if (this.badges === undefined) return {};
+    const read = (): Promise<readonly string[]> => Promise.resolve(this.badges?.(agentId) ?? []);
+    const ownBadges = new OwnBadges({ read, everyMs: 100 }, agentId, this.#host.runtime);
+    await ownBadges.first;
+    return { ownBadges };
   }
 
   async stop(): Promise<void> {
@@ -279,8 +291,9 @@ export class Stage implements ActorHost {
     return new Stage(await createWorld(given), given);
   }
 
-  async actor(label: string, account = 1): Promise<Actor> {
+  async actor(label: string, account = 1, badges: Actor["badges"] = undefined): Promise<Actor> {
     const actor = new Actor(this, label, account);
+    actor.badges = badges;
     this.#actors.push(actor);
     return await actor.start();
   }

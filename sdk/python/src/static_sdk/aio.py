@@ -29,6 +29,7 @@ from .values import (
     Guest,
     Health,
     Invite,
+    Issuer,
     Member,
     Message,
     Payload,
@@ -39,6 +40,8 @@ from .values import (
     event_of,
     health_of,
     invite_of,
+    issuer_fields,
+    issuer_of,
     member_of,
     preview_of,
     receipt_of,
@@ -142,6 +145,18 @@ class Channel(NotCopied):
         given stay as they are.
         """
         await self._act("setPolicy", admission=admission, posting=posting)
+
+    async def issuers(self) -> List[Issuer]:
+        """The issuers of which each member has a badge; none, where nobody needs one."""
+        return [issuer_of(fields) for fields in await self._act("issuers")]
+
+    async def set_issuers(self, issuers: Sequence[Issuer], *, remove: Sequence[Union[str, Member]] = ()) -> None:
+        """Requires a badge of one of these issuers of every member; of an empty list, of nobody.
+        Only owners may. Raises ``members_not_attested`` while members have no such badge, with
+        their ids in ``members``: give them badges, or name them in ``remove``.
+        """
+        fields = [issuer_fields(issuer) for issuer in issuers]
+        await self._act("setIssuers", issuers=fields, remove=[operations.agent_of(member) for member in remove])
 
     async def rotate(self) -> None:
         """Changes this agent's keys now: a copy of the keys from before cannot read what comes."""

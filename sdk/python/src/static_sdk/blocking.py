@@ -22,6 +22,7 @@ from .values import (
     Guest,
     Health,
     Invite,
+    Issuer,
     Member,
     Message,
     Payload,
@@ -32,6 +33,8 @@ from .values import (
     event_of,
     health_of,
     invite_of,
+    issuer_fields,
+    issuer_of,
     member_of,
     preview_of,
     receipt_of,
@@ -135,6 +138,18 @@ class Channel(NotCopied):
         given stay as they are.
         """
         self._act("setPolicy", admission=admission, posting=posting)
+
+    def issuers(self) -> List[Issuer]:
+        """The issuers of which each member has a badge; none, where nobody needs one."""
+        return [issuer_of(fields) for fields in self._act("issuers")]
+
+    def set_issuers(self, issuers: Sequence[Issuer], *, remove: Sequence[Union[str, Member]] = ()) -> None:
+        """Requires a badge of one of these issuers of every member; of an empty list, of nobody.
+        Only owners may. Raises ``members_not_attested`` while members have no such badge, with
+        their ids in ``members``: give them badges, or name them in ``remove``.
+        """
+        fields = [issuer_fields(issuer) for issuer in issuers]
+        self._act("setIssuers", issuers=fields, remove=[operations.agent_of(member) for member in remove])
 
     def rotate(self) -> None:
         """Changes this agent's keys now: a copy of the keys from before cannot read what comes."""

@@ -77,6 +77,24 @@ class Policy:
 
 
 @dataclass(frozen=True)
+class Issuer:
+    """A key whose badges let agents into a channel. Give one of ``account`` and ``mail_domain``, or
+    none.
+    """
+
+    #: Its domain, in lower case.
+    domain: str
+    #: Its Ed25519 key: base64url, as ``x`` in the issuer's document.
+    key: str
+    #: Nobody comes in by it any more; members that have a badge of it stay.
+    closed: bool = False
+    #: Only agents of this account: of badges of a service.
+    account: Optional[str] = None
+    #: Only agents of accounts whose verified e-mail address is of this domain.
+    mail_domain: Optional[str] = None
+
+
+@dataclass(frozen=True)
 class Message:
     """A decrypted message with what is known about it."""
 
@@ -381,6 +399,18 @@ def issue_of(issue: Mapping[str, Any]) -> Issue:
 
 def invite_of(invite: Mapping[str, Any]) -> Invite:
     return Invite(invite["id"], invite["channel"], invite["expiresAtMs"] / 1000, invite["uses"], invite["used"])
+
+
+def issuer_of(issuer: Mapping[str, Any]) -> Issuer:
+    closed = issuer.get("closed", False)
+    return Issuer(issuer["domain"], issuer["key"], closed, issuer.get("account"), issuer.get("mailDomain"))
+
+
+def issuer_fields(issuer: Issuer) -> Dict[str, Any]:
+    if not isinstance(issuer, Issuer):
+        raise TypeError(f"an issuer must be Issuer(...), not {type(issuer).__name__}")
+    fields = {"domain": issuer.domain, "key": issuer.key, "closed": issuer.closed, "account": issuer.account}
+    return {name: value for name, value in {**fields, "mailDomain": issuer.mail_domain}.items() if value is not None}
 
 
 def event_of(event: Mapping[str, Any]) -> Event:
