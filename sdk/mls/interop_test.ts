@@ -16,6 +16,7 @@ import { policyOf } from "./policy_rules.ts";
 import { leafOf, TsMlsPeer } from "./testing/ts_mls_peer.ts";
 import { type Agent, name, World } from "./testing/world.ts";
 import type { Proposal } from "./ts_mls.ts";
+import { readyToJoin } from "./welcome.ts";
 
 const anything = (): undefined => undefined;
 const suites: readonly { readonly suiteId: SuiteId; readonly whose: string }[] = [
@@ -47,7 +48,7 @@ class Mixed {
 
   async newcomer(): Promise<{ agent: Agent; own: OwnKeyPackage }> {
     const agent = this.world.newAgent();
-    return { agent, own: await agent.createKeyPackage(tomorrow) };
+    return { agent, own: await agent.createSealedKeyPackage(tomorrow) };
   }
 
   /** One of ours commits: everybody follows. Returns the Welcome. */
@@ -70,7 +71,8 @@ class Mixed {
   async enter(agent: Agent, own: OwnKeyPackage, welcome: Uint8Array | undefined): Promise<void> {
     assert(welcome !== undefined);
     const { channelId } = this.world;
-    await agent.enter(Group.join(welcome, own, agent.deps, { name, channelId }), 0);
+    const ready = await readyToJoin(welcome, own, agent.deps.signatures);
+    await agent.enter(Group.join(welcome, ready, agent.deps, { name, channelId }), 0);
     this.ours.push(agent);
     this.#agree();
   }

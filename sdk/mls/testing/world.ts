@@ -184,9 +184,9 @@ export class Agent {
     return this.own;
   }
 
-  async createSealedKeyPackage(): Promise<OwnKeyPackage> {
+  async createSealedKeyPackage(notAfterMs?: number): Promise<OwnKeyPackage> {
     const { randomBytes, signatures: { xWing } } = this.deps;
-    return this.createKeyPackage(undefined, await createSealKey(randomBytes, xWing));
+    return this.createKeyPackage(notAfterMs, await createSealKey(randomBytes, xWing));
   }
 
   /** Processes the log up to its end. Returns the outcome of each entry. */
