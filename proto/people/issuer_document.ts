@@ -72,10 +72,11 @@ export function parseIssuerDocument(text: string, domain: string): IssuerDocumen
   if (file["static_agents"] !== format) {
     throw unusable(domain, `static_agents is not ${format}, which is all that this version knows`);
   }
-  if (file["domain"] !== domain || !isDomain(domain)) {
-    throw unusable(domain, `it is of the domain ${quoted(String(file["domain"]), { max: 253 })}`);
+  const { domain: named, keys: listed, closed = [] } = file;
+  if (named !== domain || !isDomain(domain)) {
+    const other = typeof named === "string" ? quoted(named, { max: 253 }) : "that is no text";
+    throw unusable(domain, `it is of the domain ${other}`);
   }
-  const { keys: listed, closed = [] } = file;
   if (!Array.isArray(listed)) throw unusable(domain, "keys is not a list");
   const keys = listed.map((each: unknown) => parseKey(each, domain)).filter((key) =>
     key !== undefined
