@@ -240,7 +240,13 @@ export class TabAgent {
         }-${slot}`;
         this.#mark = await markIn(place);
         const dataDir = `${place}-${this.#mark}`;
-        return await ChannelManager.connect({ ...options, dataDir, identity: this.identity });
+        return await ChannelManager.connect({
+          ...options,
+          dataDir,
+          identity: this.identity,
+          // People read here.
+          receipts: "off",
+        });
       } catch (error) {
         const isTaken = error instanceof StaticError && error.code === "store_locked";
         if (!isTaken || slot - first >= maxSlots) throw error;
