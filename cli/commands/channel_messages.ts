@@ -1,5 +1,5 @@
 /** Talking: `channel send`, `channel listen`. */
-import type { Channel, Envelope } from "../../sdk/mod.ts";
+import type { Channel, ChannelEvent, Envelope, MissedEvents, ReceiptState } from "../../sdk/mod.ts";
 import { agentInWords, limits } from "../../proto/mod.ts";
 import { agentFlag, withAgent } from "../agent.ts";
 import { payloadFields, payloadLines, senderFields } from "../texts/channel_texts.ts";
@@ -19,12 +19,20 @@ export const sendMessage: Command = {
   summary: "send a message to all members of a channel",
   details: [
     "Without TEXT it sends standard input as one message, without the final line break. At a terminal, and with --lines, it",
-    "sends each line that is not empty as a message.",
+    "sends each line that is not empty as a message. With --receipt it waits until the member says what became of the",
+    "message: delivered, held or refused.",
   ],
   arguments: [nameArgument, { name: "TEXT", summary: "the message", optional: true }],
   flags: [{
     name: "lines",
     summary: "send each line of the input as a message, as soon as it is read",
+  }, {
+    name: "to",
+    value: "AGENT",
+    summary: "for this member: its agent id, or the name that you gave it",
+  }, {
+    name: "receipt",
+    summary: "wait until the member of --to has it, or a rule keeps it from that",
   }, agentFlag],
   examples: [
     { command: "echo hi | {} channel send acme/ops/deploy", what: "" },
@@ -33,24 +41,64 @@ export const sendMessage: Command = {
       what: "each line as soon as it is written",
     },
     { command: 'channel send acme/ops/deploy "build 7 is out"', what: "" },
+    {
+      command: 'channel send acme/ops/deploy "build 7?" --to "Alice\'s laptop" --receipt',
+      what: "wait until Alice's agent has read it",
+    },
   ],
   run: (context) =>
     withAgent(context, async (client) => {
       const { given, platform, output } = context;
       const channel = await findChannel(context, client);
-      const text = given.value("TEXT");
-      if (text === undefined && (given.has("lines") || platform.stdin.isTerminal)) {
+      const [text, to] = [given.value("TEXT"), given.value("to")];
+      const isAsking = given.has("receipt");
+      if (isAsking && to === undefined) {
+        throw badInput("--receipt asks one member", "Name it with --to AGENT");
+      }
+      if (to !== undefined && given.has("lines")) {
+        throw badInput("--lines sends to all members", "Leave out --lines or --to");
+      }
+      if (
+        text === undefined && to === undefined && (given.has("lines") || platform.stdin.isTerminal)
+      ) {
         return await sendLines(context, channel);
       }
       const payload = text ?? await readAll(context);
-      const { id } = await output.progress("sending", channel.send(payload));
+      const receipts = channel.events({ signal: platform.interrupted });
+      const sending = channel.send(payload, { to, ...(isAsking && { receipt: "delivered" }) });
+      const sent = await output.progress("sending", sending);
+      const { id } = sent;
+      const receipt = sent.receipts === "asked"
+        ? await output.progress("waiting for the receipt", heardOf(channel, id, receipts))
+        : sent.receipts;
+      await receipts.return?.();
       // A person sees that it is done; a script has the exit code.
       const told = platform.stdout.isTerminal
         ? [`${output.paint("green", "✓")} Sent to ${channel.name}`]
         : [];
-      await output.result({ channel: channel.name, id }, told);
+      const lines = receipt === undefined ? told : [...told, receipt];
+      await output.result({ channel: channel.name, id, ...(receipt && { receipt }) }, lines);
+      if (isAsking && receipt === undefined) throw interrupted();
     }),
 };
+
+/** The state of the message at its only addressee. Undefined when the user has interrupted. */
+async function heardOf(
+  channel: Channel,
+  id: string,
+  events: AsyncIterable<ChannelEvent | MissedEvents>,
+): Promise<ReceiptState | undefined> {
+  const state = async (): Promise<ReceiptState | undefined> =>
+    (await channel.receiptsOf(id))[0]?.state;
+  const known = await state();
+  if (known !== undefined) return known;
+  for await (const event of events) {
+    if (event.type !== "receipt" && event.type !== "missed") continue;
+    const heard = await state();
+    if (heard !== undefined) return heard;
+  }
+  return undefined;
+}
 
 export const listen: Command = {
   path: "channel listen",

@@ -225,6 +225,12 @@ async function bytes(user: User): Promise<void> {
     () => Promise.resolve(listening.stdout()),
     (out) => out === "while listening\n",
   );
+  const { members } = await user.json(["channel", "members", name]);
+  const to = members.find(({ self }: { self: boolean }) => !self).agent_id;
+  const asking = ["channel", "send", name, "and you?", "--receipt"];
+  const sent = await user.json([...asking, "--to", to]);
+  assertEquals(sent.receipt, "delivered");
+  await user.run(asking, { code: 2 });
   interruption.abort();
   assertEquals((await listening.done).code, 0);
   await user.run(["channel", "send", name, "after"]);
