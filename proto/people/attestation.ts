@@ -7,7 +7,7 @@
 import { equalBytes } from "../base/equal_bytes.ts";
 import type { AccountId, AgentId } from "../base/ids.ts";
 import { limits } from "../base/limits.ts";
-import { accountOf, type Badge, mailDomainOf } from "./badge.ts";
+import { accountOf, type Badge, badgeAttributeTypes, mailDomainOf } from "./badge.ts";
 import type { Trust } from "./trust.ts";
 
 /** An issuer's word about an agent, by a badge that this reader believes. */
@@ -120,10 +120,15 @@ function latest(badges: readonly Badge[]): Badge | undefined {
   return badges.toSorted((a, b) => b.notAfter - a.notAfter)[0];
 }
 
+/**
+ * A service gives a badge with an account to everybody who has one, so such a badge is never the
+ * word of its domain, also for a reader that has put the service's domain on its list.
+ */
 function isOfDomain(
-  { domain, issuerKey }: Badge,
+  { domain, issuerKey, attributes }: Badge,
   { trust }: Pick<BadgeReader, "trust">,
 ): boolean {
+  if (attributes.some(({ type }) => type === badgeAttributeTypes.account)) return false;
   const keys = trust.domains.get(domain)?.keys ?? [];
   return keys.some(({ key }) => equalBytes(key, issuerKey));
 }

@@ -117,6 +117,19 @@ Deno.test("the service says whose account an agent belongs to, and another accou
   assertEquals(judge([forged]), notAttested);
 });
 
+Deno.test("whoever has an account is not attested by the service's domain, listed or not", () => {
+  const domains = new Map([["api.example", issuer(service)]]);
+  for (
+    const badges of [[ofService({ account: other })], [
+      ofService({ account: other, mailDomain: "acme.com" }),
+    ]]
+  ) {
+    assertEquals(judge(badges, { trust: { ...trust, domains } }), notAttested);
+  }
+  const named = badge(service, { domain: "api.example" });
+  assertEquals(judge([named], { trust: { ...trust, domains } }).attested?.domain, "api.example");
+});
+
 Deno.test("a mailbox counts if its domain is on the list of mail domains, and as a mailbox", () => {
   const badges = [ofService({ account, mailDomain: "umbrella.org" })];
   assertEquals(judge(badges).attested, undefined);
