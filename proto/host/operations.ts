@@ -131,7 +131,7 @@ export const message = {
   expiresInMs: optional(number()),
   queue: optional(flag()),
   timeoutMs,
-  receipt: optional(choice(["delivered", "done"], "what is asked of those that `to` names")),
+  receipt: optional(choice(["delivered", "done"], "asked of those that `to` names")),
 };
 const asking = { ...channel, ...content, timeoutMs, key: optional(text()) };
 const inviting = {
