@@ -370,7 +370,7 @@ function withoutApi(): Promise<void> {
     check: ({ path, code, stdout, stderr }, { down }) => {
       assertEquals(code, down, `${path}: ${stderr}`);
       // Commands that only use this machine's files need no service.
-      if (code === 0 || /^(agent|agents|badge|host|mcp|trust|wake)/.test(path)) return;
+      if (code === 0 || /^(agent|agents|badge|host|mcp|trust|wake)\b/.test(path)) return;
       assertMatch(stdout + stderr, /Cannot reach the API at http:\/\/127\.0\.0\.1:1/, path);
       assertMatch(stderr, /^error: /m, path);
     },
