@@ -97,8 +97,11 @@ export async function fetchIssuers(
     fetched.set(
       domain,
       await fetchIssuerDocument(domain, web).catch((error) => {
+        // Whatever one site does, the others are asked.
         if (error instanceof WireError) return error;
-        throw error;
+        return new WireError("invalid_request", `Cannot use the document of ${domain}`, {
+          cause: error,
+        });
       }),
     );
   }

@@ -206,6 +206,16 @@ export const useBadge: Command = {
   run: async (context) => {
     const badges = await readBadges(context, context.given.value("BADGE") ?? "");
     await withAgent(context, async ({ agentId }) => {
+      const nowMs = context.platform.nowMs();
+      for (const badge of badges) {
+        const { name, domain, notAfter } = badge;
+        const why = !verifyBadge(badge)
+          ? "its key did not sign it"
+          : nowMs > notAfter * 1000
+          ? `it has ended on ${utc(notAfter * 1000)}`
+          : undefined;
+        if (why !== undefined) throw badInput(`Cannot use the badge ${name} of ${domain}: ${why}`);
+      }
       const other = badges.find((badge) => badge.agentId !== agentId);
       if (other === undefined) return await keepBadges(context, badges);
       throw badInput(
