@@ -16,13 +16,14 @@ const [minuteMs, hourMs] = [60_000, 3_600_000];
 
 export function badgeSourceOf(
   option: Given | undefined,
-  service: OwnSource | undefined,
+  service: Pick<ServiceBadge, "read" | "everyMs" | "strangersAmong"> | undefined,
   platform: Pick<Platform, "readTextFile">,
 ): BadgeSource | undefined {
   const given = option === undefined ? undefined : givenSource(option, platform);
   const sources = [given, service].filter((source) => source !== undefined);
   if (sources.length === 0) return undefined;
   return {
+    ...(service !== undefined && { strangersAmong: (ids) => service.strangersAmong(ids) }),
     everyMs: Math.min(...sources.map(({ everyMs }) => everyMs)),
     read: async () => {
       const texts = await Promise.all(sources.map((source) => source.read()));

@@ -61,7 +61,6 @@ export class ServiceBadge {
   #renewing: Promise<void> | undefined;
   /** Agents that the account gave a badge, as far as this agent has asked. */
   #badged: ReadonlySet<AgentId> = new Set();
-  #listedMs = -Infinity;
 
   constructor(parts: ServiceBadgeParts) {
     this.#parts = parts;
@@ -91,19 +90,16 @@ export class ServiceBadge {
   }
 
   /**
-   * Whether the account has given this agent a badge; undefined when that cannot be told now.
-   * Never rejects.
+   * Those of these agents that the account has given no badge; nobody when that cannot be told now.
+   * Asks only for agents that it does not know yet. Never rejects.
    */
-  async hasGiven(agentId: AgentId): Promise<boolean | undefined> {
-    const { service, runtime } = this.#parts;
-    if (this.#badged.has(agentId)) return true;
-    // An agent that came meanwhile is looked for again later, and not for each member anew.
-    if (Math.abs(runtime.nowMs() - this.#listedMs) < hourMs / 60) return undefined;
-    this.#listedMs = runtime.nowMs();
-    const badged = await orUndefined(service.badgedAgents());
-    if (badged === undefined) return undefined;
+  async strangersAmong(agentIds: readonly AgentId[]): Promise<readonly AgentId[]> {
+    const isUnknown = (agentId: AgentId): boolean => !this.#badged.has(agentId);
+    if (!agentIds.some(isUnknown)) return [];
+    const badged = await orUndefined(this.#parts.service.badgedAgents());
+    if (badged === undefined) return [];
     this.#badged = badged;
-    return badged.has(agentId);
+    return agentIds.filter(isUnknown);
   }
 
   async #renew(): Promise<void> {

@@ -124,7 +124,17 @@ export class Agent {
       parts.session.onConnection((connection) => agent.#connection(connection)),
       parts.session.onState(new ConnectionWatch((event) => agent.tell(event)).state),
     );
-    const stop = parts.ownBadges?.follow(agent.parts.runtime, () => agent.#badgesChanged());
+    const stop = parts.ownBadges?.follow({
+      runtime: agent.parts.runtime,
+      nowMs: () => agent.parts.runtime.nowMs(),
+      recogniser: agent.#deps.recogniser,
+      changed: () => agent.#badgesChanged(),
+      rosters: () =>
+        Array.from(agent.#channels.values(), ({ rooms: { membership, health } }) => ({
+          members: membership.group.members(),
+          health,
+        })),
+    });
     if (stop !== undefined) agent.#detach.push(stop);
     // Those that wait for messages must not learn of it with their next write only.
     void parts.store.failed.then((fault) =>

@@ -68,6 +68,11 @@ export type IssueKind =
   | "key_changed"
   /** The name of a member looks like another member's; see `resembles` in `members()`. */
   | "look_alike"
+  /**
+   * A member shows a badge of this agent's account that the account has not given: the service has
+   * lied, or its key was stolen.
+   */
+  | "stranger_with_our_badge"
   /** A member that was known before this agent came back is none any more. */
   | "members_changed"
   /**

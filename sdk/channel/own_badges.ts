@@ -5,6 +5,7 @@
  */
 import { type AgentId, type Badge, encodeBadges, maxBadges, parseBadges } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
+import { reportStrangers, type Roster, type StrangersParts } from "./strangers.ts";
 import { pause, type Runtime } from "../base/runtime.ts";
 import { chooseBadges } from "../mls/badge_rules.ts";
 import { type BadgeChoice, showSame } from "../mls/badges.ts";
@@ -15,6 +16,15 @@ export interface BadgeSource {
   read(): Promise<readonly string[]>;
   /** Between two reads. */
   readonly everyMs: number;
+  /** Of the service's badges; see `reportStrangers`. */
+  readonly strangersAmong?: StrangersParts["strangersAmong"] | undefined;
+}
+
+/** An agent, as its badges are followed. */
+export interface BadgeFollower extends Omit<StrangersParts, "strangersAmong"> {
+  readonly runtime: Runtime;
+  readonly changed: () => void;
+  readonly rosters: () => readonly Roster[];
 }
 
 /** An agent begins without badges when its source takes longer. */
@@ -52,16 +62,21 @@ export class OwnBadges {
   }
 
   /** Asks the source again and again; returns how to stop. */
-  follow(runtime: Runtime, onChange: () => void): () => void {
+  follow({ runtime, changed, rosters, ...parts }: BadgeFollower): () => void {
     let isOver = false;
     let cancel = (): void => {};
     const wait = (): void => {
       if (!isOver) cancel = runtime.after(this.#source.everyMs, look);
     };
-    const look = (): void => {
-      if (!isOver) void this.#read(runtime).catch(() => {}).then(wait);
+    const { strangersAmong } = this.#source;
+    const watch = async (): Promise<void> => {
+      if (isOver || strangersAmong === undefined) return;
+      await reportStrangers(rosters(), { ...parts, strangersAmong });
     };
-    this.#onChange = onChange;
+    const look = (): void => {
+      if (!isOver) void this.#read(runtime).catch(() => {}).then(watch).then(wait);
+    };
+    this.#onChange = changed;
     wait();
     return () => {
       isOver = true;

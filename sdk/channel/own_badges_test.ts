@@ -1,9 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { agentIdOf, encodeBadges, formatBadge } from "../../proto/mod.ts";
+import { agentIdOf, encodeBadges, formatBadge, type Recognition } from "../../proto/mod.ts";
 import { StaticError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import { badgeSeconds, Issuer } from "../mls/testing/issuer.ts";
-import { type BadgeSource, OwnBadges } from "./own_badges.ts";
+import { type BadgeFollower, type BadgeSource, OwnBadges } from "./own_badges.ts";
 
 const agentId = agentIdOf(new Uint8Array(32), new Uint8Array(1));
 const other = agentIdOf(new Uint8Array(32), new Uint8Array(2));
@@ -55,6 +55,11 @@ async function opened(source: Source, clock: Clock): Promise<OwnBadges> {
   return badges;
 }
 
+function follower(clock: Clock, changed: () => void): BadgeFollower {
+  const recogniser = { all: (): Recognition[] => [] };
+  return { runtime: clock, nowMs: clock.nowMs, changed, recogniser, rosters: () => [] };
+}
+
 const says = (...texts: string[]) => (): Promise<readonly string[]> => Promise.resolve(texts);
 
 Deno.test("an agent shows what its source has, at most two badges, and goes on to look", async () => {
@@ -65,7 +70,7 @@ Deno.test("an agent shows what its source has, at most two badges, and goes on t
   assertEquals(badges.shown, encodeBadges([first]));
   assertEquals(clock.waiting, 0, "the patience leaves no timer");
   const changes: unknown[] = [];
-  const stop = badges.follow(clock, () => changes.push(badges.shown));
+  const stop = badges.follow(follower(clock, () => changes.push(badges.shown)));
   await clock.pass(1_000);
   assertEquals([source.reads, changes], [2, []], "the same badge is no change");
   const third = new Issuer("umbrella.org", 9).badge(agentId);
@@ -86,7 +91,7 @@ Deno.test("a source that fails, hangs or gives what is no badge of this agent le
   source.next = says(formatBadge(badge));
   const badges = await opened(source, clock);
   const changes: unknown[] = [];
-  badges.follow(clock, () => changes.push(1));
+  badges.follow(follower(clock, () => changes.push(1)));
   for (
     const next of [
       () => Promise.reject(new Error("the disk is away")),
@@ -115,7 +120,7 @@ Deno.test("connecting waits three seconds for badges, shows those that come late
   await clock.pass(3_000);
   const late = await opening;
   const changes: unknown[] = [];
-  late.follow(clock, () => changes.push(late.shown));
+  late.follow(follower(clock, () => changes.push(late.shown)));
   const badge = acme.badge(agentId);
   come([formatBadge(badge)]);
   await settled();

@@ -186,7 +186,7 @@ Deno.test("a service that issues none, a key that gets none and an API that is a
   });
   const visitor = place.badge(narrow.json.key, { store });
   assertEquals([await visitor.read(), visitor.ownAccount()], [undefined, undefined]);
-  assertEquals(await visitor.hasGiven(newAgentId()), undefined);
+  assertEquals(await visitor.strangersAmong([newAgentId()]), [], "it cannot tell");
 
   const old = place.service(apiKey);
   const gone = new ServiceBadge({
@@ -216,24 +216,21 @@ function createServiceAt(apiUrl: string, apiKey: string, like: AgentService): Ag
   return { ...service, keyPrefix: like.keyPrefix };
 }
 
-Deno.test("agents of this account are known by the list of the account, which is asked once a minute at most", async () => {
+Deno.test("agents that the account has given no badge are told from others by its list, which is asked for new ones only", async () => {
   await using place = await Place.open();
   const { apiKey } = await place.api.signUp();
-  const stranger = newAgentId();
+  const [ours, one, other, late] = [newAgentId(), newAgentId(), newAgentId(), newAgentId()];
   const asked: string[] = [];
-  const ours = newAgentId();
   const badge = place.badge(apiKey, { store: await openMemory(), agentId: ours, asked });
   await badge.read();
   sorted(asked);
-  assertEquals([await badge.hasGiven(ours), await badge.hasGiven(stranger)], [true, undefined]);
-  place.api.clock.aheadMs += 61_000;
-  assertEquals(await badge.hasGiven(stranger), false);
-  const late = newAgentId();
+  assertEquals(await badge.strangersAmong([ours, one, other]), [one, other]);
+  assertEquals(await badge.strangersAmong([ours]), []);
+  assertEquals(await badge.strangersAmong([]), []);
+  assertEquals(sorted(asked), ["GET /v1/badges"]);
   await place.api.call("POST", "/v1/badges", { key: apiKey, body: { agent_id: late } });
-  assertEquals(await badge.hasGiven(late), undefined);
-  place.api.clock.aheadMs += 61_000;
-  assertEquals([await badge.hasGiven(late), await badge.hasGiven(stranger)], [true, undefined]);
-  assertEquals(asked, Array(3).fill("GET /v1/badges"));
+  assertEquals(await badge.strangersAmong([late, ours, one]), [one]);
+  assertEquals(sorted(asked), ["GET /v1/badges"]);
 });
 
 Deno.test("a key of the service that leaked and was taken out is not believed for longer than a day, and its badges are replaced", async () => {
