@@ -70,7 +70,8 @@ export async function rotateKeyRingFile(
   path: string,
   { use, nowMs, endorse = () => ({}) }: Rotation,
 ): Promise<SigningKey> {
-  const rings = await parseKeyRings(await Deno.readTextFile(path), path);
+  const text = await Deno.readTextFile(path);
+  const rings = await parseKeyRings(text, path);
   const made = await generateSigningKey();
   const keys = use.what === "tokens" ? rings.keys : rings.badge_keys;
   const signing = keys && signingKey({ keys }, nowMs);
@@ -87,6 +88,10 @@ export async function rotateKeyRingFile(
   const next: KeyRings = use.what === "tokens"
     ? { ...rings, keys: [...ring.keys] }
     : { ...rings, badge_keys: [...ring.keys] };
+  // Both rings are in it: of two rotations at one moment none may lose its key without a word.
+  if (await Deno.readTextFile(path) !== text) {
+    throw new Error(`Cannot rotate: ${path} was changed at the same moment. Run the command again`);
+  }
   await writeOwned(path, JSON.stringify(next, null, 2));
   return ring.keys[0] ?? fresh;
 }

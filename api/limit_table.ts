@@ -70,7 +70,7 @@ function requests(config: Config): Limit[] {
       "STATIC_API_CONNECTIONS",
     ],
     ["badges", told(changes), "account", limited, "STATIC_RATE_ACCOUNT"],
-    ["agents with a badge", tellCount(maxBadgedAgents), "account", "`badge_limit_reached`"],
+    ["agents in its list of badges", tellCount(maxBadgedAgents), "account", "the oldest leaves it"],
     ["life", tellTime(1_000 * badgeLifetimeSeconds), "badge", "the SDK renews it"],
     ["active keys", tellCount(maxActiveKeys), "account", "`key_limit_reached`", "STATIC_MAX_KEYS"],
     ["guest passes", tellCount(maxGuests), "account", "`key_limit_reached`"],

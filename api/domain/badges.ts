@@ -37,7 +37,7 @@ import type { Sign } from "./tokens.ts";
 
 /** Of each badge: the account is told by its attribute. */
 export const badgeName = "account";
-/** Of one account, at a time. */
+/** Of one account, in its list. The agent whose badge is the oldest makes room for another. */
 export const maxBadgedAgents = 1_000;
 const dayMs = 86_400_000;
 /** The clocks of those who read it may be behind. */
@@ -70,7 +70,7 @@ export interface BadgeOrder extends Act {
 
 export interface BadgeStore {
   /** With its row of the audit, unless the agent has it already. */
-  issueBadge(order: BadgeOrder): Promise<AgentBadge | "revoked" | "limit_reached">;
+  issueBadge(order: BadgeOrder): Promise<AgentBadge | "revoked">;
   /** Of agents whose badge has not expired, the latest first. */
   listBadges(accountId: AccountId, atMs: number): Promise<readonly AgentBadge[]>;
 }
@@ -84,7 +84,7 @@ export interface Badges {
   issue(
     caller: Caller,
     wish: { readonly agentId: AgentId; readonly withMailDomain: boolean },
-  ): Promise<IssuedBadge | "no_issuer" | "revoked" | "limit_reached">;
+  ): Promise<IssuedBadge | "no_issuer" | "revoked">;
   list(accountId: AccountId): Promise<readonly AgentBadge[]>;
   /** The issuer's document; undefined where the service is no issuer. */
   document(): string | undefined;

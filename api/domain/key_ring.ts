@@ -71,7 +71,7 @@ const badgeKey = jwk.extend({
  */
 export const keyRings = z.object({
   keys: listOf(jwk, tokenUse.maxPublished),
-  badge_keys: listOf(badgeKey, 2 * badgeUse.maxPublished).optional(),
+  badge_keys: listOf(badgeKey, badgeUse.maxPublished).optional(),
 });
 
 export type SigningKey = z.infer<typeof jwk>;

@@ -54,7 +54,7 @@ function addIssuing(router: Router, { badges, rateLimits }: RouteDeps): void {
     summary: "Issue a badge: this agent belongs to this account",
     description:
       "For 30 days. The SDK asks for it by itself. An agent that asks again within a day gets the same badge. " +
-      `At most ${maxBadgedAgents.toLocaleString("en")} agents of an account have one.`,
+      "Its agent joins the list of the account's agents.",
     body: {
       schema: z.strictObject({
         agent_id: agentId,
@@ -71,7 +71,7 @@ function addIssuing(router: Router, { badges, rateLimits }: RouteDeps): void {
       schema: issued,
       example: { ...example, badge: "badge_AQ…", domain: "api.static.example", name: badgeName },
     },
-    refusals: ["not_found", "badge_limit_reached"],
+    refusals: ["not_found"],
     handle: async (c, { body, caller }) => {
       const decision = rateLimits.badges.take(caller().accountId);
       if (!decision.allowed) return rateLimited(c, decision);
@@ -82,12 +82,6 @@ function addIssuing(router: Router, { badges, rateLimits }: RouteDeps): void {
           return refuse(c, "not_found", "This service issues no badges");
         case "revoked":
           return refuse(c, "auth_key_invalid", unknownKey);
-        case "limit_reached":
-          return refuse(
-            c,
-            "badge_limit_reached",
-            `${maxBadgedAgents} agents of this account have a badge, the most there may be. Each ends after 30 days`,
-          );
       }
       return c.json({
         badge: result.text,
@@ -121,8 +115,11 @@ function addList(router: Router, { badges }: RouteDeps): void {
             description: "The key that asked for it; null for a session of the console.",
           }),
         })).describe("The latest first."),
+        complete: z.boolean().describe(
+          `Whether these are all. The latest ${maxBadgedAgents.toLocaleString("en")} are listed.`,
+        ),
       }),
-      example: { agents: [{ ...example, key_id: null }] },
+      example: { agents: [{ ...example, key_id: null }], complete: true },
     },
     handle: async (c, { caller }) => {
       const agents = await badges.list(caller().accountId);
@@ -134,6 +131,7 @@ function addList(router: Router, { badges }: RouteDeps): void {
           expires_at: isoTime(each.expiresAtMs),
           key_id: each.keyId,
         })),
+        complete: agents.length < maxBadgedAgents,
       });
     },
   });

@@ -27,11 +27,14 @@ export function createBadgeStore({ sql, run, transact }: Database): BadgeStore {
   };
 }
 
-/** The account's row is locked, so that what is counted is the number that there will be. */
+/**
+ * The account's row is locked, so that what is counted is the number that there will be. The agent
+ * whose badge is the oldest makes room: it keeps the badge, which nobody can call back.
+ */
 async function issue(
   sql: Transaction,
   order: BadgeOrder,
-): Promise<AgentBadge | "revoked" | "limit_reached"> {
+): Promise<AgentBadge | "revoked"> {
   const { accountId, agentId, maxAgents, actor } = order;
   if (await lockMaker(sql, order) !== undefined) return "revoked";
   const at = new Date(order.atMs);
@@ -45,16 +48,17 @@ async function issue(
   const badge = order.make({ verifiedEmail: account?.email ?? undefined }, held);
   if (badge === held) return badge;
   const expiresAt = new Date(badge.expiresAtMs);
-  const { count } = await sql`
+  await sql`
+    DELETE FROM badges WHERE account_id = ${accountId} AND agent_id IN (
+      SELECT agent_id FROM badges WHERE account_id = ${accountId} AND agent_id <> ${agentId}
+      ORDER BY issued_at DESC, agent_id OFFSET ${maxAgents - 1})`;
+  await sql`
     INSERT INTO badges (account_id, agent_id, badge, mail_domain, key_id, issued_at, expires_at)
-    SELECT ${accountId}::uuid, ${agentId}::text, ${badge.bytes}::bytea, ${badge.mailDomain}::text,
-           ${badge.keyId}::uuid, ${at}::timestamptz, ${expiresAt}::timestamptz
-    WHERE (SELECT count(*) FROM badges WHERE account_id = ${accountId} AND agent_id <> ${agentId}
-             AND expires_at > ${at}) < ${maxAgents}
+    VALUES (${accountId}, ${agentId}, ${badge.bytes}, ${badge.mailDomain}, ${badge.keyId}, ${at},
+            ${expiresAt})
     ON CONFLICT (account_id, agent_id) DO UPDATE SET badge = excluded.badge,
       mail_domain = excluded.mail_domain, key_id = excluded.key_id, issued_at = excluded.issued_at,
       expires_at = excluded.expires_at`;
-  if (count === 0) return "limit_reached";
   const details = JSON.stringify({
     agent_id: agentId,
     expires_at: expiresAt.toISOString(),

@@ -123,7 +123,9 @@ async function checkBadges({ platform }: Context, settings: Settings): Promise<F
   if (badged === undefined) {
     return { state: "skipped", text: "this key gets none: it lacks the scope badges" };
   }
-  return ok(`${issuer.domain} has issued ${grouped(badged.length)} to agents of this account`);
+  return ok(
+    `${issuer.domain} has issued ${grouped(badged.agents.length)} to agents of this account`,
+  );
 }
 
 /** Undefined for a refusal with this code. */

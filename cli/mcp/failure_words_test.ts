@@ -32,7 +32,6 @@ Deno.test("a model is told what it or its user can do, and nothing of what a cha
     "unsupported_media_type",
     "email_taken",
     "key_limit_reached",
-    "badge_limit_reached",
     "conflict",
   ];
   const kept = [...asSaid, ...http, "remote_error", "code_invalid", "csrf_failed"];

@@ -24,8 +24,15 @@ export function createBadge(
   });
 }
 
-/** `GET /v1/badges`: agents of the account whose badge has not expired, the latest first. */
-export function listBadges(api: ApiAccess, apiKey: string): Promise<ApiOutcome<ListedBadge[]>> {
+export interface BadgeList {
+  /** The latest first. */
+  readonly agents: readonly ListedBadge[];
+  /** Whether these are all. */
+  readonly isComplete: boolean;
+}
+
+/** `GET /v1/badges`: agents of the account whose badge has not expired. */
+export function listBadges(api: ApiAccess, apiKey: string): Promise<ApiOutcome<BadgeList>> {
   return callApi(api, {
     method: "GET",
     path: "/v1/badges",
@@ -33,11 +40,14 @@ export function listBadges(api: ApiAccess, apiKey: string): Promise<ApiOutcome<L
     parse: (json) => {
       const agents = fieldOf(json, "agents");
       if (!Array.isArray(agents)) throw missingField("agents");
-      return agents.map((each: unknown) => ({
-        agentId: agentIdOf(each),
-        issuedAtMs: timeOf(each, "issued_at"),
-        expiresAtMs: timeOf(each, "expires_at"),
-      }));
+      return {
+        agents: agents.map((each: unknown) => ({
+          agentId: agentIdOf(each),
+          issuedAtMs: timeOf(each, "issued_at"),
+          expiresAtMs: timeOf(each, "expires_at"),
+        })),
+        isComplete: fieldOf(json, "complete") === true,
+      };
     },
   });
 }

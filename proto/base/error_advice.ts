@@ -93,11 +93,6 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     meaning: "The account has as many active keys as it may.",
     action: "Revoke keys that are not used.",
   },
-  badge_limit_reached: {
-    meaning: "As many agents of the account have a badge as may have one.",
-    action:
-      "Keep the data directory of an agent, so that it stays the same agent. Badges end after 30 days.",
-  },
   account_suspended: {
     meaning: "An operator suspended the account.",
     action: "Ask the operator. `GET /v1/account` still works and shows the reason.",

@@ -46,7 +46,6 @@ export type ErrorCode =
   // Accounts and keys.
   | "email_taken"
   | "key_limit_reached"
-  | "badge_limit_reached"
   | "account_suspended"
   | "conflict"
   | "code_invalid"
@@ -167,7 +166,6 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorMapping>> = {
   conflict: map(409, grpc.aborted, 0x123, "AuthError"),
   code_invalid: map(400, grpc.invalidArgument, 0x124, "AuthError"),
   csrf_failed: map(403, grpc.permissionDenied, 0x125, "AuthError"),
-  badge_limit_reached: map(409, grpc.resourceExhausted, 0x126, "AuthError"),
 
   // Sessions with the relay.
   protocol_error: map(400, grpc.invalidArgument, 0x130, "TransportError"),

@@ -50,8 +50,11 @@ export interface AgentService {
   readIssuer(): Promise<IssuerDocument>;
   /** A badge of the account of the key, as text. Throws `StaticError`. */
   askBadge(agentId: AgentId): Promise<string>;
-  /** Agents that have a badge of that account. Throws `StaticError`. */
-  badgedAgents(): Promise<ReadonlySet<AgentId>>;
+  /**
+   * All agents that have a badge of that account; undefined if they are too many to be listed.
+   * Throws `StaticError`.
+   */
+  badgedAgents(): Promise<ReadonlySet<AgentId> | undefined>;
 }
 
 export type ServicePlace = Pick<JoinLink, "apiUrl" | "relayUrls" | "authority">;
@@ -141,8 +144,9 @@ export function createService(parts: ServiceParts & Pick<Platform, "randomBytes"
     askBadge: (agentId) =>
       keyed("Cannot get a badge", (api, key) => createBadge(api, { apiKey: key, agentId })),
     badgedAgents: async () => {
-      const listed = await keyed("Cannot list the agents of this account", listBadges);
-      return new Set(listed.map(({ agentId }) => agentId));
+      const action = "Cannot list the agents of this account";
+      const { agents, isComplete } = await keyed(action, listBadges);
+      return isComplete ? new Set(agents.map(({ agentId }) => agentId)) : undefined;
     },
   };
 }
