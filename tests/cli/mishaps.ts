@@ -166,6 +166,15 @@ export const cases: Readonly<Record<string, Case>> = {
       says: /--posting must be "members" or "owners"/,
     },
   },
+  "channel issuers": {
+    argv: [channel],
+    down: 5,
+    bad: {
+      argv: [channel, "--require", "acme.com"],
+      code: 2,
+      says: /acme\.com is not on your trust list/,
+    },
+  },
   "channel rotate": { argv: [channel], down: 5, bad: noName },
   "channel recover": { argv: [channel], down: 5, bad: noName },
   "channel fingerprint": { argv: [channel], down: 5, bad: noName },

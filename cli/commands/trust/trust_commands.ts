@@ -8,6 +8,7 @@ import {
   showDocument,
   useBadge,
 } from "./badges.ts";
+import { channelIssuers } from "./channel_issuers.ts";
 import { refreshIssuers, trustIssuer, trustMail } from "./issuers.ts";
 import { listTrusted, nameAgent, removeTrusted, showNumber } from "./names.ts";
 
@@ -25,4 +26,5 @@ export const trustCommands: readonly Command[] = [
   closeIssuerKey,
   showDocument,
   issueBadge,
+  channelIssuers,
 ];

@@ -275,7 +275,7 @@ export class Membership {
 
   /** With a leaf or without. */
   isMember(agentId: AgentId): boolean {
-    return this.memberOf(agentId) !== undefined || this.absent.includes(agentId);
+    return this.leafOf(agentId) !== undefined || this.absent.includes(agentId);
   }
 
   memberOf(agentId: AgentId): Member | undefined {

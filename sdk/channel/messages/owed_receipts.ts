@@ -177,14 +177,21 @@ function goOn(run: Run): void {
   }
 }
 
-/** The oldest that is due, and others for the same asker; all of one asker if they fill a message. */
+/**
+ * The oldest that is due, and others for the same asker; all of one asker if they fill a message.
+ * Whether somebody is a member is asked once, however much it is owed.
+ */
 function batch({ state: { debts }, facts }: Run): readonly Debt[] {
   const byAsker = new Map<string, Debt[]>();
+  const gone = new Set<string>();
   for (const debt of debts.values()) {
-    if (debt.at !== "due" || !facts.isMember(debt.asker)) continue;
-    const theirs = byAsker.get(debt.asker);
-    if (theirs === undefined) byAsker.set(debt.asker, [debt]);
-    else if (theirs.push(debt) === most) return theirs;
+    const { asker } = debt;
+    if (debt.at !== "due" || gone.has(asker)) continue;
+    const theirs = byAsker.get(asker);
+    if (theirs !== undefined) {
+      if (theirs.push(debt) === most) return theirs;
+    } else if (facts.isMember(asker)) byAsker.set(asker, [debt]);
+    else gone.add(asker);
   }
   const [first = []] = byAsker.values();
   return first;

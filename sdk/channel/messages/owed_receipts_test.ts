@@ -182,6 +182,18 @@ Deno.test("receipts: nothing goes while it may not, to nobody who is gone, and n
   assertEquals(debtor.with({ budgetMs: 0 }).time().sent, ["A delivered"]);
 });
 
+Deno.test("receipts: a step asks once about an asker, however much is owed to it", () => {
+  let asked = 0;
+  const debtor = new Debtor().with({ mayTell: false });
+  for (let number = 1; number <= 500; number++) debtor.acknowledge(number);
+  debtor.write();
+  for (const isMember of [false, true]) {
+    asked = 0;
+    debtor.with({ mayTell: true, isMember: () => ++asked > 0 && isMember }).step({ type: "look" });
+    assertEquals(asked, 1);
+  }
+});
+
 Deno.test("receipts: what the relay refuses is tried again, ever later, or when it says", () => {
   const debtor = new Debtor().acknowledge(1).write().time();
   for (let i = 0; i < 10; i++) debtor.end("refused").time();

@@ -106,7 +106,7 @@ export class ReceiptRunner implements ReceiptPort {
       get mayTell() {
         return work() !== undefined && membership.mayPost && areRead();
       },
-      isMember: (agentId) => membership.memberOf(agentId) !== undefined,
+      isMember: (agentId) => membership.leafOf(agentId) !== undefined,
       get collectMs() {
         const [byte = 0] = runtime.randomBytes(1);
         return leastMs + Math.round(moreMs * byte / 255);
