@@ -5,7 +5,14 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { ConnectOptions, StaticError } from "../sdk/mod.ts";
-import { agentName, type AgentPlace, findPlace, noteSpent, openPlace } from "./agent_record.ts";
+import {
+  agentName,
+  type AgentPlace,
+  badgeFileOf,
+  findPlace,
+  noteSpent,
+  openPlace,
+} from "./agent_record.ts";
 import type { Context, FlagSpec } from "./command.ts";
 import { authorityAdvice, isUnknownAuthority, keyAdvice } from "./service/api.ts";
 import { Failure } from "./failure.ts";
@@ -90,6 +97,7 @@ function asGuest(context: Context, { dataDir, identity, guest }: AgentPlace, lin
     return {
       link: present ?? link,
       trust: platform.folders.trustFile,
+      badge: badgeFileOf(context),
       dataDir,
       identity,
       passphrase,
@@ -116,6 +124,7 @@ export async function connectOptions(context: Context): Promise<ConnectOptions> 
     apiKey,
     apiUrl: settings.apiUrl,
     trust: context.platform.folders.trustFile,
+    badge: badgeFileOf(context),
     dataDir,
     identity,
     tls: trustOf(settings),

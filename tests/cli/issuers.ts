@@ -8,6 +8,7 @@ import { parseBadges } from "../../proto/mod.ts";
 import { ChannelManager } from "../../sdk/mod.ts";
 import { createCertificate } from "../support/certificate.ts";
 import { type ConnectProxy, startConnectProxy } from "../support/connect_proxy.ts";
+import { eventually } from "../support/mod.ts";
 import type { Stack } from "../support/stack.ts";
 import { assertNoStackTrace, User } from "./user.ts";
 
@@ -17,6 +18,7 @@ const path = "/.well-known/static-agents";
 export async function checkIssuers(t: Deno.TestContext, stack: Stack): Promise<void> {
   await t.step("a domain's keys, badges by them, and what a reader believes", () => byHand(stack));
   await t.step("a domain's keys come from its web site, and no other place is asked", byWeb);
+  await t.step("four commands lead from nothing to an attested agent", () => fromNothing(stack));
 }
 
 async function byHand(stack: Stack): Promise<void> {
@@ -306,6 +308,47 @@ async function byWeb(): Promise<void> {
   web.answers.delete("acme.com");
   assertMatch(await refresh(), /^acme\.com: .*status 404$/m);
   assertMatch(await readNumbers(web), /,/);
+}
+
+/** The owner of acme.com, of an agent, and a reader, each with a folder of its own. */
+async function fromNothing(stack: Stack): Promise<void> {
+  const service = async (): Promise<Record<string, string>> => ({
+    STATIC_API_URL: stack.api.url,
+    STATIC_RELAY_URL: stack.quicUrl,
+    STATIC_CA_FILE: stack.caFile,
+    STATIC_API_KEY: (await stack.api.signUp()).apiKey,
+  });
+  await using acme = await User.create();
+  await using bob = await User.create(await service());
+  const account = await service();
+  await using reader = await User.create(account);
+  await using web = await Web.start(reader.folder);
+  const { agent_id } = await bob.json(["agents", "number"]);
+
+  const document = await acme.run(["badge", "key", "new", "--domain", "acme.com"]); // 1
+  web.answers.set("acme.com", () => new Response(document.stdout)); // the static web site
+  const named = ["--domain", "acme.com", "--name", "deploy-bot"];
+  const badge = await acme.run(["badge", "issue", ...named, "--agent", agent_id]); // 2
+  await bob.run(["badge", "use", badge.stdout.trim()]); // 3
+  const added = await web.run(["trust", "add", "acme.com", "--yes", "--ca-file", web.caFile]); // 4
+  assertEquals(added.code, 0, added.said);
+
+  const name = "acme/ops/deploy";
+  await bob.run(["channel", "create", name]);
+  const inviting = bob.start(["channel", "invite", name]);
+  const printed = (): Promise<string> => Promise.resolve(inviting.stdout());
+  await eventually({ what: "the token" }, printed, (text) => text.endsWith("\n"));
+  const joining = ["channel", "join", name, "--from", "acme.com"];
+  const joined = await reader.run(joining, { input: inviting.stdout() });
+  assertEquals((await inviting.done).code, 0);
+  assertStringIncludes(joined.stdout, "deploy-bot, attested by acme.com");
+  const { stdout } = await reader.run(["channel", "members", name]);
+  assertStringIncludes(stdout, "anyone can choose this name. Owners: acme.com (1)");
+  const { members } = await reader.json(["channel", "members", name]);
+  assertEquals(members[0].attested.name, "deploy-bot");
+  // The other side has no list, and sees nothing but a claim.
+  const { stdout: back } = await bob.run(["channel", "members", name]);
+  assert(!back.includes("attested"), back);
 }
 
 async function readNumbers(web: Web): Promise<string> {
