@@ -20,7 +20,7 @@ const forgetExpiredMs = 60_000;
 
 export interface UpkeepDeps {
   readonly lastUsed: LastUsed;
-  readonly keyRing: KeyRingSource;
+  readonly keyRing: Pick<KeyRingSource, "reload">;
   readonly usage: Pick<Usage, "forgetClosed">;
   readonly mail: Pick<MailQueue, "pump">;
   readonly store: ExpiryStore;

@@ -13,7 +13,7 @@ Deno.test("upkeep writes uses, reads keys again and deletes old leases; what fai
   };
   const stop = startUpkeep({
     lastUsed: { note: () => {}, flush: work("uses") },
-    keyRing: { ring: () => ({ keys: [] }), reload: work("keys") },
+    keyRing: { reload: work("keys") },
     usage: { forgetClosed: work("leases") },
     mail: { pump: work("mail") },
     store: { forgetExpired: work("expired") },

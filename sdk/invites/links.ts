@@ -42,8 +42,11 @@ const dayMs = 24 * 60 * 60 * 1000;
 const [defaultPassMs, maxPassMs, defaultMessages] = [7 * dayMs, 30 * dayMs, 1000];
 const maxKeyName = 64;
 
+/** What of the service a link needs. */
+export type LinkService = Pick<AgentService, "describe" | "createPass" | "revokePass">;
+
 interface LinkDeps {
-  readonly service: AgentService | undefined;
+  readonly service: LinkService | undefined;
   readonly book: InviteBook;
   readonly nowMs: () => number;
 }

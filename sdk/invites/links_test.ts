@@ -20,10 +20,9 @@ import {
 import { createRandom } from "../../tests/support/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
 import { invitesKind } from "../channel/channel_kinds.ts";
-import type { AgentService } from "../session/service.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
 import { InviteBook, type InviteBookDeps } from "./invite_book.ts";
-import { createLink, type LinkOptions } from "./links.ts";
+import { createLink, type LinkOptions, type LinkService } from "./links.ts";
 
 const channel = {
   channelId: binaryIdFromBytes<ChannelId>(new Uint8Array(16)),
@@ -36,7 +35,7 @@ interface Bench {
   readonly passes: string[];
   readonly revoked: string[];
   readonly calls: string[];
-  readonly service: AgentService;
+  readonly service: LinkService;
   /** Whether the API can be asked. */
   readonly api: { isAway: boolean };
   /** As when the agent leaves its channel. */
@@ -51,9 +50,7 @@ async function createBench(): Promise<Bench> {
   const store = await RecordStore.open(openMemory(createMemoryDisk(), randomBytes));
   const [passes, revoked, calls]: [string[], string[], string[]] = [[], [], []];
   const api = { isAway: false };
-  const service: AgentService = {
-    apiUrl: "https://api.example",
-    authorities: [],
+  const service: LinkService = {
     describe: () => Promise.resolve({ apiUrl: "https://api.example", relayUrls: [] }),
     createPass: () => {
       passes.push(`pass ${passes.length}`);
