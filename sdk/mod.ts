@@ -107,9 +107,12 @@ export type {
   CoverBudgetOptions,
   CoverMode,
   ErrorCode,
+  IssuerKey,
   MessageId,
   PolicyScope,
   ReceiptState,
   ReceiptWanted,
   Trust,
+  TrustedIssuer,
+  TrustedKey,
 } from "../proto/mod.ts";

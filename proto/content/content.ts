@@ -46,10 +46,14 @@ export const contentKinds = [
 ] as const;
 export type ContentKind = NonNullable<(typeof contentKinds)[number]>;
 
-/** By its number on the wire: how much a sender wants to learn of what becomes of its message. */
-const receiptsWanted = { delivered: 1, done: 3 } as const;
-/** `delivered`: and what prevents it. `done`: that the program has said so, as well. */
-export type ReceiptWanted = keyof typeof receiptsWanted;
+/**
+ * How much a sender wants to learn of its message. `delivered`: also what prevents it. `done`: that
+ * the program has said so, as well.
+ */
+export type ReceiptWanted = "delivered" | "done";
+
+/** By their numbers on the wire. */
+const receiptsWanted: Readonly<Record<ReceiptWanted, number>> = { delivered: 1, done: 3 };
 
 const agentIdCharacters = 22;
 export const replySecretBytes = 16;

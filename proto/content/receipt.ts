@@ -7,9 +7,14 @@ import { WireError } from "../base/errors.ts";
 import { binaryIdBytes, binaryIdFromBytes, binaryIdToBytes, type MessageId } from "../base/ids.ts";
 import { limits } from "../base/limits.ts";
 
+/**
+ * The fate of a message at one of those that it was for: acknowledged there, held by a rule for a
+ * person, refused, or done with, by the program's own word.
+ */
+export type ReceiptState = "delivered" | "held" | "refused" | "done";
+
 /** In the order of their numbers on the wire, from 1 on. */
-export const receiptStates = ["delivered", "held", "refused", "done"] as const;
-export type ReceiptState = (typeof receiptStates)[number];
+export const receiptStates: readonly ReceiptState[] = ["delivered", "held", "refused", "done"];
 
 export interface Receipt {
   readonly id: MessageId;

@@ -22,6 +22,7 @@ export interface Attested {
   readonly how: "domain" | "mailbox";
 }
 
+/** A reader's verdict about an agent, by the badges that the agent shows. */
 export interface Attestation {
   /**
    * The word of an issuer that the user of this program believes (`static trust add`), by a badge

@@ -22,6 +22,7 @@ export interface TrustedKey extends IssuerKey {
 
 /** A domain that a reader believes. */
 export interface TrustedIssuer {
+  /** At most eight. */
   readonly keys: readonly TrustedKey[];
   /** How the keys came here. A domain whose document came as a file is never asked for another. */
   readonly source: "web" | "file";

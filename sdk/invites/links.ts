@@ -42,7 +42,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const [defaultPassMs, maxPassMs, defaultMessages] = [7 * dayMs, 30 * dayMs, 1000];
 const maxKeyName = 64;
 
-/** What of the service a link needs. */
+/** The part of the service that a link needs. */
 export type LinkService = Pick<AgentService, "describe" | "createPass" | "revokePass">;
 
 interface LinkDeps {
