@@ -11,13 +11,18 @@ import {
   joinMac,
   type JoinRequestId,
   limits,
+  nobodyKnown,
   parseChannelName,
   parseInviteToken,
   parseJoinLink,
   readWelcomeHeader,
 } from "../../proto/mod.ts";
 import type { Agent } from "../channel/agent.ts";
-import { checkDemands, type WelcomeDemands } from "../channel/group/welcome_demands.ts";
+import {
+  checkDemands,
+  checkOpened,
+  type WelcomeDemands,
+} from "../channel/group/welcome_demands.ts";
 import type { ChannelRunner } from "../channel/runner/channel_runner.ts";
 import { latestEpoch } from "../channel/runner/entrances.ts";
 import type { Welcome } from "../channel/runner/welcomes.ts";
@@ -67,7 +72,7 @@ export async function joinOrOpen(
       // By its keys it is in it: when the relay says so too, or cannot be asked.
       const isIn = isCode(error, "name_taken") ||
         (error instanceof TransportError && !isCode(error, "join_timeout"));
-      if (isIn && agent.isIn(invite)) return await agent.open(invite.name);
+      if (isIn && agent.isIn(invite)) return await openHere(agent, invite, use);
       if (isCode(error, "join_rejected") && isKnown) throw wasIn(invite, error);
       throw error;
     }
@@ -105,9 +110,20 @@ export async function joinByLink(
       return await joinByInvite(agent, invite, { ...use, expiresAtMs });
     } catch (error) {
       if (!isCode(error, "name_taken") || !agent.isIn(invite)) throw error;
-      return await agent.open(invite.name);
+      return await openHere(agent, invite, use);
     }
   });
+}
+
+async function openHere(
+  agent: Agent,
+  invite: Invite,
+  demands: WelcomeDemands,
+): Promise<ChannelRunner> {
+  const channel = await agent.open(invite.name);
+  const { membership } = channel.rooms;
+  checkOpened(membership.group, invite.inviter, demands, agent.clocks.recogniser);
+  return channel;
 }
 
 /** As the caller wants it. */
@@ -126,8 +142,8 @@ interface InviteUse extends JoinUse {
  * begins with the call.
  */
 async function joinByInvite(agent: Agent, invite: Invite, use: InviteUse): Promise<ChannelRunner> {
-  checkDemands(use);
-  const { runtime } = agent.parts;
+  const { runtime, trust = nobodyKnown } = agent.parts;
+  checkDemands(use, trust);
   const { timeoutMs } = use;
   const deadlineMs = runtime.nowMs() + timeoutMs;
   const late = createDeferred<never>();

@@ -146,7 +146,7 @@ async function demanded(stack: Stack, bob: User): Promise<void> {
     const { stderr } = await bob.run([...joining, "acme.com"], { input, code: 4 });
     assertStringIncludes(
       stderr.replace(/\s+/g, " "),
-      `agent ${stranger.client.agentId} let this one in, and is not attested by acme.com for this user`,
+      `agent ${stranger.client.agentId}, which invited it, is not attested by acme.com for this user`,
     );
     assertEquals((await bob.json(["channel", "list"])).channels, []);
     const token = await stranger.invite(name);

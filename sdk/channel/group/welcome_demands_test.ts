@@ -1,8 +1,13 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { type Attested, notAttested, parseAgentId } from "../../../proto/mod.ts";
+import { type Attested, nobodyKnown, notAttested, parseAgentId } from "../../../proto/mod.ts";
 import { StaticError } from "../../base/errors.ts";
 import type { Group } from "../../mls/group.ts";
-import { checkDemands, checkWelcomed, type WelcomeDemands } from "./welcome_demands.ts";
+import {
+  checkDemands,
+  checkOpened,
+  checkWelcomed,
+  type WelcomeDemands,
+} from "./welcome_demands.ts";
 
 const [inviter, other] = ["a", "b"].map((letter) => parseAgentId(letter.repeat(22)));
 const word: Attested = { domain: "acme.com", name: "deploy-bot", untilMs: 1, how: "domain" };
@@ -23,11 +28,15 @@ function judged(
       attested: agentId === inviter ? attested : word,
     }),
   };
-  try {
-    return checkWelcomed(group, inviter, demands, recogniser);
-  } catch (error) {
-    return error instanceof StaticError ? error.code : error;
-  }
+  const [code, inAlready] = [checkWelcomed, checkOpened].map((check) => {
+    try {
+      return check(group, inviter, demands, recogniser);
+    } catch (error) {
+      return error instanceof StaticError ? error.code : error;
+    }
+  });
+  assertEquals(inAlready, code, "one that is in already has the same demands");
+  return code;
 }
 
 Deno.test("a joiner enters only by an agent that the domain attests, and not by its mailbox", () => {
@@ -51,7 +60,15 @@ Deno.test("a joiner may demand a channel that requires badges", () => {
 });
 
 Deno.test("a demand that no domain can meet is refused before anybody is asked", () => {
-  checkDemands({ from: "acme.com" });
-  checkDemands({});
-  assertThrows(() => checkDemands({ from: "ACME" }), StaticError, "is not a domain");
+  const issuer = { keys: [], source: "web", readMs: 0, changed: false } as const;
+  const trust = { domains: new Map([["acme.com", issuer]]) };
+  checkDemands({ from: "acme.com" }, trust);
+  checkDemands({}, nobodyKnown);
+  assertThrows(() => checkDemands({ from: "ACME" }, trust), StaticError, "is not a domain");
+  const unlisted = { from: "acme.org" };
+  assertThrows(
+    () => checkDemands(unlisted, trust),
+    StaticError,
+    "is not on this user's trust list",
+  );
 });
