@@ -202,8 +202,8 @@ class Channel(NotCopied):
         ``refused`` before the message is acknowledged.
         """
         if message.receipt is not None:
-            fields = {"message": message.id, "sender": message.sender, "receipt": message.receipt}
-            self._act("giveReceipt", state=state, **fields)
+            of = {"message": message.id, "sender": message.sender}
+            self._act("giveReceipt", b"", state=state, receipt=message.receipt, **of)
 
     def send_many(self, payloads: Iterable[Payload]) -> None:
         """Sends many messages in order, some of them at once: much faster than one after the other.

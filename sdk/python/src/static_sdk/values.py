@@ -409,8 +409,9 @@ def issuer_of(issuer: Mapping[str, Any]) -> Issuer:
 def issuer_fields(issuer: Issuer) -> Dict[str, Any]:
     if not isinstance(issuer, Issuer):
         raise TypeError(f"an issuer must be Issuer(...), not {type(issuer).__name__}")
-    fields = {"domain": issuer.domain, "key": issuer.key, "closed": issuer.closed, "account": issuer.account}
-    return {name: value for name, value in {**fields, "mailDomain": issuer.mail_domain}.items() if value is not None}
+    fields: Dict[str, Any] = {"domain": issuer.domain, "key": issuer.key, "closed": issuer.closed}
+    only = {"account": issuer.account, "mailDomain": issuer.mail_domain}
+    return {**fields, **{name: value for name, value in only.items() if value is not None}}
 
 
 def event_of(event: Mapping[str, Any]) -> Event:
