@@ -120,14 +120,17 @@ async function invite(user: User): Promise<void> {
   assertMatch(
     joined.stdout,
     new RegExp(
-      `^✓ Joined ${name}, with [\\w-]{22} \\(unverified; calls itself "default-\\w{4}"\\)\n$`,
+      `^✓ Joined ${name}, with [\\w-]{22} \\(of your account; calls itself "default-\\w{4}"\\)\n$`,
     ),
   );
   assertStringIncludes(joined.stderr, `echo hello | static channel send ${name} --agent bob`);
   assert(!(joined.stdout + joined.stderr).includes(token));
   const invited = await inviting.done;
   assertEquals(invited.code, 0);
-  assertMatch(invited.stdout, /✓ [\w-]{22} \(unverified; calls itself "bob-\w{4}"\) has joined\n$/);
+  assertMatch(
+    invited.stdout,
+    /✓ [\w-]{22} \(of your account; calls itself "bob-\w{4}"\) has joined\n$/,
+  );
   assertStringIncludes(invited.stderr, `static channel join ${name} --agent bob`);
   const byBob = await user.run(["channel", "invite", name, "--no-wait", ...bob]);
   assertStringIncludes(byBob.stderr, `static channel join ${name} --agent alice`);
@@ -212,7 +215,7 @@ async function bytes(user: User): Promise<void> {
   const shown = await user.run(["channel", "listen", name, "--count", "1", ...bob], plain);
   assertMatch(
     shown.stdout,
-    /^\d\d:\d\d:\d\d [\w-]{22} {2}unverified; calls itself "default-\w{4}" {2}\\u\{1b\}\[2Jclear\n {2}second line\n$/,
+    /^\d\d:\d\d:\d\d [\w-]{22} {2}of your account; calls itself "default-\w{4}" {2}\\u\{1b\}\[2Jclear\n {2}second line\n$/,
   );
 
   const interruption = new AbortController();
@@ -252,7 +255,7 @@ async function agree(user: User): Promise<void> {
     new RegExp(
       `^${name} — anyone can choose this name\\. Owners: you\nAGENT ID +WHO +HEARD\n` +
         '[\\w-]{22}  you; you call yourself "default-\\w{4}" +[\\w, ]+ owner, you\n' +
-        '[\\w-]{22}  unverified; calls itself "bob-\\w{4}" +[\\w, ]+\n$',
+        '[\\w-]{22}  of your account; calls itself "bob-\\w{4}" +[\\w, ]+\n$',
     ),
   );
   const fingerprint = (await user.run(["channel", "fingerprint", name])).stdout;
@@ -275,7 +278,7 @@ async function own(user: User): Promise<void> {
     refused.error.message,
     `${guest} calls itself so, which proves nothing: use an agent id`,
   );
-  const promoted = `✓ ${guest} (unverified; calls itself "${identity}") owns ${name}\n`;
+  const promoted = `✓ ${guest} (of your account; calls itself "${identity}") owns ${name}\n`;
   assertEquals((await user.run(["channel", "promote", name, guest])).stdout, promoted);
   assertEquals((await user.json(["channel", "demote", name, guest])).member.owner, false);
   const { stdout } = await user.run(["channel", "policy", name, "--posting", "owners"]);
@@ -499,7 +502,7 @@ async function recover({ api, account, quicUrl, caFile }: Stack, user: User): Pr
   const shownWays = await user.run(["channel", "recover", name, "--dry-run"]);
   assertMatch(
     shownWays.stdout,
-    /^\S+ \(unverified; calls itself "sybil"\): came in through it, let in by /m,
+    /^\S+ \(of your account; calls itself "sybil"\): came in through it, let in by /m,
   );
   assertStringIncludes(shownWays.stderr, `static channel recover ${name} --without none`);
   const asks = await user.json(["channel", "recover", name], { code: 4 });

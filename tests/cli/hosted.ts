@@ -101,7 +101,7 @@ async function named(user: User): Promise<void> {
   const members = async (): Promise<string> =>
     (await user.run(["channel", "members", name])).stdout;
   const { members: [, { identity }] } = await user.json(["channel", "members", name]);
-  assertStringIncludes(await members(), `${agent_id}  unverified; calls itself "${identity}"`);
+  assertStringIncludes(await members(), `${agent_id}  of your account; calls itself "${identity}"`);
   const naming = ["trust", "name", agent_id];
   const asked = await user.run([...naming, "Bob's desk"], {
     input: "n\n",
@@ -111,7 +111,7 @@ async function named(user: User): Promise<void> {
   });
   assertStringIncludes(
     asked.stderr,
-    `${agent_id}  unverified; calls itself "${identity}"\nIts number: ${number}\n`,
+    `${agent_id}  of your account; calls itself "${identity}"\nIts number: ${number}\n`,
   );
   const other = "c".repeat(22);
   // Names that are given in another terminal meanwhile stay.
@@ -139,7 +139,7 @@ async function named(user: User): Promise<void> {
   await user.run(["trust", "name", other, "Carol"], { code: 4 });
   await user.run(["trust", "remove", "Carol"], { code: 4 });
   await user.run(["trust", "remove", "Bob's desk"]);
-  assertStringIncludes(await members(), `${agent_id}  unverified; calls itself "${identity}"`);
+  assertStringIncludes(await members(), `${agent_id}  of your account; calls itself "${identity}"`);
 }
 
 async function shown(running: Running, text: string): Promise<void> {
@@ -157,7 +157,7 @@ async function join(user: User): Promise<void> {
   const joined = await user.run(["channel", "join", ...bob], { input: `${token}\n` });
   assertMatch(
     joined.stdout,
-    new RegExp(`^✓ Joined ${name}, with [\\w-]{22} \\(unverified; calls itself "default-`),
+    new RegExp(`^✓ Joined ${name}, with [\\w-]{22} \\(of your account; calls itself "default-`),
   );
 }
 

@@ -70,6 +70,8 @@ async function byHand(stack: Stack): Promise<void> {
   const shown = await bob.run(["badge", "show"]);
   assertMatch(shown.stdout, /Badge +deploy-bot at acme\.com\n[^]*Verdict +attested by acme\.com/);
 
+  await required(bob);
+
   // Another domain beside it, by this user's own hand; a third one takes a place.
   await bob.run(["badge", "key", "new", "--domain", "umbrella.org"]);
   const own = ["badge", "issue", "--name", "bob", "--domain"];
@@ -125,6 +127,22 @@ async function byHand(stack: Stack): Promise<void> {
   await bob.run(["trust", "remove", "acme.com"], { code: 4 });
 }
 
+/** The keys that a channel requires are those that its owner believes. */
+async function required(owner: User): Promise<void> {
+  const name = "acme/ops/badged";
+  const issuers = ["channel", "issuers", name];
+  await owner.run(["channel", "create", name]);
+  assertEquals((await owner.run(issuers)).stdout, `Nobody needs a badge in ${name}\n`);
+  const { stdout } = await owner.run([...issuers, "--require", "acme.com"]);
+  assertMatch(
+    stdout,
+    /^Every member of acme\/ops\/badged has a badge of:\nacme\.com, key [\w-]{43}\n$/,
+  );
+  const alone = await owner.run([...issuers, "--remove", "bob"], { code: 2 });
+  assertStringIncludes(alone.stderr, "--remove goes with --require");
+  assertEquals((await owner.json([...issuers, "--require", "none"])).issuers, []);
+}
+
 /** An agent that acme.com does not attest invites, whatever it calls itself. */
 async function demanded(stack: Stack, bob: User): Promise<void> {
   const stranger = await ChannelManager.connect({
@@ -148,7 +166,8 @@ async function demanded(stack: Stack, bob: User): Promise<void> {
       stderr.replace(/\s+/g, " "),
       `agent ${stranger.client.agentId}, which invited it, is not attested by acme.com for this user`,
     );
-    assertEquals((await bob.json(["channel", "list"])).channels, []);
+    const { channels } = await bob.json(["channel", "list"]);
+    assertEquals(channels.filter((each: { name: string }) => each.name === name), []);
     const token = await stranger.invite(name);
     const other = await bob.run(["channel", "join", name, "--agent", "other"], {
       input: `${token}\n`,

@@ -83,7 +83,7 @@ async function walk(variables: Readonly<Record<string, string>>): Promise<void> 
   await second.see(/Invite\s+token\s+or\s+link\s+\(not\s+shown\): /);
   await second.type(`${token}\r`);
   await second.see(
-    /Joined\s+acme\/ops\/deploy,\s+with\s+[\w-]{22}\s+\(unverified;\s+calls\s+itself\s+"default-\w{4}"\)/,
+    /Joined\s+acme\/ops\/deploy,\s+with\s+[\w-]{22}\s+\(of\s+your\s+account;\s+calls\s+itself\s+"default-\w{4}"\)/,
   );
   const [, send = ""] = await second.see(
     new RegExp(`Read\\s+and\\s+write:[^]*?(echo hello \\| ${program} channel send [^\\n]+)`),
@@ -96,7 +96,9 @@ async function walk(variables: Readonly<Record<string, string>>): Promise<void> 
   await first.type(`${listen}\n`);
   await first.see(/Listening on acme\/ops\/deploy/);
   await second.type(`${send}\n`);
-  await first.see(/\d\d:\d\d:\d\d [\w-]{22} {2}unverified; calls itself "bob-\w{4}" {2}hello\n/)
+  await first.see(
+    /\d\d:\d\d:\d\d [\w-]{22} {2}of your account; calls itself "bob-\w{4}" {2}hello\n/,
+  )
     .catch((error) => {
       // Whether it was sent is on the other screen.
       throw new Error(`${error.message}\nthe sender's screen: ${second.screen.slice(-2_000)}`);
