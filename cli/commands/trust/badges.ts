@@ -336,6 +336,10 @@ async function keepBadges(context: Context, badges: readonly Badge[]): Promise<v
       }" shows that it is ${name} at ${domain}, until ${utc(notAfter * 1000)}`
     ),
   );
+  await output.note(
+    "A host that runs takes it up within a minute. Channels that the agent is in see it with its next",
+    `keys, which it has at once by: ${output.command(`${platform.program} channel rotate NAME`)}`,
+  );
 }
 
 function badgeFields(badge: Badge): Readonly<Record<string, unknown>> {
