@@ -30,7 +30,13 @@ export interface Page {
 const repository = new URL("../../", import.meta.url);
 const fence = /^( *)(`{3,})([\w+-]*) *$/;
 
-/** The README first, because a stranger reads it first; then every page in `docs/`. */
+/** For those who change a part: its page lies beside its code. */
+const besideCode = ["sdk/channel"];
+
+/**
+ * The README first, because a stranger reads it first; then every page in `docs/`, and those beside
+ * code.
+ */
 export function readPages(): Page[] {
   const inDocs = Array.from(
     Deno.readDirSync(new URL("docs/", repository)),
@@ -44,7 +50,10 @@ export function readPages(): Page[] {
     "SECURITY.md",
     "CHANGELOG.md",
   ];
-  return ["README.md", ...aboutTheProject, "examples/README.md", ...inDocs].map(readPage);
+  const beside = besideCode.map((folder) => `${folder}/README.md`);
+  return ["README.md", ...aboutTheProject, "examples/README.md", ...inDocs, ...beside].map(
+    readPage,
+  );
 }
 
 /** `path` is from the repository's root. */

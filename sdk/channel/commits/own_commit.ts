@@ -1,7 +1,13 @@
 /**
  * Our own commits, from a plan to an epoch: a machine without waits. One is under way at a time:
  * prepared and on disk, sent, and then entered, lost or given up, as the log says. Plans wait in
- * their order. The table is in docs/channel_machine.md: what is not in it changes nothing.
+ * their order. An event that no case names changes nothing. Candidate and chains are on disk before
+ * the call: else a key seals two commits. Those given up stay on disk while the relay may take
+ * them: else two additions that are taken late put both members out for good. An entry or a
+ * statement that a commit of ours may explain waits for it: else a member that only has to learn of
+ * its own commit goes out of step. `overtaken` asks the log: else a commit that the relay took
+ * beside another is noticed late. At the last copy `internal` gives up: else all wait behind it for
+ * ever.
  */
 import type { Found } from "../connection/link_state.ts";
 import { restMs } from "./commit_pace.ts";

@@ -1,8 +1,8 @@
 /**
  * The state of our own commits: the one under way, those that were given up and that the relay may
- * take yet, and the plans that wait. It is plain data, and `stepCommits` alone changes it. The
- * tables are in docs/channel_machine.md. A commit is known here by its hash: its bytes and the
- * epoch to which it leads lie on disk, and in the group.
+ * take yet, and the plans that wait. It is plain data, and `stepCommits` alone changes it. A commit
+ * is known here by its hash: its bytes and the epoch to which it leads lie on disk, and in the
+ * group.
  */
 import type { StaticError } from "../../base/errors.ts";
 import type { Found } from "../connection/link_state.ts";
@@ -30,13 +30,20 @@ interface Sent {
 }
 
 export type OwnCommit =
+  /** No commit of ours is under way. */
   | { readonly at: "none" }
+  /** Keys are at work for the first plan. */
   | { readonly at: "preparing"; readonly job: number }
+  /** The commit is on disk and on its way to the relay. */
   | ({ readonly at: "sent"; readonly call: number } & Sent)
-  /** Waits for what the log holds. */
+  /** The log is asked what it holds of our epoch. */
   | ({ readonly at: "asking"; readonly next: Next } & Sent)
-  /** The same, before another commit is made in an epoch in which some were given up. */
+  /**
+   * The log is asked the same before another commit is made, because some of this epoch were given
+   * up.
+   */
   | { readonly at: "checking" }
+  /** Nobody knows whether the relay has it; the same bytes go again. */
   | { readonly at: "open"; readonly candidate: Candidate }
   /** The group is moving to where it leads. */
   | { readonly at: "entering" }
@@ -50,13 +57,14 @@ export type OwnCommit =
     readonly ours: readonly Candidate[];
     readonly isAgain: boolean;
   }
-  /** Until our group is where the log is. */
+  /** The first plan lost a race, and rests until our group is where the log is. */
   | {
     readonly at: "resting";
     readonly timer: number;
     readonly until: "epoch";
     readonly logEpoch: number;
   }
+  /** The first plan lost a race, and makes a pause before it tries again. */
   | { readonly at: "resting"; readonly timer: number; readonly until: "pause" };
 
 /** When the log does not hold it. `conflict`: the relay refused it, its log being in this epoch. */
@@ -140,18 +148,22 @@ export interface CommitFacts<P> {
 }
 
 export type CommitEvent<P> =
-  /** `isOfDeparture`: leaving itself asks for it. */
+  /** Somebody asks for a change of the channel. `isOfDeparture`: leaving itself asks for it. */
   | {
     readonly type: "change";
     readonly operation: number;
     readonly plan: P;
     readonly isOfDeparture?: boolean;
   }
+  /** The work with keys has ended: a commit is made, or cannot be. */
   | { readonly type: "prepared"; readonly job: number; readonly made: Candidate | Refused }
+  /** The relay has taken our commit, at this place of the log. */
   | { readonly type: "taken"; readonly call: number; readonly sequence: number }
+  /** The log has answered what it holds of our epoch. */
   | { readonly type: "found"; readonly call: number; readonly found: Found }
-  /** Also when the answer was lost. */
+  /** The relay has refused the call, or its answer was lost. */
   | { readonly type: "refused"; readonly call: number; readonly why: Refused }
+  /** A timer has run out: a rest, a plan without a permit, or the next copy of an open commit. */
   | { readonly type: "time"; readonly timer: number }
   /** An entry cannot be read, and a commit of ours may be why. */
   | { readonly type: "entry"; readonly reading: number }

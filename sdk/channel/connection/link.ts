@@ -1,8 +1,9 @@
 /**
  * The hold of a channel on the relay's log, from a connection to entries that are read: a machine
  * without waits. It asks what was left open, subscribes, has the answers judged, and gives notices
- * to the reader one at a time. The table is in docs/channel_machine.md: what is not in it changes
- * nothing.
+ * to the reader one at a time. An event that no case names changes nothing. Nothing behind a stop
+ * is acknowledged: else the relay could drop a Welcome that we refused. A doubt by the log keeps
+ * the stream, because a stopped owner reads on up to a founding.
  */
 import { isOfBefore, judgeAgain, judgeConnection, type Judgement } from "./judge_connection.ts";
 import { numberOf, permitOf, type Run, wake } from "./link_run.ts";

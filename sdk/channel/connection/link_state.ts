@@ -1,7 +1,6 @@
 /**
  * The state of a channel's connection: how far the relay has shown that we may act, and the notices
- * that are not read yet. It is plain data, and `stepLink` alone changes it. The tables are in
- * docs/channel_machine.md.
+ * that are not read yet. It is plain data, and `stepLink` alone changes it.
  */
 import type { ReplyBody } from "../../../proto/mod.ts";
 import type { Anchor } from "./anchor.ts";
@@ -50,7 +49,12 @@ export interface Stream {
 }
 
 export type Link =
+  /** There is no connection; entries are dropped. */
   | { readonly at: "offline" }
+  /**
+   * The relay is asked one question at a time, then its answers are judged. Entries are kept once
+   * the stream has begun.
+   */
   | {
     readonly at: "settling";
     readonly tries: number;
@@ -62,7 +66,9 @@ export type Link =
     readonly place: Place["at"];
     readonly stream: Stream | undefined;
   }
+  /** Until the questions begin again; entries are dropped. */
   | { readonly at: "pausing"; readonly tries: number; readonly timer: number }
+  /** The connection was judged good: there is a permit, and entries are read. */
   | {
     readonly at: "reading";
     readonly permit: Permit;
@@ -71,15 +77,23 @@ export type Link =
     readonly tries: number;
     timer: number | undefined;
   }
+  /** The relay is asked to deliver the log again; entries are kept once that begins. */
   | {
     readonly at: "fetching";
     readonly permit: Permit;
     readonly call: number;
     readonly stream: Stream;
   }
+  /** Too many entries had come, and were dropped: they are fetched in a moment. */
   | { readonly at: "fetching_later"; readonly permit: Permit; readonly timer: number }
+  /**
+   * The log is in doubt: entries are read without a permit, because a stopped owner reads on up to
+   * a founding.
+   */
   | { readonly at: "listening"; readonly stream: Stream; timer: number | undefined }
+  /** The connection is in doubt, and entries are dropped. */
   | { readonly at: "doubted" }
+  /** The relay has no place for us: nothing is subscribed. */
   | { readonly at: "idle" };
 
 /** `word`: belongs to no stream. */
@@ -137,8 +151,11 @@ export interface Window {
 
 /** The place of the agent, as the connection needs it. `outside`: it asks to be let in again. */
 export type Place =
+  /** Our group follows the log. */
   | { readonly at: "in_step" }
+  /** Our group stands before a commit that it cannot follow. */
   | { readonly at: "stopped"; readonly sequence: number }
+  /** Our group is of no use. `isByWord`: by the relay's word alone. */
   | { readonly at: "outside"; readonly isByWord: boolean };
 
 /** This agent's own records, by which the relay's statement about it is judged. */
@@ -176,17 +193,24 @@ export interface Facts {
 }
 
 export type LinkEvent<N> =
+  /** A connection is up. */
   | { readonly type: "connected" }
+  /** The connection is gone. */
   | { readonly type: "disconnected" }
+  /** The relay has answered the question. */
   | { readonly type: "answered"; readonly call: number; readonly answer: Answer }
+  /** The relay has refused the question, or the answer was lost. */
   | {
     readonly type: "refused";
     readonly call: number;
     readonly code: string;
     readonly text: string;
   }
+  /** The relay says that the entries of this subscription begin. */
   | { readonly type: "started"; readonly tag: number }
+  /** A notice has arrived. */
   | { readonly type: "delivered"; readonly notice: Notice<N> }
+  /** The reader is done with the entry that it was given. */
   | { readonly type: "read"; readonly reading: number; readonly took?: Taken }
   /** The log is to be read again from where the reader is, not before this time. */
   | { readonly type: "fetch"; readonly afterMs: number }
@@ -194,6 +218,7 @@ export type LinkEvent<N> =
   | { readonly type: "out_of_step" }
   /** Somebody asks to come back: the relay may take its word about us back. */
   | { readonly type: "asked_back" }
+  /** The program has come further, and that is on disk. */
   | { readonly type: "durable" }
   /** Everything in front of the stop is here, or we are not stopped any more. */
   | { readonly type: "all_arrived" }
@@ -208,6 +233,7 @@ export type LinkEvent<N> =
   | { readonly type: "retry" }
   /** Nothing waits to be acknowledged any more: the client is being closed. */
   | { readonly type: "flush" }
+  /** A timer has run out: a pause, or the time in which entries were to begin. */
   | { readonly type: "time"; readonly timer: number };
 
 /** The entry that was read, for the window. */

@@ -1,7 +1,4 @@
-/**
- * The table of docs/channel_machine.md, row by row. Orders of events are tried in
- * tests/small_worlds.
- */
+/** Every transition, one by one. Orders of events are tried in tests/small_worlds. */
 import { assert, assertEquals } from "@std/assert";
 import { newAnchor } from "./anchor.ts";
 import { facts, reply } from "../testing/calm_agent.ts";

@@ -1,7 +1,9 @@
 /**
  * Leaving a channel, from the call to the relay's word: a machine without waits. The statement is
  * about our leaf: all that may change it is settled first, and nothing changes it until the relay
- * has answered. The table is in docs/channel_machine.md: what is not in it changes nothing.
+ * has answered. An event that no case names changes nothing. The relay tells the end before it
+ * answers: its word that the channel was closed or left is the answer. After a kill the agent
+ * stays, or has left.
  */
 import type { Refused } from "../commits/own_commit_state.ts";
 import type {

@@ -1,7 +1,7 @@
 /**
  * The state of leaving a channel: what is waited for before the relay is told, and the calls of the
- * program that wait. It is plain data, and `stepDeparture` alone changes it. The tables are in
- * docs/channel_machine.md. Nothing of it is on disk.
+ * program that wait. It is plain data, and `stepDeparture` alone changes it. Nothing of it is on
+ * disk.
  */
 import type { AgentId, ChannelEndReason } from "../../../proto/mod.ts";
 import type { Refused } from "../commits/own_commit_state.ts";
@@ -16,7 +16,9 @@ export type Going =
   | { readonly at: "founding"; readonly timer: number }
   /** A commit of ours may be; `change` does nothing, behind it. */
   | { readonly at: "settling"; readonly change: number }
+  /** We are alone, and the relay is asked to close the channel. */
   | { readonly at: "closing"; readonly call: number }
+  /** A commit makes the successor an owner, and settles what leaving leaves behind. */
   | { readonly at: "handing_on"; readonly change: number }
   /** The relay is told when nothing is written any more that gives us another leaf. */
   | { readonly at: "saying"; readonly call: number; readonly isNamed: boolean }
@@ -24,7 +26,9 @@ export type Going =
   | { readonly at: "let_in_again"; readonly timer: number };
 
 export type Departure =
+  /** Nobody has asked to leave. */
   | { readonly at: "staying" }
+  /** The agent is leaving, and calls of the program wait for its end. */
   | {
     readonly at: "going";
     going: Going;
@@ -36,6 +40,7 @@ export type Departure =
     /** Of the program. */
     readonly waiting: number[];
   }
+  /** The agent has left, or the channel is over. */
   | { readonly at: "ended"; readonly how: End };
 
 /**
@@ -78,10 +83,13 @@ export interface DepartureFacts {
 }
 
 export type DepartureEvent =
+  /** The program asks to leave. */
   | { readonly type: "leave"; readonly operation: number; readonly successor: AgentId | undefined }
   /** A change of our own has ended. */
   | { readonly type: "changed"; readonly change: number; readonly why: Unanswered | undefined }
+  /** The relay has done what it was asked. */
   | { readonly type: "done"; readonly call: number }
+  /** The relay has refused, or its answer was lost. */
   | { readonly type: "refused"; readonly call: number; readonly why: Unanswered }
   /** The log was asked for our founding. With a refusal, it could not be. */
   | { readonly type: "founding"; readonly why: Refused | undefined }
@@ -89,7 +97,9 @@ export type DepartureEvent =
   | { readonly type: "entered" }
   /** The place has changed. */
   | { readonly type: "look" }
+  /** A timer has run out: what was waited for did not happen. */
   | { readonly type: "time"; readonly timer: number }
+  /** The channel ended by another way than this call. */
   | { readonly type: "over"; readonly how: End };
 
 /** `isHidden`: the pass of this session does not cover the channel. */

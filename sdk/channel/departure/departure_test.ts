@@ -1,7 +1,4 @@
-/**
- * The table of docs/channel_machine.md, row by row. Orders of events are tried in
- * tests/small_worlds.
- */
+/** Every transition, one by one. Orders of events are tried in tests/small_worlds. */
 import { assertEquals } from "@std/assert";
 import type { AgentId } from "../../../proto/mod.ts";
 import { calmPermit } from "../testing/calm_agent.ts";

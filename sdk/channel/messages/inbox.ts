@@ -2,8 +2,7 @@
  * Messages on their way to the application: a machine without waits. Every reader sees everything
  * from where it began; a message is done with when every reader is. Requests and replies are for
  * others than readers, who say when they are done with them. Without a reader messages wait, up to
- * a limit: beyond it they are passed over unread and fetched again later. The table is in
- * docs/channel_machine.md.
+ * a limit: beyond it they are passed over unread and fetched again later.
  */
 import type {
   Entry,

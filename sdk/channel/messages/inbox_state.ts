@@ -1,7 +1,6 @@
 /**
  * Messages that wait for the application, and its readers. It is plain data, and `stepInbox` alone
- * changes it. The table is in docs/channel_machine.md. `I` is a message: a step looks at its lane
- * and its size alone.
+ * changes it. `I` is a message: a step looks at its lane and its size alone.
  */
 import type { Incoming } from "../../content/incoming.ts";
 
@@ -75,6 +74,7 @@ export interface InboxFacts<I> {
 }
 
 export type InboxEvent<I> =
+  /** A message was opened, and waits for readers or for a handler. */
   | {
     readonly type: "arrived";
     readonly item: I;
@@ -83,6 +83,7 @@ export type InboxEvent<I> =
   }
   /** The handler of a request or a reply is done. */
   | { readonly type: "handled"; readonly number: number }
+  /** A reader begins with the oldest message that is here. `isManual`: it acknowledges by hand. */
   | {
     readonly type: "begins";
     readonly reader: number;
@@ -98,8 +99,11 @@ export type InboxEvent<I> =
   | { readonly type: "withdraws"; readonly reader: number; readonly operation: number }
   /** It is given the next one that is here. */
   | { readonly type: "takes"; readonly reader: number }
+  /** A reader is done with this message, or does not want it. */
   | { readonly type: "passes"; readonly reader: number; readonly number: number }
+  /** A reader gives this message back: it is given to it again before the next one. */
   | { readonly type: "gives_back"; readonly reader: number; readonly number: number }
+  /** A reader ends, and holds up nothing any more. */
   | { readonly type: "ends"; readonly reader: number }
   /** The disk has come nearer. */
   | { readonly type: "near" }

@@ -1,6 +1,6 @@
 /**
- * The table of docs/channel_machine.md. The runner's tests have its rows with loops; orders of
- * events are tried in tests/small_worlds.
+ * Transitions, one by one. The runner's tests have those with loops; orders of events are tried in
+ * tests/small_worlds.
  */
 import { assertEquals } from "@std/assert";
 import { isFullInbox, isNearlyEmptyInbox, stepInbox } from "./inbox.ts";

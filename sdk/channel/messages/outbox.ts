@@ -2,8 +2,10 @@
  * Messages on their way out: a machine without waits. They reach the log in the order in which they
  * were given; several are under way at once, and those that wait together go together. A message
  * keeps its id through every retry, so the relay takes it once: after a lost connection the same
- * bytes go again, after another member's commit it is sealed anew under the same id. The table is
- * in docs/channel_machine.md: what is not in it changes nothing.
+ * bytes go again, after another member's commit it is sealed anew under the same id. An event that
+ * no case names changes nothing. Counters and keys are on disk before the message: else one key
+ * seals two contents. Nothing of an epoch goes beside another, and a hold ends when all is back:
+ * else messages overtake each other.
  */
 import { type Bundle, countersOf, isAbandoned, type Message, unsent } from "./bundles.ts";
 import {

@@ -1,8 +1,7 @@
 /**
  * The state of messages on their way out: those that wait, the next bundle, those that are under
- * way, and the reason why nothing leaves. It is plain data, and `stepOutbox` alone changes it. The
- * tables are in docs/channel_machine.md. `M` is the content of a message, and who waits for it: no
- * step looks at that.
+ * way, and the reason why nothing leaves. It is plain data, and `stepOutbox` alone changes it. `M`
+ * is the content of a message, and who waits for it: no step looks at that.
  */
 import type { MessageId } from "../../../proto/mod.ts";
 import type { Permit } from "../connection/permit.ts";
@@ -14,6 +13,7 @@ import { countQueued, isEmptyQueue, newSendQueue, type SendQueue } from "./send_
 
 /** The bundle that goes next. */
 export type Next<M> =
+  /** Nothing is to be sent, or nothing may be. */
   | { readonly at: "none" }
   /** Nothing can go before something that is under way is back. */
   | { readonly at: "full" }
@@ -26,18 +26,21 @@ export type Next<M> =
     readonly bundle: Bundle<M>;
     readonly group: SendGroup;
   }
+  /** The bundle is sealed: its keys and counters go to disk first. */
   | { readonly at: "sealing"; readonly job: number; readonly bundle: Bundle<M> }
   /** For good. */
   | { readonly at: "over" };
 
 /** Why nothing leaves. */
 export type Hold =
+  /** Nothing holds messages back. */
   | { readonly at: "none" }
   /**
    * Until everything that is under way is back. `isDissolving`: a bundle was refused as too much
    * for the quota, and what was behind it was refused because of it.
    */
   | { readonly at: "standing"; readonly by: Obstacle; readonly isDissolving: boolean }
+  /** As long as the relay has asked for, half to one and a half of it. */
   | { readonly at: "waiting"; readonly timer: number }
   /** For a commit that is not here yet. */
   | { readonly at: "waiting_epoch"; readonly epoch: number; readonly timer: number };
@@ -76,19 +79,23 @@ export interface OutboxFacts extends Bundling {
 }
 
 export type OutboxEvent<M> =
+  /** A message is given to be sent. */
   | { readonly type: "send"; readonly message: Message<M> }
   /** Its caller has given up, and is told. */
   | { readonly type: "withdrawn"; readonly order: number }
   /** Its time is over. */
   | { readonly type: "expired"; readonly order: number }
+  /** The turn of the event loop has ended: what it gave goes together. */
   | { readonly type: "gathered" }
   /** Its keys and its counters are durable. */
   | { readonly type: "sealed"; readonly job: number; readonly sealed: SealedBundle }
+  /** The relay has taken the bundle. `isDuplicate`: it had it already. */
   | { readonly type: "taken"; readonly call: number; readonly isDuplicate: boolean }
-  /** To a question. */
+  /** The relay has answered whether a group stands in the log. */
   | { readonly type: "asked"; readonly call: number; readonly stands: boolean }
-  /** Also when the answer was lost. */
+  /** The relay has refused the call, or its answer was lost. */
   | { readonly type: "refused"; readonly call: number; readonly why: Refused }
+  /** A timer has run out: a hold is over, or counters are noted. */
   | { readonly type: "time"; readonly timer: number }
   /** The permit, the place or our epoch has changed. */
   | { readonly type: "look" }
@@ -98,6 +105,7 @@ export type OutboxEvent<M> =
   | { readonly type: "closing"; readonly operation: number }
   /** Somebody waits until all that was given has left. */
   | { readonly type: "when_empty"; readonly operation: number }
+  /** The channel is over: all that wait are rejected. */
   | { readonly type: "over" };
 
 export type Rejection =

@@ -1,6 +1,6 @@
 /**
  * The receipts that this agent owes: what became here of messages whose senders asked. It is plain
- * data, and `stepOwed` alone changes it. The table is in docs/channel_machine.md.
+ * data, and `stepOwed` alone changes it.
  */
 import type { AgentId, MessageId, Receipt, ReceiptState } from "../../../proto/mod.ts";
 
@@ -25,6 +25,7 @@ export type Telling =
   | { readonly at: "resting" }
   /** Others may become due, and nobody can tell from the time what was acknowledged when. */
   | { readonly at: "collecting"; readonly timer: number }
+  /** A receipt is on its way to the relay. */
   | {
     readonly at: "sending";
     readonly call: number;
@@ -74,11 +75,13 @@ export type OwedEvent =
   | { readonly type: "written"; readonly debts: readonly Debt[] }
   /** The permit, the members or what they read may have changed. */
   | { readonly type: "look" }
+  /** The relay has accepted the receipt. */
   | { readonly type: "accepted"; readonly call: number }
-  /** `waitMs`: as the relay asks. */
+  /** The relay has refused the receipt. `waitMs`: as long as it asks to wait. */
   | { readonly type: "refused"; readonly call: number; readonly waitMs: number }
   /** Another membership: what was not on disk never will be. */
   | { readonly type: "entered" }
+  /** A timer has run out: what is due is told, or tried again. */
   | { readonly type: "time"; readonly timer: number };
 
 export type OwedEffect =

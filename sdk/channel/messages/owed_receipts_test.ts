@@ -1,5 +1,5 @@
 /**
- * The table of docs/channel_machine.md. Orders of events, and kills between them, are tried in
+ * Transitions, one by one. Orders of events, and kills between them, are tried in
  * tests/small_worlds.
  */
 import { assert, assertEquals } from "@std/assert";

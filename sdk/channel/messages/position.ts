@@ -2,7 +2,7 @@
  * Progress of the application, to disk: a machine without waits. Writes collect for a moment, so
  * that a fast reader neither waits for the disk with every message nor wears it out. A position
  * that only moved past entries which are not for the application causes no write of its own for a
- * while: after a crash they are passed over once more. The table is in docs/channel_machine.md.
+ * while: after a crash they are passed over once more.
  */
 import {
   free,

@@ -1,11 +1,12 @@
 /**
  * How far the application has come, and how far of that is on disk. It is plain data, and
- * `stepPosition` alone changes it. The table is in docs/channel_machine.md. The changes that are
- * written lie with the runner: here they are counted.
+ * `stepPosition` alone changes it. The changes that are written lie with the runner: here they are
+ * counted.
  */
 
 /** The write under way, or the one that is about to be made. */
 export type Writing =
+  /** Nothing is worth a write of its own. */
   | { readonly at: "resting" }
   /**
    * Until `turn` ends: all that is noted in one turn of the event loop is one write. It goes then
@@ -19,6 +20,7 @@ export type Writing =
   }
   /** Others may be noted, until the timer ends. */
   | { readonly at: "collecting"; readonly timer: number; readonly pace: Pace }
+  /** Changes and position go to disk as one. */
   | {
     readonly at: "writing";
     readonly call: number;
@@ -84,10 +86,15 @@ export type PositionEvent =
   | { readonly type: "noted"; readonly changes: number; readonly messages: number }
   /** Somebody waits for what was noted so far. `isUrgent`: without a rest. */
   | { readonly type: "asked"; readonly operation: number; readonly isUrgent: boolean }
+  /** The turn of the event loop has ended. */
   | { readonly type: "gathered"; readonly turn: number }
+  /** A timer has run out: the write is made. */
   | { readonly type: "time"; readonly timer: number }
+  /** The write is on disk. */
   | { readonly type: "written"; readonly call: number }
+  /** The write has failed: everything that waits for it fails, too. */
   | { readonly type: "failed"; readonly call: number }
+  /** The relay was told, and keys of older epochs are deleted. */
   | { readonly type: "told"; readonly call: number }
   /**
    * The relay's log goes on in front of this entry, which may be before the place where we were.
@@ -97,6 +104,7 @@ export type PositionEvent =
   | { readonly type: "forgotten" }
   /** Another membership: nothing that came before is read any more. */
   | { readonly type: "entered"; readonly position: number }
+  /** The channel closes: no write is begun any more. */
   | { readonly type: "stop" };
 
 export type PositionEffect =

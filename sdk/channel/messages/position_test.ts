@@ -1,6 +1,6 @@
 /**
- * The table of docs/channel_machine.md. The runner's tests have its rows on a disk; orders of
- * events are tried in tests/small_worlds.
+ * Transitions, one by one. The runner's tests have those on a disk; orders of events are tried in
+ * tests/small_worlds.
  */
 import { assertEquals } from "@std/assert";
 import { stepPosition } from "./position.ts";

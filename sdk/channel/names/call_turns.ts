@@ -1,7 +1,4 @@
-/**
- * The beginning of a turn: the first table of names in docs/channel_machine.md. A call goes by what
- * its name holds at that moment.
- */
+/** The beginning of a turn. A call goes by what its name holds at that moment. */
 import type { ChannelId } from "../../../proto/mod.ts";
 import { erase, eraseAgain, isErasingLeftovers, waitForErasure } from "./erasure.ts";
 import { call, isUnwritten, type Named, refuse, type Run, settle, work } from "./names_run.ts";

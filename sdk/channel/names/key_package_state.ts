@@ -58,6 +58,7 @@ export interface Job {
 }
 
 export type Refill =
+  /** No refill is under way. */
   | { readonly at: "resting" }
   /** The disk tells which ones are here. */
   | ({ readonly at: "looking" } & Job)
@@ -85,10 +86,15 @@ export interface KeyPackageState {
 }
 
 export type KeyPackageEvent =
+  /** A connection, a reminder of the relay, a use, or the program asks for a refill. */
   | { readonly type: "asked"; readonly cause: Cause }
+  /** The disk has told which ones are here. */
   | { readonly type: "looked"; readonly job: number; readonly known: readonly KnownKeyPackage[] }
+  /** These are made and on disk. */
   | { readonly type: "written"; readonly job: number; readonly made: readonly string[] }
+  /** The relay has taken them. */
   | { readonly type: "uploaded"; readonly job: number }
+  /** The disk knows what the relay has. */
   | { readonly type: "noted"; readonly job: number }
   /** The disk or the relay did not do it. */
   | { readonly type: "failed"; readonly job: number; readonly error: unknown };

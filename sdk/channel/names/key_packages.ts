@@ -2,7 +2,10 @@
  * Which KeyPackages of this agent the relay holds for members that add it by its id: a machine
  * without waits. They are refilled when they run low, after the relay has restarted, and replaced
  * when our keys for them are gone. One refill after the other: two at once would upload twice as
- * many. The table is in docs/channel_machine.md: what is not in it changes nothing.
+ * many. An event that no case names changes nothing. The disk knows what the relay took: else keys
+ * that were written for a failed upload count as there, and the relay goes on handing out
+ * KeyPackages whose keys are lost. A refill goes to the connection whose word it follows. One that
+ * failed is not tried again: the next connection looks anew.
  */
 import { limits } from "../../../proto/mod.ts";
 import {

@@ -1,6 +1,5 @@
 /**
- * The table of KeyPackages in docs/channel_machine.md, row by row. Orders of events are tried in
- * tests/small_worlds.
+ * Every transition of KeyPackages, one by one. Orders of events are tried in tests/small_worlds.
  */
 import { assertEquals } from "@std/assert";
 import { stepKeyPackages } from "./key_packages.ts";

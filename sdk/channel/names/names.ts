@@ -1,8 +1,11 @@
 /**
  * The names of an agent: which channel each one holds, and what may take its place. It is a machine
  * without waits: calls of one name have their turns one after the other, so that two of them never
- * both find it free. The tables are in docs/channel_machine.md: what is not in them changes
- * nothing.
+ * both find it free. An event that no case names changes nothing. A turn holds id and KeyPackage
+ * from the step that learns them: else two names enter one channel. Only its own link ends what is
+ * open and in step: else two words of the relay erase a membership that works. A nonce goes with
+ * the write of the membership: else a creation leads into a channel that was left. A step works on
+ * a copy, which counts when its write is durable.
  */
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
 import {

@@ -1,17 +1,19 @@
 /**
  * The state of an agent's names: what each one holds, whose turn it is, and who waits. It is plain
- * data, and `stepNames` alone changes it. The tables are in docs/channel_machine.md. A membership
- * is a number here, and so is its leaf, which a rejoin of its machine changes.
+ * data, and `stepNames` alone changes it. A membership is a number here, and so is its leaf, which
+ * a rejoin of its machine changes.
  */
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
 
 /** The content of a name, in memory and on disk. */
 export type Slot =
+  /** The name holds nothing. */
   | { readonly at: "free" }
   /** A store that was damaged has lost the keys. */
   | { readonly at: "keyless"; readonly channelId: ChannelId }
   /** Nothing works on it: it has not been opened since the start, or is over. */
   | ({ readonly at: "resting" } & Membership)
+  /** The machine of its channel works. */
   | ({ readonly at: "open" } & Membership)
   | Erasing;
 
@@ -23,6 +25,7 @@ export interface Membership {
   readonly leaf: number;
 }
 
+/** A membership that is being erased from the disk, step by step. */
 export interface Erasing extends Membership {
   readonly at: "erasing";
   /** It was left, or a commit removed us; it was closed; another membership takes its place. */
@@ -39,6 +42,7 @@ export type ErasureStep = "end" | "note" | "keys" | "rest";
 
 /** The program's calls, by the number of their operation. */
 export type NameCall =
+  /** Of a channel that does not exist yet. */
   | { readonly type: "create"; readonly operation: number }
   /** By hand, or by what the relay has delivered. */
   | { readonly type: "join"; readonly operation: number }
@@ -49,6 +53,7 @@ export type NameCall =
   | { readonly type: "invited"; readonly operation: number; readonly before: number | undefined }
   /** Whether an invite may be asked for. */
   | { readonly type: "check"; readonly operation: number }
+  /** Of the channel that this name holds. `orCreates`: or of a new one, if it holds none. */
   | { readonly type: "open"; readonly operation: number; readonly orCreates: boolean }
   /** Of a membership that is over. */
   | { readonly type: "leave"; readonly operation: number; readonly membership: number }
@@ -57,7 +62,9 @@ export type NameCall =
 
 /** The call whose turn it is, and what it waits for. */
 export type Turn =
+  /** The relay is asked who has this leaf. */
   | { readonly at: "asking"; readonly by: NameCall; readonly call: number; readonly leaf: number }
+  /** The relay is asked to create a channel. */
   | {
     readonly at: "creating";
     readonly by: NameCall;
@@ -71,12 +78,14 @@ export type Turn =
     readonly call: number;
     readonly channelId: ChannelId;
   }
+  /** A group of one is made for the channel that the relay has created. */
   | {
     readonly at: "making";
     readonly by: NameCall;
     readonly job: number;
     readonly channelId: ChannelId;
   }
+  /** Welcomes are tried until one opens. */
   | {
     readonly at: "opening_welcome";
     readonly by: NameCall;
@@ -86,16 +95,20 @@ export type Turn =
     /** The first of those that led nowhere. */
     readonly refusal: Refusal | undefined;
   }
+  /** The former membership is erased before the new one is written. */
   | ({ readonly at: "replacing" } & Entered)
+  /** The machine of the former membership closes before the new one is written. */
   | ({ readonly at: "retiring"; readonly job: number } & Entered)
+  /** The records are read, after the machine of before is at rest. */
   | { readonly at: "loading"; readonly by: NameCall; readonly job: number }
-  /** `also`: others that leave the same. */
+  /** The records tell how the membership can be left. `also`: others that leave the same. */
   | {
     readonly at: "recalling";
     readonly by: LeaveCall;
     readonly job: number;
     readonly also: readonly number[];
   }
+  /** The relay is told that we leave. `isClosing`: it closes the channel, because we are alone. */
   | {
     readonly at: "leaving";
     readonly by: LeaveCall;
@@ -179,13 +192,19 @@ export interface NamesFacts {
 }
 
 export type NamesEvent =
+  /** The process starts: erasures that an earlier one began go on. */
   | { readonly type: "start" }
+  /** The program calls for a name. */
   | { readonly type: "called"; readonly name: ChannelName; readonly by: NameCall }
+  /** The program asks to close the channel of a name for everybody. */
   | { readonly type: "close"; readonly name: ChannelName; readonly operation: number }
+  /** The relay has answered. */
   | { readonly type: "answered"; readonly call: number; readonly answer: Answer }
-  /** Also lost. */
+  /** The relay has refused, or its answer was lost. */
   | { readonly type: "refused"; readonly call: number; readonly code: string }
+  /** A job has ended. */
   | { readonly type: "done"; readonly job: number; readonly result: JobResult }
+  /** A job has failed: the call fails, and the slot is as before. */
   | { readonly type: "failed"; readonly job: number }
   /**
    * Of the machine of a channel: nothing is left to do but to erase it. `leaving`: the calls that
@@ -194,7 +213,9 @@ export type NamesEvent =
   | { readonly type: "gone"; readonly membership: number; readonly leaving: readonly number[] }
   /** Nothing more comes; its keys stay. `leaving`: calls to leave that are not settled. */
   | { readonly type: "over"; readonly membership: number; readonly leaving: readonly number[] }
+  /** The machine of a channel came back under another leaf. */
   | { readonly type: "rejoined"; readonly membership: number }
+  /** The client is being closed: nothing but leaving is begun any more. */
   | { readonly type: "finish" };
 
 export type Answer =

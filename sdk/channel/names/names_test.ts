@@ -1,7 +1,4 @@
-/**
- * The tables of names in docs/channel_machine.md, row by row. Orders of events are tried in
- * tests/small_worlds.
- */
+/** Every transition of names, one by one. Orders of events are tried in tests/small_worlds. */
 import { assert, assertEquals } from "@std/assert";
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
 import { copyNames, type KeptChannel, restoreNames } from "./kept_names.ts";

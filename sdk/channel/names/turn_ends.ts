@@ -1,7 +1,4 @@
-/**
- * The ends of turns: the second table of names in docs/channel_machine.md. The slot is looked at
- * again at each of them.
- */
+/** The ends of turns. The slot is looked at again at each of them. */
 import type { ChannelId } from "../../../proto/mod.ts";
 import { erase } from "./erasure.ts";
 import {

@@ -1,8 +1,9 @@
 /**
  * Notices that the relay shows others another log: every message says what its sender had seen of
  * it, and this compares. Nothing else follows from a finding, because nobody can tell whether the
- * relay or the sender is to blame. A machine without waits; the table is in
- * docs/channel_machine.md: what is not in it changes nothing.
+ * relay or the sender is to blame. A machine without waits: an event that no case names changes
+ * nothing. The record goes with each write of the position. A start that finds it open says and
+ * compares nothing in the epoch of its group and earlier ones.
  */
 import {
   type AgentId,

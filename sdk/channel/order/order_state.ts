@@ -1,7 +1,7 @@
 /**
  * The order of a channel's log as this agent has seen it: a hash that runs over the messages of
- * each epoch. It is plain data, and `stepOrder` alone changes it. The table is in
- * docs/channel_machine.md, the words that are said and compared in docs/order.md.
+ * each epoch. It is plain data, and `stepOrder` alone changes it. The words that are said and
+ * compared are on docs/guarantees.md#one-order.
  */
 import {
   type AgentId,

@@ -1,8 +1,11 @@
 /**
  * Reading a channel's log: what becomes of each entry. A machine without waits, one entry at a
  * time. The relay is not believed: what MLS does not open is not shown, what was shown is not shown
- * again, what is missing is fetched once more and then reported. The table is in
- * docs/channel_machine.md: what is not in it changes nothing.
+ * again, what is missing is fetched once more and then reported. An event that no case names
+ * changes nothing. The place stays in front of what was passed over, and keys of its epochs stay:
+ * else messages are lost. A question without an answer is no first try: else a busy relay stops a
+ * member. Landmarks (our commits, endings) go to disk with their commit: else after a kill entries
+ * behind ours count as lies.
  */
 import { type AgentId, equalBytes, generationOf, type NoticeBody } from "../../../proto/mod.ts";
 import type { Found } from "../connection/link_state.ts";

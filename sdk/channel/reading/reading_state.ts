@@ -1,8 +1,8 @@
 /**
  * The state of reading a channel's log: the entry that is being read, the place in the log, and
  * what has to be remembered of those that were read. It is plain data, and `stepReading` alone
- * changes it. The tables are in docs/channel_machine.md. Opening a message and following a commit
- * are work with keys: jobs outside, whose ends are events.
+ * changes it. Opening a message and following a commit are work with keys: jobs outside, whose ends
+ * are events.
  */
 import type { AgentId, MessageAad, NoticeBody, NoticeEnvelope } from "../../../proto/mod.ts";
 import type { Found } from "../connection/link_state.ts";
@@ -38,6 +38,7 @@ export type CommitEntry = Extract<LogEntry, { operation: "DeliverCommit" }>;
 
 /** The entry that is being read. An end whose number it does not hold changes nothing. */
 export type Reading =
+  /** No entry is being read. */
   | { readonly at: "none" }
   /** A commit of ours may be why it cannot be read: the log is asked about ours. */
   | { readonly at: "explaining"; readonly job: number; readonly held: Held }
@@ -45,6 +46,7 @@ export type Reading =
   | { readonly at: "opening"; readonly job: number; readonly body: MessageBody }
   /** A message that is passed over, without using its key. */
   | { readonly at: "looking_ahead"; readonly job: number; readonly body: MessageBody }
+  /** A commit, with the group's keys and the disk. */
   | { readonly at: "following"; readonly job: number; readonly entry: CommitEntry }
   /** For the commit that the log holds of an epoch. */
   | { readonly at: "asking"; readonly job: number; readonly question: Question }
@@ -192,16 +194,21 @@ export type FollowedAs =
   | NotFollowed;
 
 export type ReadingEvent =
+  /** The connection gives the next entry. Without a permit no founding is entered. */
   | { readonly type: "entry"; readonly entry: LogEntry; readonly permit: Permit | undefined }
+  /** It is known what became of our own commits. `unknown`: the log could not be asked. */
   | {
     readonly type: "explained";
     readonly job: number;
     readonly as: "settled" | "not_ours" | "unknown";
   }
+  /** Work with a message has ended. */
   | { readonly type: "opened"; readonly job: number; readonly as: Opened }
+  /** Work with a commit has ended. */
   | { readonly type: "followed"; readonly job: number; readonly as: FollowedAs }
+  /** The log has answered which commit it holds of an epoch. */
   | { readonly type: "found"; readonly job: number; readonly found: Found }
-  /** Of a call: refused, or lost. */
+  /** The log was asked, and did not answer. */
   | { readonly type: "unheard"; readonly job: number }
   /** `worth` of a leave. */
   | { readonly type: "noted"; readonly job: number; readonly worth?: "taken" | "void" | "unsigned" }

@@ -1,8 +1,12 @@
 /**
  * `recover()`: an owner that is stopped begins a new generation. The founding is on disk before it
  * is sent, always goes unchanged, and is kept as long as the relay may take it. The log delivers it
- * to everybody but its founder, who asks for it. Table "Foundings of ours" of
- * docs/channel_machine.md.
+ * to everybody but its founder, who asks for it. A founding goes with the write in which our group
+ * moves on from its base by a commit; it stays when a Welcome let us in, as long as our group is in
+ * the generation before it. We may enter it when our group is its base, or when a member has signed
+ * that it left for the generation: else removed members would be back by the relay's word. Not
+ * covered: a log that is set back to before another founding, or to before its founder came back,
+ * and takes ours then.
  */
 import { type AgentId, generationOf, limits } from "../../../proto/mod.ts";
 import {

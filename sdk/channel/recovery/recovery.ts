@@ -1,7 +1,10 @@
 /**
  * Where this agent is in the group, and its way out of a stop: a machine without waits. A commit
  * that cannot be followed stops it, an owner begins a new generation, a Welcome lets it in again.
- * The tables are in docs/channel_machine.md: what is not in them changes nothing.
+ * An event that no case names changes nothing. A bad commit goes only with another group or the
+ * log's own answer: else by the relay's word. A Welcome enters behind what came before it, and a
+ * useless one ends an attempt alone: else a liar keeps a member out. `apart` asks nobody, because
+ * nobody can let it in where it wants to be.
  */
 import { generationOf } from "../../../proto/mod.ts";
 import { tellSetBack } from "./choice.ts";

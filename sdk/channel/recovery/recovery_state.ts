@@ -1,7 +1,7 @@
 /**
  * The state of the room that stops a channel, begins generations and comes back: plain data, which
  * `stepRecovery` alone changes. Keys, Welcomes, foundings and commits are named by hash or number;
- * their bytes lie with the runner. The tables are in docs/channel_machine.md.
+ * their bytes lie with the runner.
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import type { Doubt, Permit } from "../connection/permit.ts";
@@ -38,7 +38,9 @@ export interface Made {
 }
 
 export type Place =
+  /** The group follows the log. */
   | { readonly at: "in_step" }
+  /** The group stands before a commit that its sender signed and that cannot be followed. */
   | {
     readonly at: "stopped";
     readonly bad: Bad;
@@ -46,7 +48,9 @@ export type Place =
     readonly askers: readonly AgentId[];
     readonly back: WayBack | undefined;
   }
+  /** The log is in a generation that this agent refuses. */
   | { readonly at: "apart"; readonly foreign: ForeignGeneration; readonly bad: Bad | undefined }
+  /** The group is of no use: this agent asks to be let in. */
   | { readonly at: "outside"; readonly back: WayBack };
 
 /**
@@ -115,21 +119,28 @@ export interface WayBack {
 }
 
 export type BackStep =
+  /** The relay is asked for our latest entry: is our store provably older? */
   | {
     readonly at: "proving";
     readonly call: number | undefined;
     readonly timer: number | undefined;
   }
+  /** The entry that it gave is judged: is it ours, and unknown here? */
   | { readonly at: "judging_proof"; readonly job: number }
+  /** This agent came back too often within the hour or the day. */
   | {
     readonly at: "resting";
     readonly timer: number;
     readonly of: "hour" | "day";
     readonly untilMs: number;
   }
+  /** Welcomes that were here before are looked at. */
   | { readonly at: "ready" }
+  /** A KeyPackage, if a new one is needed, and the signature are made. */
   | { readonly at: "making"; readonly job: number }
+  /** The relay is given the request. */
   | { readonly at: "asking"; readonly call: number }
+  /** Members have a while to answer. */
   | {
     readonly at: "asked";
     readonly request: string;
@@ -139,6 +150,7 @@ export type BackStep =
     readonly leaf: string | undefined;
     readonly isStrange: boolean;
   }
+  /** Until the next request. */
   | { readonly at: "pausing"; readonly timer: number | undefined }
   /** Leaving has said goodbye. A rest goes on meanwhile; its timer is undefined when it is over. */
   | { readonly at: "halted"; readonly rest: Rest | undefined };
@@ -150,18 +162,26 @@ export interface Rest {
 }
 
 export type Founding =
+  /** No founding is on its way. */
   | { readonly at: "none" }
+  /** Is the relay there? */
   | { readonly at: "probing"; readonly call: number }
+  /** Everything in front of the stop has to arrive. */
   | { readonly at: "arriving"; readonly operation: number }
+  /** Does the log hold one of ours? It is asked before another one is made. */
   | { readonly at: "looking"; readonly call: number }
+  /** KeyPackages of the members are claimed, a page a call. */
   | {
     readonly at: "claiming";
     readonly call: number;
     readonly left: readonly AgentId[];
     readonly calls: readonly number[];
   }
+  /** Keys are at work. */
   | { readonly at: "making"; readonly job: number }
+  /** It is on disk and on its way to the relay. */
   | { readonly at: "sent"; readonly call: number; readonly hash: string; readonly isOnly: boolean }
+  /** Does the log hold it? It is asked before a refusal is believed. */
   | {
     readonly at: "checking";
     readonly call: number;
@@ -169,6 +189,7 @@ export type Founding =
     readonly isOnly: boolean;
     readonly refusal: Refusal;
   }
+  /** Another owner was faster, or members let us in: their generation has to arrive. */
   | { readonly at: "following"; readonly timer: number };
 
 export interface Refusal {
@@ -278,8 +299,11 @@ export interface FoundCommit {
 }
 
 export type RecoveryEvent =
+  /** A connection is up. */
   | { readonly type: "connected" }
+  /** The connection was judged good. */
   | { readonly type: "permit" }
+  /** The connection was judged bad, or the relay says that the membership has lapsed. */
   | {
     readonly type: "doubt";
     readonly by: Doubt["by"];
@@ -290,8 +314,14 @@ export type RecoveryEvent =
   | { readonly type: "stop_found"; readonly epoch: number; readonly commit?: FoundCommit }
   /** The relay says in which generation its log is. */
   | { readonly type: "log_at"; readonly generation: number }
+  /**
+   * The relay says that the channel has ended for us. `isRecovered`: by a founding that left us
+   * out.
+   */
   | { readonly type: "ended"; readonly isRecovered: boolean }
+  /** A commit cannot be followed, although its sender signed it. */
   | { readonly type: "cannot_follow"; readonly bad: Bad | undefined; readonly reason: string }
+  /** Our group is not the one of the log. `isNamed`: members are asked by name. */
   | { readonly type: "out_of_step"; readonly reason: string; readonly isNamed?: boolean }
   /** An entry at the stop, or behind it. */
   | { readonly type: "stop_read"; readonly isStop: boolean }
@@ -299,6 +329,7 @@ export type RecoveryEvent =
   | { readonly type: "removed"; readonly isAgain: boolean; readonly reason: string }
   /** Our group has moved, by a commit. `from`: as a founding on the group before names it. */
   | { readonly type: "moved"; readonly from: string }
+  /** The log holds a founding, which was judged. */
   | {
     readonly type: "founding";
     readonly generation: number;
@@ -314,8 +345,11 @@ export type RecoveryEvent =
   | { readonly type: "asker"; readonly agentId: AgentId; readonly generation: number }
   /** A commit of ours was entered: requests that we signed before are void. */
   | { readonly type: "own_commit" }
+  /** A Welcome has arrived. */
   | { readonly type: "welcome"; readonly told: Welcomed }
+  /** A member tells us our present leaf. */
   | { readonly type: "leaf"; readonly told: ToldLeaf }
+  /** The program calls `recover()`. */
   | { readonly type: "recover"; readonly operation: number; readonly choice: Choice }
   /** Everything in front of the stop is here, or nothing comes any more. */
   | { readonly type: "arrived"; readonly operation: number; readonly isLate: boolean }
@@ -324,21 +358,28 @@ export type RecoveryEvent =
    * settled.
    */
   | { readonly type: "leaves" }
+  /** Leaving says goodbye: our leaf stays as it is. */
   | { readonly type: "halt" }
+  /** Leaving has failed, and the way back goes on. */
   | { readonly type: "resume" }
+  /** The relay has answered. */
   | { readonly type: "answered"; readonly call: number; readonly answer: Answer }
-  /** `epoch`: of an `epoch_conflict`. */
+  /** The relay has refused. `epoch`: of an `epoch_conflict`. */
   | {
     readonly type: "refused";
     readonly call: number;
     readonly refusal: Refusal;
     readonly epoch?: number;
   }
+  /** The relay's answer was lost. */
   | { readonly type: "lost"; readonly call: number; readonly refusal: Refusal }
+  /** Work with keys has ended. */
   | { readonly type: "done"; readonly job: number; readonly result: Result }
   /** Keys could not be made or used. */
   | { readonly type: "failed"; readonly job: number; readonly refusal: Refusal }
+  /** A timer has run out: a pause, a rest, or the wait for an answer. */
   | { readonly type: "time"; readonly timer: number }
+  /** The channel is over: every call that waits is rejected. */
   | { readonly type: "over" };
 
 export type Answer =

@@ -1,6 +1,6 @@
 /**
- * The tables of docs/channel_machine.md on stopping, generations and coming back, row by row.
- * Orders of events are tried in tests/small_worlds.
+ * Every transition of stopping, generations and coming back, one by one. Orders of events are tried
+ * in tests/small_worlds.
  */
 import { assert, assertEquals } from "@std/assert";
 import { type AgentId, foundingEpoch } from "../../../proto/mod.ts";

@@ -1,8 +1,8 @@
 /**
  * How an agent whose group is of no use comes back: it asks, with the key of its leaf, to be
  * removed and added again, until a member answers. Anybody can make a worthless Welcome, or name an
- * old leaf of ours: that ends an attempt and not the way back. Table "Way back" of
- * docs/channel_machine.md.
+ * old leaf of ours: that ends an attempt and not the way back. A request without a leaf is about
+ * none: one KeyPackage may be our leaf in two groups, and keeps its keys until our next commit.
  */
 import { generationOf } from "../../../proto/mod.ts";
 import { attemptOver, isHopeless, newAnswerers, nextAnswerer, refusedBy } from "./answerers.ts";

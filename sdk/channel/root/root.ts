@@ -1,7 +1,11 @@
 /**
  * The root of a channel: a machine without waits. It says which rooms hear of a finding, and
- * whether the channel works. The table is in docs/channel_machine.md: what is not in it changes
- * nothing.
+ * whether the channel works. An event that no case names changes nothing. A permit is looked at
+ * again when it is used: else work goes on with a permit of an earlier connection. Duties begin
+ * with a permit in step alone: else a channel that was opened stopped commits, and fails, every 5
+ * s. Behind the end nothing is told but to the names: else rooms go on, or a call to leave is never
+ * answered. An end while it closes goes on to the disk: else `close()` never ends. The end that
+ * leaving asks for is its answer, and no loss. Our leaf stays as it is behind a goodbye.
  */
 import type { Permit } from "../connection/permit.ts";
 import { close, end, endCalls, ended, write } from "./ending.ts";

@@ -1,7 +1,7 @@
 /**
  * The root of a channel: whether it works, and who hears what the other rooms have found. It is
  * plain data, and `stepRoot` alone changes it. Everything else about a channel is in its rooms,
- * which the root reads as facts. The tables are in docs/channel_machine.md.
+ * which the root reads as facts.
  */
 import type { AgentId, ChannelEndReason, NoticeBody } from "../../../proto/mod.ts";
 import type { StaticError } from "../../base/errors.ts";
@@ -97,26 +97,37 @@ export interface Begun {
 
 /** From all the rooms, the relay and the program: one door. */
 export type RootEvent =
+  /** The names of the agent know the channel, or end it with the client. */
   | { readonly from: "names"; readonly type: "begin" | "halt" }
+  /** The connection has come, is gone, or is over for good. */
   | { readonly from: "session"; readonly type: "connection" }
+  /** The program closes the channel. */
   | { readonly from: "program"; readonly type: "close" }
   /**
    * A handler of requests is not running any more; messages are sent; all is on disk, or cannot be.
    */
   | { readonly from: "self"; readonly type: "handlers_ended" | "calls_ended" | "written" }
+  /** Handlers or calls have not ended in the time that closing gives them. */
   | { readonly from: "self"; readonly type: "time"; readonly timer: number }
   /** Behind what an earlier finding has caused. */
   | { readonly from: "self"; readonly type: "permitted" | "go_on"; readonly permit: Permit }
+  /** Rooms were told, and the rest follows: is everything read; another membership works. */
   | { readonly from: "self"; readonly type: "look" | "membership_entered" }
+  /** Rooms were told of another generation, and its log is read from now on. */
   | { readonly from: "self"; readonly type: "generation_entered"; readonly isOwn: boolean }
   /** The work itself failed: a disk that does not write, or a mistake of ours. */
   | { readonly from: "any"; readonly type: "fault"; readonly fault: unknown }
   /** Words of the relay that stand in no log. */
   | { readonly from: "relay"; readonly type: "asks_back"; readonly asker: Asker }
+  /** The relay says that the channel has ended for this agent, and why. */
   | { readonly from: "relay"; readonly type: "ends"; readonly reason: ChannelEndReason | "unknown" }
+  /** The link has judged the connection, or lost the log. */
   | { readonly from: "link"; readonly finding: LinkFinding }
+  /** Reading has met something that other rooms have to know. */
   | { readonly from: "reading"; readonly finding: RootReading }
+  /** The place of this agent in the group has changed. */
   | { readonly from: "recovery"; readonly finding: RootRecovery }
+  /** Leaving has come further, or has ended. */
   | { readonly from: "departure"; readonly finding: DepartureFinding }
   /** A commit of ours can lead nowhere. */
   | { readonly from: "commits"; readonly finding: Extract<RecoveryEvent, { type: "out_of_step" }> }

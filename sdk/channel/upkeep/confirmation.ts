@@ -3,7 +3,7 @@
  * is confirmed once, when the channel is up to date, in cells that leave anyway. The confirmed
  * epoch and state are on disk before anybody learns of them, so that no restart or rejoin makes
  * this agent contradict itself. `fork_watch.ts` draws the conclusions from the statements of
- * others. The table is in docs/channel_machine.md: what is not in it changes nothing.
+ * others. An event that no case names changes nothing.
  */
 import { equalBytes } from "../../../proto/mod.ts";
 import {

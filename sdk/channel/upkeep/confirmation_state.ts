@@ -1,6 +1,6 @@
 /**
  * The state of confirmations: our own word about each epoch, and what others said. It is plain
- * data, and `stepConfirmations` alone changes it. The tables are in docs/channel_machine.md.
+ * data, and `stepConfirmations` alone changes it.
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import {
@@ -17,6 +17,7 @@ export const keptEpochs = 256;
 
 /** Our own word about the present epoch. */
 export type Word =
+  /** Nothing is said about this epoch, or the channel was not up to date. */
   | { readonly at: "none" }
   /** Epochs that follow each other faster are not confirmed one by one. */
   | { readonly at: "due"; readonly timer: number }
@@ -74,6 +75,7 @@ export interface Claimed {
 export type ConfirmationEvent =
   /** The channel is up to date. */
   | { readonly type: "confirm" }
+  /** Our word is signed, and on disk before. */
   | { readonly type: "signed"; readonly job: number; readonly signature: Uint8Array }
   /** Our group is in this epoch, in this state: at the start, and with each commit and founding. */
   | {
@@ -94,14 +96,17 @@ export type ConfirmationEvent =
   }
   /** A message of a member opened. */
   | { readonly type: "heard"; readonly agentId: AgentId; readonly epoch: number }
+  /** Statements of members have arrived, and are not verified yet. */
   | { readonly type: "told"; readonly said: Said; readonly by: readonly Claimed[] }
   /** These have signed it. */
   | { readonly type: "verified"; readonly said: Said; readonly agentIds: readonly AgentId[] }
   /** The relay says that these are connected and confirm nothing. */
   | { readonly type: "unconfirmed"; readonly epoch: number; readonly agentIds: readonly AgentId[] }
+  /** The connection has come, or is gone. */
   | { readonly type: "connection"; readonly isOnline: boolean }
   /** The process ends. */
   | { readonly type: "keep"; readonly operation: number }
+  /** A timer has run out: a word is given, somebody is ahead of us, or notes go to disk. */
   | { readonly type: "time"; readonly timer: number };
 
 export interface Mover {

@@ -1,6 +1,6 @@
 /**
- * The table of docs/channel_machine.md, row by row. Conclusions from the words of others are tested
- * in fork_watch_test.ts.
+ * Every transition, one by one. Conclusions from the words of others are tested in
+ * fork_watch_test.ts.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { AgentId } from "../../../proto/mod.ts";

@@ -1,8 +1,9 @@
 /**
  * Upkeep that members do for each other without their programs: a machine without waits. The online
  * member with the lowest leaf acts at once; the others wait their turn and act if it did not.
- * Members that joined after the asker lost step come last, because the asker does not know them.
- * The table is in docs/channel_machine.md: what is not in it changes nothing.
+ * Members that joined after the asker lost step come last, because the asker does not know them. An
+ * event that no case names changes nothing. When a commit for all fails, each request is tried
+ * alone: one that cannot be granted keeps nobody else out.
  */
 import type { AgentId, JoinRequestId } from "../../../proto/mod.ts";
 import {

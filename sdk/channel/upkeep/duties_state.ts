@@ -1,8 +1,7 @@
 /**
  * The state of a member's duties for others: removing members that left, and letting in those that
- * lost their state. It is plain data, and `stepDuties` alone changes it. The tables are in
- * docs/channel_machine.md. A request is known here by its id: the signed statement and its
- * KeyPackage stay with the runner.
+ * lost their state. It is plain data, and `stepDuties` alone changes it. A request is known here by
+ * its id: the signed statement and its KeyPackage stay with the runner.
  */
 import type { AgentId, JoinRequestId } from "../../../proto/mod.ts";
 
@@ -20,6 +19,7 @@ export interface Asking {
 export type Work =
   /** None is begun: stopped, out of step, or leaving. */
   | { readonly at: "resting" }
+  /** There is nothing to do. */
   | { readonly at: "idle" }
   /** The relay is asked for members that come before us. */
   | { readonly at: "asking_turn"; readonly call: number }
@@ -84,14 +84,17 @@ export interface DutyFacts {
 }
 
 export type DutyEvent =
+  /** A member asks to come back. */
   | { readonly type: "asked"; readonly request: Asking }
   /** This member has left: its request to come back, if it made one, is over. */
   | { readonly type: "left"; readonly agentId: AgentId }
+  /** Our group has moved, by a commit or a founding. */
   | {
     readonly type: "moved";
     readonly added: readonly AgentId[];
     readonly removed: readonly AgentId[];
   }
+  /** The channel is not in step any more, or the agent leaves. */
   | { readonly type: "rest" }
   /** The channel goes on, and may have work left. */
   | { readonly type: "start" }
@@ -101,8 +104,11 @@ export type DutyEvent =
     readonly call: number;
     readonly online: ReadonlySet<AgentId> | undefined;
   }
+  /** The member was told its leaf, or could not be. */
   | { readonly type: "told"; readonly call: number; readonly failed: string | undefined }
+  /** The commit has ended. `why`: it was not made. */
   | { readonly type: "changed"; readonly change: number; readonly why: Undone | undefined }
+  /** A timer has run out: it is our turn, or a pause is over. */
   | { readonly type: "time"; readonly timer: number };
 
 export interface Undone {

@@ -1,4 +1,4 @@
-/** The table of docs/channel_machine.md, row by row. */
+/** Every transition, one by one. */
 import { assert, assertEquals } from "@std/assert";
 import type { AgentId, JoinRequestId } from "../../../proto/mod.ts";
 import { stepDuties } from "./duties.ts";

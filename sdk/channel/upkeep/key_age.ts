@@ -3,8 +3,7 @@
  * an agent's directory reads along until that agent makes a commit with a path, so each member
  * makes one in every period, and one soon after a restart. Members agree on nothing for that: each
  * goes by the age of its own leaf, and draws that spread them keep the channel's rate below one
- * commit in ten minutes. The table is in docs/channel_machine.md: what is not in it changes
- * nothing.
+ * commit in ten minutes. An event that no case names changes nothing.
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import { healingMs } from "./healing_pace.ts";

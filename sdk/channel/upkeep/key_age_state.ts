@@ -1,8 +1,8 @@
 /**
  * The state of members' keys: since when each member of a channel has its present ones, by this
  * agent's clock, and when our own are changed next. It is plain data, and `stepKeyAge` alone
- * changes it. The tables are in docs/channel_machine.md. Only our own age decides anything, and
- * only about our own commits; the others' ages are shown.
+ * changes it. Only our own age decides anything, and only about our own commits; the others' ages
+ * are shown.
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import type { HealingPace, HealingStart } from "./healing_pace.ts";
@@ -39,8 +39,11 @@ export type KeyChange =
 
 /** A leaf from an earlier version of the program comes up to this one. */
 export type Renewal =
+  /** Our leaf is of this version. */
   | { readonly at: "none" }
+  /** For a moment by chance, so that members do not renew at once. */
   | { readonly at: "waiting"; readonly timer: number }
+  /** Our commit is on its way. */
   | { readonly at: "renewing"; readonly change: number };
 
 export interface KeyAgeState {
@@ -89,12 +92,14 @@ export interface KeysMoved {
 export type KeyAgeEvent =
   /** The channel is in step: from now on, until `rest`. */
   | { readonly type: "look" }
+  /** The channel is not in step any more, or the agent leaves. */
   | { readonly type: "rest" }
   | KeysMoved
   /** The turn over all channels. */
   | { readonly type: "turn"; readonly turn: number; readonly afterMs: number }
   /** A change has ended. `isLost`: with the connection. */
   | { readonly type: "changed"; readonly change: number; readonly why: KeysUnchanged | undefined }
+  /** A timer has run out: our keys or our leaf may be due. */
   | { readonly type: "time"; readonly timer: number }
   /**
    * The process ends: what has been due for long is done before, because there may be no other
