@@ -48,6 +48,8 @@ export interface EnvelopeWays {
   /** As asking for the next one does. */
   readonly pass?: () => Promise<void> | undefined;
   readonly giveBack?: () => void;
+  /** Memory that it takes up, roughly; that of its content when not given. */
+  readonly weight?: number;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -133,6 +135,11 @@ export class Envelope {
     this.#ways = ways;
     this.receipt = fields.receipt;
     this.#port = port;
+  }
+
+  /** @internal Its share of the memory of those that wait: more than its content, if keys wait. */
+  get weight(): number {
+    return this.#ways.weight ?? this.bytes.length;
   }
 
   /** The content; the same as `bytes`. */

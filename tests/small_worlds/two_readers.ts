@@ -6,11 +6,11 @@
  * not before every loop is.
  */
 import {
+  hasInboxRoom,
   type InboxEffect,
   type InboxEvent,
   type InboxState,
   isFullInbox,
-  isNearlyEmptyInbox,
   newInbox,
   stepInbox,
 } from "../../sdk/channel/testing/messages.ts";
@@ -125,7 +125,7 @@ class Acting {
       }
     }
     world.done = Object.freeze([...world.done, ...items].sort());
-    if (world.passedOver === undefined || !isNearlyEmptyInbox(world.inbox)) return;
+    if (world.passedOver === undefined || !hasInboxRoom(world.inbox)) return;
     world.place = world.passedOver;
     world.passedOver = undefined;
   }

@@ -16,10 +16,14 @@ import type {
 const maxItems = 4096;
 const maxBytes = 8 * 1024 * 1024;
 /**
- * Below both, there is room for messages that were passed over: fetching them is worth a good part
- * of the inbox.
+ * Up to both, there is room for messages that were passed over: fetching them is worth a good part
+ * of the inbox. A reader that stands still may hold as much for a day (`lagLimits` of hosts), and
+ * those that are past it must get what comes.
  */
-const [fewItems, fewBytes] = [maxItems / 16, maxBytes / 4];
+export const leavesRoom: { readonly items: number; readonly bytes: number } = {
+  items: maxItems * 3 / 4,
+  bytes: maxBytes * 3 / 4,
+};
 
 interface Run<I> {
   readonly state: InboxState<I>;
@@ -41,8 +45,8 @@ export function isFullInbox({ held, bytes }: InboxState<unknown>): boolean {
   return held >= maxItems || bytes >= maxBytes;
 }
 
-export function isNearlyEmptyInbox({ held, bytes }: InboxState<unknown>): boolean {
-  return held < fewItems && bytes < fewBytes;
+export function hasInboxRoom({ held, bytes }: InboxState<unknown>): boolean {
+  return held <= leavesRoom.items && bytes <= leavesRoom.bytes;
 }
 
 /** Somebody is not done with it. */

@@ -176,7 +176,7 @@ export function rootFactsOf(rooms: Rooms, deps: ChannelDeps): RootFacts {
       return generationOf(membership.epoch);
     },
     get hasRoom() {
-      return reading.isPassingOver && inbox.isNearlyEmpty;
+      return reading.isPassingOver && inbox.hasRoom;
     },
     isAskedFor: (end) => departure.isAskedFor(end),
     hasLeftFor: (asker, generation) => duties.hasLeftFor(asker, generation),

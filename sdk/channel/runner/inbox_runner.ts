@@ -14,9 +14,9 @@ import type { Receipt } from "../../mls/durable_group.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import { HandedAhead } from "../messages/handed_ahead.ts";
 import {
+  hasInboxRoom,
   holds,
   isFullInbox,
-  isNearlyEmptyInbox,
   isReading,
   isUnhandled,
   stepInbox,
@@ -179,8 +179,8 @@ export class InboxRunner {
     return isFullInbox(this.#state);
   }
 
-  get isNearlyEmpty(): boolean {
-    return isNearlyEmptyInbox(this.#state);
+  get hasRoom(): boolean {
+    return hasInboxRoom(this.#state);
   }
 
   /** The oldest message that is not done with. */
@@ -322,7 +322,10 @@ export class InboxRunner {
     return given?.type === "given" ? this.#envelopeOf(reader, given.entry) : undefined;
   }
 
-  #envelopeOf(reader: number, { number, item: { incoming } }: Entry<InboxItem>): Envelope {
+  #envelopeOf(
+    reader: number,
+    { number, bytes: weight, item: { incoming } }: Entry<InboxItem>,
+  ): Envelope {
     const pass = (): void => this.#step({ type: "passes", reader, number });
     const ack = (): Promise<void> => {
       pass();
@@ -334,7 +337,11 @@ export class InboxRunner {
       return this.#parts.nearer();
     };
     const giveBack = (): void => this.#step({ type: "gives_back", reader, number });
-    return new Envelope(incoming, { ack, pass: passNearer, giveBack }, this.#parts.receipts);
+    return new Envelope(
+      incoming,
+      { ack, pass: passNearer, giveBack, weight },
+      this.#parts.receipts,
+    );
   }
 
   /** Programs that want no messages have acknowledged none. */

@@ -26,7 +26,7 @@ export {
   restorePosition,
   timersOf as positionTimersOf,
 } from "../messages/position_state.ts";
-export { isFullInbox, isNearlyEmptyInbox, stepInbox } from "../messages/inbox.ts";
+export { hasInboxRoom, isFullInbox, stepInbox } from "../messages/inbox.ts";
 export {
   type InboxEffect,
   type InboxEvent,

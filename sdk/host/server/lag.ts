@@ -3,6 +3,7 @@
  * nobody.
  */
 import type { AgentId } from "../../../proto/mod.ts";
+import { leavesRoom } from "../../channel/messages/inbox.ts";
 
 export interface LagLimits {
   /** Of one sender: their keys are kept until every reader is past them. */
@@ -12,20 +13,18 @@ export interface LagLimits {
   readonly ageMs: number;
 }
 
-/**
- * Below what a channel's inbox holds (4,096 messages, 8 MiB), so that one that stands still never
- * fills it.
- */
+/** With these in a channel's inbox, it still has room: one that stands still holds up no other. */
 export const lagLimits: LagLimits = {
   messagesOfSender: 1000,
-  messages: 3072,
-  bytes: 6 * 1024 * 1024,
+  messages: leavesRoom.items,
+  bytes: leavesRoom.bytes,
   ageMs: 24 * 3_600_000,
 };
 
 /** A message, as far as it counts here. */
 export interface Lagging {
-  readonly envelope: { readonly bytes: Uint8Array; readonly sender: { readonly agentId: AgentId } };
+  /** `weight`: as the inbox counts it. */
+  readonly envelope: { readonly weight: number; readonly sender: { readonly agentId: AgentId } };
 }
 
 export class Lag<Entry extends Lagging> {
@@ -73,8 +72,8 @@ export class Lag<Entry extends Lagging> {
     return true;
   }
 
-  #count({ envelope: { bytes, sender: { agentId } } }: Entry, change: 1 | -1): void {
-    this.#bytes += change * bytes.length;
+  #count({ envelope: { weight, sender: { agentId } } }: Entry, change: 1 | -1): void {
+    this.#bytes += change * weight;
     const count = (this.#bySender.get(agentId) ?? 0) + change;
     if (count === 0) this.#bySender.delete(agentId);
     else this.#bySender.set(agentId, count);
