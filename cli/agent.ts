@@ -75,11 +75,11 @@ export async function afterRefusal(
 async function asUser(context: Context): Promise<Wanted> {
   const given = await readSettings(context);
   const key = requireKey(given);
-  const { dataDir } = await openPlace(context);
+  const { dataDir, receipts } = await openPlace(context);
   const { apiUrl, relayUrl = "", caFile = "" } = given;
   return {
     dataDir,
-    settings: markOf([apiUrl, relayUrl, caFile, key]),
+    settings: markOf([apiUrl, relayUrl, caFile, key, receipts]),
     options: () => connectOptions(context),
   };
 }
@@ -88,7 +88,11 @@ async function asUser(context: Context): Promise<Wanted> {
  * Uses the link's settings alone: it is for another service than the user's, or for somebody
  * without an account.
  */
-function asGuest(context: Context, { dataDir, identity, guest }: AgentPlace, link: string): Wanted {
+function asGuest(
+  context: Context,
+  { dataDir, identity, guest, receipts }: AgentPlace,
+  link: string,
+): Wanted {
   const { platform } = context;
   const passphrase = platform.variable("STATIC_PASSPHRASE");
   const options = async (): Promise<ConnectOptions> => {
@@ -98,13 +102,14 @@ function asGuest(context: Context, { dataDir, identity, guest }: AgentPlace, lin
       link: present ?? link,
       trust: platform.folders.trustFile,
       badge: badgeFileOf(context),
+      receipts,
       dataDir,
       identity,
       passphrase,
       signal: platform.interrupted,
     };
   };
-  return { dataDir, settings: markOf([link]), options };
+  return { dataDir, settings: markOf([link, receipts]), options };
 }
 
 function markOf(parts: readonly string[]): string {
@@ -114,7 +119,7 @@ function markOf(parts: readonly string[]): string {
 export async function connectOptions(context: Context): Promise<ConnectOptions> {
   const given = await readSettings(context);
   const apiKey = requireKey(given);
-  const { dataDir, identity } = await openPlace(context);
+  const { dataDir, identity, receipts } = await openPlace(context);
   const settings = await findRelay(context, given);
   const endpoint = requireRelay(settings);
   const passphrase = context.platform.variable("STATIC_PASSPHRASE");
@@ -125,6 +130,7 @@ export async function connectOptions(context: Context): Promise<ConnectOptions> 
     apiUrl: settings.apiUrl,
     trust: context.platform.folders.trustFile,
     badge: badgeFileOf(context),
+    receipts,
     dataDir,
     identity,
     tls: trustOf(settings),

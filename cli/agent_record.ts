@@ -12,7 +12,12 @@ export interface AgentPlace {
   readonly identity: string;
   readonly dataDir: string;
   readonly guest: Guest | undefined;
+  /** Whether senders that ask learn what becomes of their messages. */
+  readonly receipts: Receipts;
 }
+
+export const receiptsSettings = ["addressed", "off"] as const;
+export type Receipts = typeof receiptsSettings[number];
 
 /** An agent without an account of its own. */
 export interface Guest {
@@ -72,19 +77,24 @@ export async function openPlace(context: Context): Promise<AgentPlace> {
   const { name, dataDir } = pathsOf(context);
   const known = await findPlace(context);
   if (known !== undefined) return known;
-  const place = { name, dataDir, identity: `${name}-${chance(context)}`, guest: undefined };
+  const identity = `${name}-${chance(context)}`;
+  const place: AgentPlace = { name, dataDir, identity, guest: undefined, receipts: "addressed" };
   await writePlace(context, place);
   return place;
 }
 
 /** Fields that this version does not know stay: a later one may have written them. */
-export async function writePlace(context: Context, { identity, guest }: AgentPlace): Promise<void> {
+export async function writePlace(
+  context: Context,
+  { identity, guest, receipts }: AgentPlace,
+): Promise<void> {
   const { folder, record } = pathsOf(context);
   const { files } = context.platform;
+  const fields = { identity, guest, ...(receipts !== "addressed" && { receipts }) };
   try {
     await files.makePrivateFolder(folder);
-    const before: unknown = JSON.parse(await files.read(record) ?? "{}");
-    await files.writePrivate(record, `${JSON.stringify({ ...Object(before), identity, guest })}\n`);
+    const { receipts: _, ...before } = Object(JSON.parse(await files.read(record) ?? "{}"));
+    await files.writePrivate(record, `${JSON.stringify({ ...before, ...fields })}\n`);
   } catch (cause) {
     throw unusable(folder, cause);
   }
@@ -126,13 +136,17 @@ function pathsOf(
   };
 }
 
-function parse(text: string): Pick<AgentPlace, "identity" | "guest"> {
+function parse(text: string): Pick<AgentPlace, "identity" | "guest" | "receipts"> {
   const parsed: unknown = JSON.parse(text);
-  const [identity, guest] = ["identity", "guest"].map((name) => fieldOf(parsed, name));
+  const [identity, guest, given] = ["identity", "guest", "receipts"].map((name) =>
+    fieldOf(parsed, name)
+  );
   if (typeof identity !== "string" || identity === "") {
     throw new TypeError("agent.json names no identity");
   }
-  return { identity, guest: guestOf(guest) };
+  // A word that this version does not know is no leave to tell.
+  const receipts = given === undefined || given === "addressed" ? "addressed" : "off";
+  return { identity, guest: guestOf(guest), receipts };
 }
 
 function guestOf(guest: unknown): Guest | undefined {

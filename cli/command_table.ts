@@ -20,7 +20,7 @@ import { listen, sendMessage } from "./commands/channel_messages.ts";
 import { onMessage } from "./commands/channel_on_message.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { demo } from "./commands/demo.ts";
-import { deleteAgent, listAgents } from "./commands/agents.ts";
+import { deleteAgent, listAgents, setReceipts } from "./commands/agents.ts";
 import { trustCommands } from "./commands/trust/trust_commands.ts";
 import { helpCommand } from "./commands/help.ts";
 import { deleteReader, hostStatus, listReaders, startHost, stopHost } from "./commands/host.ts";
@@ -80,6 +80,7 @@ export const commands: readonly Command[] = [
   listInvites,
   revokeInvite,
   listAgents,
+  setReceipts,
   deleteAgent,
   ...trustCommands,
   startHost,

@@ -1,8 +1,16 @@
-/** The agents of this user: `agents list`, `agents delete`. */
+/** The agents of this user: `agents list`, `agents set receipts`, `agents delete`. */
 import { shown } from "../../proto/mod.ts";
-import { explained } from "../agent.ts";
-import { agentName, agentPlace } from "../agent_record.ts";
+import { agentFlag, explained } from "../agent.ts";
+import {
+  agentName,
+  agentPlace,
+  openPlace,
+  type Receipts,
+  receiptsSettings,
+  writePlace,
+} from "../agent_record.ts";
 import type { Command, Context, Given } from "../command.ts";
+import { badInput } from "../failure.ts";
 import { loadSdk } from "../later.ts";
 import { table } from "../output.ts";
 import { confirm } from "../prompt.ts";
@@ -37,6 +45,43 @@ export const listAgents: Command = {
     }
   },
 };
+
+export const setReceipts: Command = {
+  path: "agents set receipts",
+  summary: "say whether senders that ask learn what becomes of their messages to this agent",
+  details: [
+    "addressed, which every agent has at first: an agent that asks about a message to this one is told. off: nobody is, and",
+    "nobody can tell so from the channel. The console never tells anybody.",
+  ],
+  arguments: [{ name: "SETTING", summary: "addressed or off" }],
+  flags: [agentFlag],
+  examples: [{ command: "agents set receipts off --agent reviewer", what: "" }],
+  run: async (context) => {
+    const { given, output, platform } = context;
+    const receipts = receiptsOf(given.value("SETTING") ?? "");
+    const place = await openPlace(context);
+    await writePlace(context, { ...place, receipts });
+    // One that runs was started with the setting from before.
+    const isUsed = await endIdleHost(context).then(() => false, () => true);
+    await output.result({ agent: place.name, receipts, running: isUsed }, [
+      `${output.paint("green", "✓")} Agent "${place.name}" ${
+        receipts === "off" ? "gives no receipts" : "gives receipts to senders that ask"
+      }`,
+    ]);
+    if (isUsed) {
+      await output.note(
+        "Programs use the agent through a host that was started before. End the host:",
+        `  ${output.command(`${platform.program} host stop --agent ${place.name}`)}`,
+      );
+    }
+  },
+};
+
+function receiptsOf(text: string): Receipts {
+  const receipts = receiptsSettings.find((each) => each === text);
+  if (receipts !== undefined) return receipts;
+  throw badInput(`"${text}" is no setting for receipts`, `Use ${receiptsSettings.join(" or ")}`);
+}
 
 export const deleteAgent: Command = {
   path: "agents delete",

@@ -241,6 +241,7 @@ async function hosts(user: User): Promise<void> {
   await user.run(["host", "readers", "delete", name, "audit", ...bob], { code: 4 });
   const status = await user.json(["host", "status", ...bob]);
   assertEquals([status.running, status.programs, status.channels], [true, 0, [name]]);
+  await receipts(user);
   await user.run(["host", "stop", ...bob]);
   assertEquals((await user.json(["host", "status", ...bob])).running, false);
   assertEquals((await user.json(["host", "stop", ...bob])).stopped, false);
@@ -248,6 +249,34 @@ async function hosts(user: User): Promise<void> {
     (await user.run(["help", "channel", "send"])).stdout,
     "Send a message to all members",
   );
+}
+
+/** Nobody who asks is told while the setting is off, and later ones are when it is on again. */
+async function receipts(user: User): Promise<void> {
+  const { members } = await user.json(["channel", "members", name]);
+  const to = members.find(({ self }: { self: boolean }) => !self).agent_id;
+  const interruption = new AbortController();
+  const ask = (text: string): Running =>
+    user.start(["channel", "send", name, text, "--to", to, "--receipt"], {
+      interrupt: interruption.signal,
+    });
+  const read = async (text: string): Promise<void> => {
+    const stop = new AbortController();
+    const listening = user.start(["channel", "listen", name, ...bob], { interrupt: stop.signal });
+    await shown(listening, text);
+    stop.abort();
+    await listening.done;
+  };
+  assertEquals((await user.json(["agents", "set", "receipts", "off", ...bob])).running, false);
+  const silent = ask("psst");
+  await read("psst");
+  await user.run(["agents", "set", "receipts", "addressed", ...bob]);
+  const told = ask("and this?");
+  await read("and this?");
+  assertStringIncludes((await told.done).stdout, "delivered");
+  assert(!silent.stdout().includes("delivered"), silent.stdout());
+  interruption.abort();
+  await silent.done;
 }
 
 async function agents(user: User): Promise<void> {

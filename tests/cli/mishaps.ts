@@ -207,6 +207,11 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   "invites revoke": { argv: ["x"], down: 5, bad: { argv: [], code: 2, says: /ID is missing/ } },
   "agents list": { argv: [], down: 0, bad: surplus },
+  "agents set receipts": {
+    argv: ["off"],
+    down: 0,
+    bad: { argv: ["none"], code: 2, says: /"none" is no setting.*addressed or off/s },
+  },
   "agents delete": {
     argv: ["bob"],
     down: 4,
@@ -438,6 +443,7 @@ async function mistypedKey(): Promise<void> {
     "agent repair",
     "agent passphrase",
     "agents list",
+    "agents set receipts",
     "agents delete",
     "trust add",
     "trust list",

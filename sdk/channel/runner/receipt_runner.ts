@@ -97,14 +97,14 @@ export class ReceiptRunner implements ReceiptPort {
   /** Each is of the moment in which it is read. */
   #createFacts(): OwedFacts {
     const { membership, work } = this.#parts;
-    const { runtime, receiptBudget } = this.#deps;
+    const { runtime, receiptBudget, areReceiptsGiven } = this.#deps;
     const areRead = (): boolean => this.areRead;
     return {
       get nowMs() {
         return runtime.nowMs();
       },
       get mayTell() {
-        return work() !== undefined && membership.mayPost && areRead();
+        return areReceiptsGiven && work() !== undefined && membership.mayPost && areRead();
       },
       isMember: (agentId) => membership.leafOf(agentId) !== undefined,
       get collectMs() {

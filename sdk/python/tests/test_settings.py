@@ -89,6 +89,14 @@ class ReadSettings(unittest.TestCase):
                 _settings_for(options)
             self.assertEqual({call.kwargs["given"] for call in reading.call_args_list}, {"https://program"})
 
+    def test_receipts(self) -> None:
+        """whether senders are told is one of two words"""
+        for word in (None, "addressed", "off"):
+            given = {"receipts": word}
+            self.assertEqual(check_options(None, "folder", b"a", None, None, given).receipts, word)
+        with self.assertRaisesRegex(InvalidArgumentError, "addressed"):
+            check_options(None, "folder", b"a", None, None, {"receipts": "on"})
+
     def test_relay_authority(self) -> None:
         """the authority of the relay comes from the file, and cannot be read when it is gone"""
         file = json.dumps({"relay_ca_file": "/nowhere/relay.pem"})

@@ -377,6 +377,7 @@ class _Connected(NotCopied):
         host: Optional[str] = None,
         link: Optional[str] = None,
         badge: Union[None, str, "os.PathLike[str]", bool] = None,
+        receipts: Optional[str] = None,
     ) -> _Self:  # asyncio
     # blocking: ) -> None:
         """Connects and authenticates; the API key is exchanged for a token here.
@@ -406,6 +407,8 @@ class _Connected(NotCopied):
         :param badge: the badge that this agent shows to members: its text (``badge_…``), or the
             path of a file with it, which is looked at again while the agent runs. An agent with an
             API key also shows the badge of its account. False shows none, and asks for none.
+        :param receipts: ``off``: senders that ask what becomes of a message to this agent are not
+            told; ``addressed``, or nothing: they are.
         """
         given = {
             "passphrase": passphrase,
@@ -421,6 +424,7 @@ class _Connected(NotCopied):
             "host": host,
             "link": link,
             "badge": badge,
+            "receipts": receipts,
         }
         options = check_options(endpoint, data_dir, identity, api_key, api_url, given)
         loop = asyncio.get_running_loop()  # asyncio

@@ -56,6 +56,7 @@ class Options:
     host: Optional[str] = None
     link: Optional[str] = field(default=None, repr=False)
     badge: Union[None, str, bool] = None
+    receipts: Optional[str] = None
 
 
 def check_options(
@@ -70,7 +71,7 @@ def check_options(
     if isinstance(identity, str):
         raise TypeError(f"identity must be bytes, not str: write b{identity!r}, or encode it")
     texts = {"endpoint": endpoint, "api_key": api_key, "api_url": api_url}
-    for name in ("passphrase", "ca_file", "transport", "damaged", "runtime", "host", "link"):
+    for name in ("passphrase", "ca_file", "transport", "damaged", "runtime", "host", "link", "receipts"):
         if name in given and isinstance(given[name], os.PathLike) and name in ("ca_file", "runtime"):
             given[name] = os.fspath(given[name])
         texts[name] = given.get(name)
@@ -79,6 +80,9 @@ def check_options(
             raise TypeError(f"{name} must be str, not {type(value).__name__}")
     if given.get("host") not in (None, "auto", "off"):
         raise InvalidArgumentError("invalid_request", f"host is {given['host']!r}: give \"auto\" or \"off\"")
+    if given.get("receipts") not in (None, "addressed", "off"):
+        why = f"receipts is {given['receipts']!r}: give \"addressed\" or \"off\""
+        raise InvalidArgumentError("invalid_request", why)
     folder = os.fspath(data_dir)
     if not isinstance(folder, str):
         raise TypeError(f"data_dir must be str or a path of text, not {type(folder).__name__}")
@@ -110,6 +114,7 @@ def connect(options: Options, *, manager: bool, loop: Optional[asyncio.AbstractE
         "cover": options.cover,
         "trustFile": trust_path(),
         "badge": "" if options.badge is False else options.badge,
+        "receipts": options.receipts,
     }
     tls = _tls(options, settings)
     if options.host == "auto":
