@@ -2,8 +2,8 @@
  * Receipts on their way to those who asked: a machine without waits. A debt is written in one with
  * the acknowledgement of its message, and nothing is told that is not on disk: so a killed process
  * neither tells what did not happen nor forgets what did. It is told at least once, in batches. An
- * event that no case names changes nothing. A word that was told is kept while the message may come again:
- * else it is said to be `held` when it was `delivered`, and an honest member is blamed.
+ * event that no case names changes nothing. A word that was told is kept while the message may come
+ * again: else it is said to be `held` when it was `delivered`, and an honest member is blamed.
  */
 import { limits, mayFollow } from "../../../proto/mod.ts";
 import {
