@@ -3,10 +3,10 @@
  * and `GET /v1/keys` with warm keys, against (a) a bare hono hello, (b) the same endpoints with the
  * verified-key memory turned off and (c) hono + one indexed SELECT + one Ed25519 signature.
  * Targets: warm tokens ≥ 80 % of (c) and ≥ 50 × (b). (d) is (c) with jose's `SignJWT`: once it
- * costs less than a tenth more, the API uses it (docs/own_code.md). The API signs equal claims once
- * a second and checks one key once at a time, so the requests are of many accounts: each is signed,
- * as in (c), and in (b) each is hashed. Tokens of one account, as all its agents ask for after an
- * outage, are shown beside.
+ * costs less than a tenth more, the API uses it (docs/decisions.md). The API signs equal claims
+ * once a second and checks one key once at a time, so the requests are of many accounts: each is
+ * signed, as in (c), and in (b) each is hashed. Tokens of one account, as all its agents ask for
+ * after an outage, are shown beside.
  * Each server is its own process; rounds alternate between the cases, and the median round of each
  * is shown. The CPU time of the server per request is shown too, because it does not depend on what
  * else the machine does.

@@ -1,4 +1,4 @@
-/** The table of a whole run of the benchmarks, for the terminal and for docs/performance.md. */
+/** The table of a whole run of the benchmarks, for the terminal and for bench/README.md. */
 import type { StoredComparison, Unmatched } from "./ratio.ts";
 
 export interface Machine {

@@ -65,7 +65,7 @@ const targets = [
   },
   { path: "docs/cli.md", source: "cli/command_table.ts", generate: generateCliReference },
   {
-    path: "docs/performance.md",
+    path: "bench/README.md",
     source: "the newest of bench/results",
     generate: generateBenchmarks,
   },
@@ -96,7 +96,7 @@ const [tableBegins, tableEnds] = ["<!-- benchmarks -->\n", "<!-- end of benchmar
 
 /** The comparisons for which something was promised; the rest is in the file. */
 async function generateBenchmarks(): Promise<string> {
-  const page = await Deno.readTextFile("docs/performance.md");
+  const page = await Deno.readTextFile("bench/README.md");
   const { machine, results } = await newestResults();
   const promised = results.filter(({ target }) => target !== undefined);
   const section = `\n${describe(machine)}:\n\n${tableOf(promised)}\n\n`;

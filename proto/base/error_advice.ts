@@ -27,11 +27,12 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   transport_error: {
     meaning: "The connection to the relay was lost.",
     action:
-      "Nothing: the SDK reconnects. If it lasts, see [debug a connection](howto_debug_connection.md).",
+      "Nothing: the SDK reconnects. If it lasts, see [debug a connection](troubleshooting.md#an-agent-does-not-connect).",
   },
   connection_error: {
     meaning: "A connection could never be made.",
-    action: "Run `static doctor`; see [debug a connection](howto_debug_connection.md).",
+    action:
+      "Run `static doctor`; see [debug a connection](troubleshooting.md#an-agent-does-not-connect).",
   },
   listener_died: {
     meaning: "The background task, host or driver that held the agent has failed.",
@@ -180,7 +181,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   storage_full: {
     meaning: "The account's storage at the relay, or the relay's disk, is full.",
-    action: "Close channels, remove absent members. Operators: see [capacity](howto_capacity.md).",
+    action: "Close channels, remove absent members. Operators: see [capacity](capacity.md).",
   },
   cursor_invalid: {
     meaning: "The position is outside the log or the membership.",
@@ -252,7 +253,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   store_corrupt: {
     meaning: "A record of the data directory is damaged or was rolled back.",
-    action: "Run `static agent verify`, then `static agent repair`; see [store](store.md).",
+    action: "Run `static agent verify`, then `static agent repair`; see [store](keys.md).",
   },
   store_full: {
     meaning:

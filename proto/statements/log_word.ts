@@ -1,6 +1,6 @@
 /**
  * The end of a message's authenticated data: its sender's word about the channel's log, as it had
- * seen it. Its length is the same whatever is said; zeros say nothing. See docs/order.md.
+ * seen it. Its length is the same whatever is said; zeros say nothing. See docs/guarantees.md.
  */
 import { WireError } from "../base/errors.ts";
 

@@ -3,7 +3,7 @@
  * without a sync; `sync` then has the operating system confirm the log, off the main thread, and
  * only what was confirmed is told to anyone. The log is copied back (`checkpoint`) without a sync
  * too, and the copy confirmed before the log is written from its start again, so that at every
- * moment log and file together hold whatever was confirmed. `docs/relay_engine.md` has the whole
+ * moment log and file together hold whatever was confirmed. `relay/engine/README.md` has the whole
  * argument.
  */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";

@@ -1,6 +1,17 @@
 /**
  * Why the group logic is ours, on the version of ts-mls whose types we use. Its newest one is tried
- * by changing `deno.json`.
+ * by changing `deno.json`. Nobody has reported either fault yet:
+ *
+ * For each unmerged leaf of a parent node, RFC 9420 asks that every non-blank node between the two
+ * lists the leaf too. `validateRatchetTree` of 1.6.4 asks of every node of the leaf's direct path,
+ * up to the root, that its whole list equals that of the parent. So a leaf that was added before
+ * another one, or below a parent that has been renewed since, makes a valid tree fail ("non-blank
+ * intermediate node must list leaf node"). A check that looks for the leaf in the lists of the
+ * nodes in between mends it.
+ *
+ * On joining, the parent hash of every leaf's path hashes the sibling's subtree anew: 10.8 s for
+ * 1,000 members. Keeping the hashes of subtrees, and stopping at nodes without a parent hash, takes
+ * about 1 s.
  */
 import { assert } from "@std/assert";
 import { checkReasons } from "../../tests/support/reasons.ts";
@@ -18,7 +29,7 @@ Deno.test("sdk/mls has a reason: ts-mls refuses valid Welcomes, or joins slowly"
       "it refuses Welcomes that every member of ours joins by": refusesWelcomes,
       "it takes three times as long to join 200": joinsSlowly,
     },
-    deletion: "Compare it in bench/mls.ts, and delete what docs/own_code.md#mls-logic names",
+    deletion: "Compare it in bench/mls.ts, and delete what docs/decisions.md#mls-logic names",
   });
 });
 

@@ -1,7 +1,7 @@
 /**
  * Tunnels through an HTTP proxy, for modules of Node, which know of none. The variables mean the
  * same as in Deno's `fetch`: `ALL_PROXY`, then `HTTPS_PROXY`, each also in lower case, but for the
- * hosts of `NO_PROXY`. See docs/howto_proxy.md.
+ * hosts of `NO_PROXY`. See docs/deploy.md.
  */
 import { Buffer } from "node:buffer";
 import { request as requestPlain } from "node:http";

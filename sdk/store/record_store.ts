@@ -268,7 +268,7 @@ export class RecordStore {
   }
 
   /**
-   * See `docs/store.md`: nothing is sealed under the new secret before it is on disk, and the old
+   * See README.md: nothing is sealed under the new secret before it is on disk, and the old
    * one goes last.
    */
   async #endPeriod(turned: () => void): Promise<void> {

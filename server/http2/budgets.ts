@@ -1,7 +1,7 @@
 /**
  * Every limit of an HTTP/2 connection and of the server around it, in one place. A peer that goes
- * above one costs itself its stream or its connection, never the process. docs/http2.md explains
- * each choice.
+ * above one costs itself its stream or its connection, never the process. README.md says
+ * how members and strangers are told apart.
  */
 import type { Rate } from "../limits/mod.ts";
 
@@ -109,11 +109,16 @@ export interface Budgets {
 }
 
 export const defaultBudgets: Budgets = {
+  // 300 parallel calls of one agent fit.
   concurrentStreams: 512,
   unfinishedHandlers: 1_024,
+  // Four times gRPC's default for metadata. HPACK bombs are decoded, and not kept.
   headerListBytes: 32_768,
+  // Four times the list: metadata that is too large costs its call (431), not the connection.
   headerBlockBytes: 131_072,
+  // Honest peers fill their CONTINUATION frames.
   headerBlockFrames: 16,
+  // Cancelling 300 calls five times within a second is honest.
   resets: { burst: 1_500, perSecond: 150 },
   memberResets: { burst: 3_000, perSecond: 300 },
   strangerResets: { burst: 200, perSecond: 20 },
@@ -124,20 +129,24 @@ export const defaultBudgets: Budgets = {
   checks: { burst: 40, perSecond: 10 },
   checksInAll: 200,
   strangerCallMs: 60_000,
+  // Each DATA frame, either way, gives three back.
   controlFrames: { burst: 4_000, perSecond: 400 },
   strangerControlFrames: { burst: 8_000, perSecond: 800 },
   emptyFrames: { burst: 200, perSecond: 20 },
   streamWindowBytes: 262_144,
   connectionWindowBytes: 1_048_576,
+  // Bodies stop at 64 KiB: only answers to the peer's own frames can reach this.
   queuedBytes: 1_048_576,
   handshakeTimeoutMs: 10_000,
   idleTimeoutMs: 300_000,
   keepAliveIntervalMs: 30_000,
+  // Finds half-open peers, and readers that do not read.
   keepAliveTimeoutMs: 15_000,
   stalledStreamMs: 300_000,
   drainTimeoutMs: 30_000,
   headerSockets: 1_024,
   headerMs: 3_000,
+  // A handshake costs about 2 ms.
   socketsPerAddress: { burst: 128, perSecond: 32 },
   handshakes: { burst: 50, perSecond: 200 },
   waitingSockets: 2_000,

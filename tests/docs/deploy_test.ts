@@ -233,7 +233,8 @@ Deno.test("the compose file builds our images, mounts files that exist and sets 
 });
 
 Deno.test("every variable that a proxy or balancer needs is in the files of deploy/, with a value that its part takes", () => {
-  const page = read("docs/howto_reverse_proxy.md");
+  const [, part = ""] = read("docs/deploy.md").split("\n## The API behind a reverse proxy\n");
+  const [page = ""] = part.split("\n## The stand-alone proxy\n");
   const needed = new Set(Array.from(page.matchAll(/`(STATIC_\w+)[`=]/g), ([, name = ""]) => name));
   // Its port is published under another number, or is the unit's own choice.
   needed.delete("STATIC_RELAY_GRPC_PORT");

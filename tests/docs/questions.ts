@@ -89,7 +89,7 @@ export const questions: readonly Question[] = [
   {
     reader: "developer",
     question: "Can a message come twice?",
-    page: "docs/consistency.md",
+    page: "docs/guarantees.md",
     answer: "at least once to the program",
   },
   {
@@ -144,31 +144,31 @@ export const questions: readonly Question[] = [
   {
     reader: "operator",
     question: "Which ports must be open, and which closed?",
-    page: "docs/howto_reverse_proxy.md",
+    page: "docs/deploy.md",
     answer: "must not expose ports 9464",
   },
   {
     reader: "operator",
     question: "How do I back up a relay that runs?",
-    page: "docs/howto_backups.md",
+    page: "docs/maintenance.md",
     answer: "send `SIGUSR1`",
   },
   {
     reader: "operator",
     question: "How much memory for 2,000 agents?",
-    page: "docs/howto_capacity.md",
+    page: "docs/capacity.md",
     answer: "A × 0.16 MiB",
   },
   {
     reader: "operator",
     question: "In which order do I upgrade?",
-    page: "docs/howto_upgrade.md",
+    page: "docs/maintenance.md",
     answer: "**Relays**: replace the code, restart",
   },
   {
     reader: "operator",
     question: "An API key leaked. What now?",
-    page: "docs/howto_rotate.md",
+    page: "docs/maintenance.md",
     answer: "`static keys revoke`",
   },
   {
@@ -180,7 +180,7 @@ export const questions: readonly Question[] = [
   {
     reader: "operator",
     question: "An agent does not connect. Why?",
-    page: "docs/howto_debug_connection.md",
+    page: "docs/troubleshooting.md",
     answer: "address missing in `STATIC_RELAY_ORIGINS`",
   },
   {
@@ -192,7 +192,7 @@ export const questions: readonly Question[] = [
   {
     reader: "operator",
     question: "A channel is stopped. What now?",
-    page: "docs/howto_recover_channel.md",
+    page: "docs/troubleshooting.md",
     answer: "static channel recover NAME",
   },
 ];

@@ -1,7 +1,7 @@
 // Everything a bad or broken client does, over real TLS sockets, against a server in its own
 // process whose freed memory is overwritten. After each attack the process lives, has let go of the
 // attacker, and an honest client beside it was served throughout; at the end its memory is under
-// the cap that docs/http2.md states.
+// the cap that server/http2/README.md states.
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";

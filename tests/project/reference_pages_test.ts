@@ -109,13 +109,13 @@ function firstCells(page: string, heading: string): string[] {
     .sort();
 }
 
-Deno.test("docs/channels.md lists every issue of health()", () => {
+Deno.test("docs/troubleshooting.md lists every issue of health()", () => {
   const [, union = ""] = read("sdk/channel/issues.ts").split("export type IssueKind =");
   const kinds = Array.from(
     (union.split(";\n")[0] ?? "").matchAll(/^ {2}\| "(\w+)"/gm),
     ([, kind = ""]) => kind,
   );
-  assertEquals(firstCells("docs/channels.md", "Issues"), kinds.sort());
+  assertEquals(firstCells("docs/troubleshooting.md", "Issues"), kinds.sort());
 });
 
 Deno.test("docs/content.md lists every event", () => {

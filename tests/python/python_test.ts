@@ -115,7 +115,7 @@ async function runPages(
 ): Promise<PythonResult[]> {
   await Deno.mkdir(folder);
   const results: PythonResult[] = [];
-  for (const page of ["README.md", "sdk/python/README.md", "docs/python.md"]) {
+  for (const page of ["README.md", "sdk/python/README.md"]) {
     const text = await Deno.readTextFile(new URL(`../../${page}`, import.meta.url));
     for (const { 1: code = "", index } of text.matchAll(/^```py\n([^]*?)^```$/gm)) {
       const name = `${page}:${text.slice(0, index).split("\n").length} py`;

@@ -1,4 +1,4 @@
-// docs/howto_reverse_proxy.md, followed with Debian's nginx and haproxy before a relay's process:
+// docs/deploy.md, followed with Debian's nginx and haproxy before a relay's process:
 // agents that share an address log in through them, and checks of the balancers are answered.
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {

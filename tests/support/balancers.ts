@@ -1,5 +1,5 @@
 /**
- * Debian's nginx and haproxy, with the configurations of docs/howto_reverse_proxy.md between
+ * Debian's nginx and haproxy, with the configurations of docs/deploy.md between
  * clients and a service of the tests.
  */
 import { readPages } from "../../tools/pages/markdown.ts";
@@ -28,7 +28,7 @@ export function blocksOfPage(
   language: "nginx" | "haproxy",
   replaced: Readonly<Record<string, string>>,
 ): readonly string[] {
-  const page = readPages().find(({ path }) => path === "docs/howto_reverse_proxy.md");
+  const page = readPages().find(({ path }) => path === "docs/deploy.md");
   const blocks =
     page?.blocks.filter((block) => block.language === language).map(({ text }) => text) ?? [];
   for (const text of Object.keys(replaced)) {
@@ -43,7 +43,7 @@ export function blocksOfPage(
 
 /** The settings that the page gives for many agents behind one address. */
 export function variablesOfPage(): Readonly<Record<string, string>> {
-  const text = Deno.readTextFileSync(new URL("../../docs/howto_reverse_proxy.md", import.meta.url));
+  const text = Deno.readTextFileSync(new URL("../../docs/deploy.md", import.meta.url));
   const found = text.matchAll(/^\| `(STATIC_RELAY_\w+)=(\d+)`/gm).map((
     [, name = "", value = ""],
   ) => [name, value]);

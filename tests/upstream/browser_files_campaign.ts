@@ -1,5 +1,5 @@
 /**
- * Overwritten values in a copied profile of Chromium: docs/store.md says that its IndexedDB forgets
+ * Overwritten values in a copied profile of Chromium: docs/keys.md says that its IndexedDB forgets
  * nothing for long, that keys which scripts cannot export lie in it, and that an access handle of
  * the origin's own files would overwrite.
  */

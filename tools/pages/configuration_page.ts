@@ -8,7 +8,7 @@
 const sources = [
   { part: "API", page: "docs/http_api.md", heading: "Configuration" },
   { part: "relay", page: "docs/relay.md", heading: "Configuration" },
-  { part: "proxy", page: "docs/relay_edge.md", heading: "The stand-alone proxy" },
+  { part: "proxy", page: "docs/deploy.md", heading: "The stand-alone proxy" },
   { part: "client", page: "docs/configuration.md", heading: "Clients" },
 ] as const;
 

@@ -49,8 +49,8 @@ const introduction = `# SDK reference
 
 Both languages have the same methods. In Python names are snake_case, durations are seconds, and \`static_sdk.aio\` has
 every method as a coroutine. A dash means that the language has no such method. First lines and installation:
-[TypeScript](../sdk/README.md), [Python](../sdk/python/README.md). How things work: [channels](channels.md),
-[messages](content.md), [Python](python.md). Errors: [error codes](errors.md). \`deno task reference\` writes every type
+[TypeScript](../sdk/README.md), [Python](../sdk/python/README.md). How things work: [channels](guarantees.md),
+[messages](content.md), [Python](../sdk/python/README.md). Errors: [error codes](errors.md). \`deno task reference\` writes every type
 and option as HTML to \`dist/reference/\`.
 
 This page is generated from the doc comments of \`sdk/mod.ts\`.

@@ -276,8 +276,8 @@ export class Player {
   }
 
   /**
-   * A relay that insists on another order of the log is reported (docs/channels.md); nobody can do
-   * more.
+   * A relay that insists on another order of the log is reported (docs/guarantees.md); nobody can
+   * do more.
    */
   #isToldOf(late: number, channel: Channel): boolean {
     return this.#wire.counts.lies > 0 && issueCount(channel, "reordered") >= late;

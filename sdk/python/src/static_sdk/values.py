@@ -299,7 +299,7 @@ class Guest:
 class Event:
     """Something that happened to the agent or in one of its channels."""
 
-    #: As in ``member_joined``; docs/python.md lists them.
+    #: As in ``member_joined``; docs/content.md lists them.
     type: str
     #: By the local clock.
     time: float
