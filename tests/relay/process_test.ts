@@ -115,8 +115,12 @@ async function compareMetrics(relay: RelayProcess): Promise<void> {
   assertMatch(metrics, /^# TYPE static_relay_sessions gauge\nstatic_relay_sessions 0$/m);
   const served = Array.from(metrics.matchAll(/^# TYPE (\S+)/gm), ([, name]) => name ?? "");
   // The one that this process has no permission to read.
+  const [, section = ""] = page.split("\n## Metrics\n");
   const listed = new Set(
-    Array.from(page.matchAll(/^\| `(static_relay_\w+)`/gm), ([, name]) => name ?? ""),
+    Array.from(
+      section.split("\n## ")[0]?.matchAll(/`(static_relay_\w+)`/g) ?? [],
+      ([, name]) => name ?? "",
+    ),
   );
   assertEquals([...listed].sort(), [...served, "static_relay_udp_drops_total"].sort());
 }
