@@ -169,9 +169,13 @@ interface Wanted {
   readonly atMs: number;
 }
 
+/**
+ * A badge of a request that came later and was served earlier counts too: `atMs` is of the moment
+ * in which a request came. One that nobody believes yet was made before the clock was set back.
+ */
 function isStillGood(held: AgentBadge, { domain, key, mailDomain, atMs }: Wanted): boolean {
   const badge = decodeBadge(held.bytes);
-  return held.issuedAtMs > atMs - dayMs && held.issuedAtMs <= atMs &&
+  return held.issuedAtMs > atMs - dayMs && badge.notBefore * 1000 <= atMs &&
     held.mailDomain === (mailDomain ?? null) && badge.domain === domain &&
     equalBytes(badge.issuerKey, publicKeyOf(key));
 }

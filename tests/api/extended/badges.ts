@@ -141,6 +141,10 @@ export const badgeGuarantees: Guarantees = {
       const agentId = newAgentId();
       const first = await ask(api, apiKey, agentId);
       assertEquals((await ask(api, apiKey, agentId)).json, first.json);
+      // A request that came before the first one and is served after it.
+      await later(api, -5_000, async () => {
+        assertEquals((await ask(api, apiKey, agentId)).json, first.json);
+      });
       await later(api, dayMs - 60_000, async () => {
         assertEquals((await ask(api, apiKey, agentId)).json, first.json);
       });
