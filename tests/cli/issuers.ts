@@ -254,12 +254,17 @@ async function byWeb(): Promise<void> {
   const never = Promise.withResolvers<Response>();
   web.answers.set("silent.com", () => never.promise);
   const trusting = ["--yes", "--ca-file", web.caFile];
-  const [added, ...refused] = await Promise.all(
-    ["acme.com", "other.com", "long.com", "moved.com", "silent.com", "wrong.com", "nowhere.com"]
-      .map((domain) => web.run(["trust", "add", domain, ...trusting])),
+  const add = (domain: string): Promise<{ code: number; said: string }> =>
+    web.run(["trust", "add", domain, ...trusting]);
+  // The command's five seconds may be too short where other programs take the whole machine.
+  const isLate = ({ said }: { said: string }): boolean =>
+    /acme\.com\S+: no answer within 5 seconds/.test(said);
+  const added = await eventually({ what: "acme.com" }, () => add("acme.com"), (it) => !isLate(it));
+  const refused = await Promise.all(
+    ["other.com", "long.com", "moved.com", "silent.com", "wrong.com", "nowhere.com"].map(add),
   );
   never.resolve(new Response(first));
-  assertEquals(added?.code, 0, added?.said);
+  assertEquals(added.code, 0, added.said);
   assertEquals(
     refused.map(({ code }) => code),
     [2, 2, 2, 5, 5, 5],
@@ -274,9 +279,9 @@ async function byWeb(): Promise<void> {
     /nowhere\.com\S+: .*403/,
   ];
   says.forEach((each, at) => assertMatch(refused[at]?.said ?? "", each));
-  // Each was asked for once, on its own port 443, and the redirect led nowhere.
+  // Each was asked for on its own port 443, and the redirect led nowhere.
   assertEquals(
-    [...web.proxy.asked].sort(),
+    [...new Set(web.proxy.asked)].sort(),
     [
       "acme.com",
       "long.com",

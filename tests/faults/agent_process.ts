@@ -67,7 +67,17 @@ class AgentProcess {
 
   static async start(settings: Settings): Promise<AgentProcess> {
     const { name, options } = settings;
-    return new AgentProcess(settings, await ChannelManager.connect({ ...options, identity: name }));
+    const untilMs = performance.now() + enterMs;
+    for (;;) {
+      try {
+        const manager = await ChannelManager.connect({ ...options, identity: name });
+        return new AgentProcess(settings, manager);
+      } catch (error) {
+        // The relay is there: it is this machine that is slow.
+        const isLate = error instanceof StaticError && error.code === "connection_error";
+        if (!isLate || performance.now() > untilMs) throw error;
+      }
+    }
   }
 
   async obey(order: Order): Promise<unknown> {

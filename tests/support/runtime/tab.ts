@@ -60,7 +60,7 @@ export interface TabBrowser extends AsyncDisposable, Person {
 export type Answer = Readonly<Record<string, unknown>>;
 export type Call = (method: string, params?: Readonly<Record<string, unknown>>) => Promise<Answer>;
 
-const untilMs = 30_000;
+const untilMs = 60_000;
 
 export async function openTab(): Promise<Tab> {
   await using opened = new AsyncDisposableStack();
