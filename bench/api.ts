@@ -3,7 +3,7 @@
  * and `GET /v1/keys` with warm keys, against (a) a bare hono hello, (b) the same endpoints with the
  * verified-key memory turned off and (c) hono + one indexed SELECT + one Ed25519 signature.
  * Targets: warm tokens ≥ 80 % of (c) and ≥ 50 × (b). (d) is (c) with jose's `SignJWT`: once it
- * costs less than a tenth more, the API uses it (docs/decisions.md). The API signs equal claims
+ * costs less than a tenth more, the API uses it (docs/architecture.md). The API signs equal claims
  * once a second and checks one key once at a time, so the requests are of many accounts: each is
  * signed, as in (c), and in (b) each is hashed. Tokens of one account, as all its agents ask for
  * after an outage, are shown beside.

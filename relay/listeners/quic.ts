@@ -206,6 +206,8 @@ class Door {
   }
 
   async #serve(conn: Deno.QuicConn): Promise<void> {
+    // `QuicIncoming.remoteAddr` makes the incoming connection unusable in Deno 2.9.5, so an address
+    // is judged behind its handshake.
     const address = prefixOf(conn.remoteAddr.hostname);
     const stranger = this.#strangers.admit(address, (reason) => closeConnection(conn, reason));
     if ("refused" in stranger) return closeConnection(conn, stranger.refused);

@@ -199,7 +199,7 @@ Deno.test("commits about policy, owners, keys and members are followed by ts-mls
 
 /**
  * Two members of ts-mls are there from the start, because it refuses some valid Welcomes of later
- * trees (docs/decisions.md). Ours come and go, by commits of either side.
+ * trees (docs/architecture.md). Ours come and go, by commits of either side.
  */
 Deno.test("ts-mls and ours agree after every commit of random histories", async () => {
   const [histories, steps] = inCampaign ? [200, 40] : [1, 12];

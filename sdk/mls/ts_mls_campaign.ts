@@ -29,7 +29,7 @@ Deno.test("sdk/mls has a reason: ts-mls refuses valid Welcomes, or joins slowly"
       "it refuses Welcomes that every member of ours joins by": refusesWelcomes,
       "it takes three times as long to join 200": joinsSlowly,
     },
-    deletion: "Compare it in bench/mls.ts, and delete what docs/decisions.md#mls-logic names",
+    deletion: "Compare it in bench/mls.ts, and delete what docs/architecture.md#mls-logic names",
   });
 });
 

@@ -41,7 +41,7 @@ Deno.test("the README has at most 1,500 words, and each row of its comparison bu
 });
 
 Deno.test("every file that is named as code of our own exists", () => {
-  const decisions = Deno.readTextFileSync(new URL("docs/decisions.md", repository));
+  const decisions = Deno.readTextFileSync(new URL("docs/architecture.md", repository));
   const [, page = ""] = decisions.split("\n## What we wrote ourselves\n");
   const named = Array.from(page.matchAll(/`((?:[\w.]+\/)+[\w.]*)`/g), ([, path = ""]) => path);
   assert(named.length > 15, `${named.length} files`);

@@ -29,7 +29,7 @@ testWhen(
       },
       deletion:
         "Serve gRPC on node:http2, run tests/http2 against it, and delete proto/http2 with streams and flow control of " +
-        "server/http2, as docs/decisions.md#http2 says; let sdk/transport/session_stream.ts use node:http2",
+        "server/http2, as docs/architecture.md#http2 says; let sdk/transport/session_stream.ts use node:http2",
     });
   },
 );
