@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { directiveOf } from "../../tools/pages/directive.ts";
 import { parsePage, readPages } from "../../tools/pages/markdown.ts";
+import { listFiles } from "../../tools/source.ts";
 
 const repository = new URL("../../", import.meta.url);
 const pages = readPages();
@@ -38,6 +39,18 @@ Deno.test("the README has at most 1,500 words, and each row of its comparison bu
   const named = (cell: string): string | undefined => /\[[^\]]+\]\[(\w+)\]/.exec(cell)?.[1];
   const unsourced = rows.filter((cell) => !readme.includes(`\n[${named(cell)}]: https://`));
   assertEquals(unsourced, ["Static"]);
+});
+
+Deno.test("every page that code, texts and pages name exists", async () => {
+  const paths = await listFiles(repository.pathname);
+  const known = new Set(paths);
+  const missing = await Promise.all(paths.map(async (path) => {
+    if (!/\.(ts|tsx|py|md|txt|json|ya?ml|env|conf|sql|sh|service)$/.test(path)) return [];
+    const text = await Deno.readTextFile(new URL(path, repository));
+    const named = text.match(/(?<![\w/])docs\/[\w/]+\.md/g) ?? [];
+    return named.filter((page) => !known.has(page)).map((page) => `${path} names ${page}`);
+  }));
+  assertEquals(missing.flat(), []);
 });
 
 Deno.test("every file that is named as code of our own exists", () => {
