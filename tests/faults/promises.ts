@@ -1,4 +1,4 @@
-/** The test that shows each promise of docs/guarantees.md, "Under faults". */
+/** The tests that show each promise of docs/guarantees.md, "Under faults": one or more of each. */
 
 export interface Shown {
   /** As the page names it. */
@@ -16,12 +16,12 @@ export const promises: readonly Shown[] = [
   },
   { fault: "the relay is killed", test: "kill -9 of the relay", file: "tests/faults/faults.ts" },
   {
-    fault: "the API is killed",
+    fault: "the API or the database is killed",
     test: "kill -9 of the API; messages go on without it",
     file: "tests/faults/faults.ts",
   },
   {
-    fault: "the database is killed",
+    fault: "the API or the database is killed",
     test: "kill -9 of the database; messages go on without it",
     file: "tests/faults/faults.ts",
   },
@@ -36,12 +36,12 @@ export const promises: readonly Shown[] = [
     file: "tests/faults/faults.ts",
   },
   {
-    fault: "the relay is killed between acceptance and reply",
+    fault: "the relay is killed during a join, or between acceptance and reply",
     test: "kill -9 of the relay between the acceptance of a commit and the reply",
     file: "tests/faults/faults.ts",
   },
   {
-    fault: "the relay is killed during a join",
+    fault: "the relay is killed during a join, or between acceptance and reply",
     test: "kill -9 of the relay during a join",
     file: "tests/faults/faults.ts",
   },
@@ -62,8 +62,13 @@ export const promises: readonly Shown[] = [
     file: "tests/relay/cluster_silence_test.ts",
   },
   {
-    fault: "a client is frozen (SIGSTOP)",
+    fault: "an agent is frozen, or cut off and comes back",
     test: "SIGSTOP of an agent; the others do not notice",
+    file: "tests/faults/faults.ts",
+  },
+  {
+    fault: "an agent is frozen, or cut off and comes back",
+    test: "partition of an agent, and heal; the others do not notice",
     file: "tests/faults/faults.ts",
   },
   {
@@ -75,11 +80,6 @@ export const promises: readonly Shown[] = [
   {
     fault: "5–30 % loss, 200–500 ms delay, duplicates, reordering",
     test: "5 to 30 % loss, 200 to 500 ms delay, doubled and overtaking datagrams; messages go on",
-    file: "tests/faults/faults.ts",
-  },
-  {
-    fault: "an agent is cut off and comes back",
-    test: "partition of an agent, and heal; the others do not notice",
     file: "tests/faults/faults.ts",
   },
   {
@@ -110,12 +110,12 @@ export const promises: readonly Shown[] = [
     file: "tests/faults/machines_test.ts",
   },
   {
-    fault: "an agent is killed while its store writes",
+    fault: "a process is killed while a store or the engine writes",
     test: "kill -9 every acknowledged batch is there, and no half batch",
     file: "tests/faults/store_kill_test.ts",
   },
   {
-    fault: "the relay is killed while its engine writes",
+    fault: "a process is killed while a store or the engine writes",
     test: "kill -9 every accepted entry is there, at its place, with its charge",
     file: "tests/relay/engine_kill_test.ts",
   },
@@ -151,50 +151,54 @@ export const promises: readonly Shown[] = [
     file: "tests/faults/commits_campaign.ts",
   },
   {
-    fault: "replies are lost, requests repeated",
+    fault: "replies are lost, requests repeated, cells doubled and reordered",
     test: "messages and commits sent again get their original answers; wrong epochs conflict",
     file: "tests/relay/operations_suite.ts",
   },
   {
-    fault: "cells come doubled and reordered (`CellUp`)",
+    fault: "replies are lost, requests repeated, cells doubled and reordered",
     test:
       "cells arrive in the order of their indexes, each once, however their requests overtake each other",
     file: "relay/grpc/cell_links_test.ts",
   },
   {
-    fault: "a stranger tries every call on another's channel",
+    fault: "a stranger tries another's channel or keys",
     test: "strangers are told not_found, exactly as for a channel that does not exist",
     file: "relay/core/relay_core_test.ts",
   },
   {
-    fault: "a stranger tries another account's keys",
+    fault: "a stranger tries another's channel or keys",
     test:
       "DELETE answers 404 for another account's key, which keeps working, for an unknown id and for no UUID",
     file: "tests/api/contract/keys.ts",
   },
   {
-    fault: "a challenge is replayed",
+    fault: "a challenge is replayed, a token is stolen",
     test: "a challenge expires, and one of another session is worth nothing",
     file: "relay/core/relay_core_test.ts",
   },
   {
-    fault: "a token is stolen",
+    fault: "a challenge is replayed, a token is stolen",
     test: "a stolen token does not make anybody the agent that it was issued to",
     file: "tests/faults/credentials_test.ts",
   },
   {
-    fault: "CBOR bombs",
+    fault: "CBOR and protobuf bombs",
     test: "decodeCbor() refuses more items than any envelope has, before it builds them",
     file: "proto/base/cbor_test.ts",
   },
   {
-    fault: "protobuf bombs",
+    fault: "CBOR and protobuf bombs",
     test: "a protobuf message obeys the limits of the envelope",
     file: "proto/wire/convert_test.ts",
   },
-  { fault: "HTTP/2 rapid reset", test: "rapid reset", file: "tests/http2/hostile_test.ts" },
   {
-    fault: "HTTP/2 CONTINUATION flood",
+    fault: "HTTP/2 rapid reset, CONTINUATION flood",
+    test: "rapid reset",
+    file: "tests/http2/hostile_test.ts",
+  },
+  {
+    fault: "HTTP/2 rapid reset, CONTINUATION flood",
     test: "floods of CONTINUATION and empty DATA",
     file: "tests/http2/hostile_test.ts",
   },
@@ -205,48 +209,48 @@ export const promises: readonly Shown[] = [
     file: "tests/faults/faults.ts",
   },
   {
-    fault: "garbage on the QUIC port",
+    fault: "garbage on the QUIC port, in HTTP/3, on the gRPC port",
     test: "garbage on the QUIC port ends its own connection only",
     file: "tests/relay/garbage_test.ts",
   },
   {
-    fault: "garbage in HTTP/3",
+    fault: "garbage on the QUIC port, in HTTP/3, on the gRPC port",
     test: "garbage in HTTP/3 ends its own connection only",
     file: "tests/relay/garbage_test.ts",
   },
   {
-    fault: "garbage on the gRPC port",
+    fault: "garbage on the QUIC port, in HTTP/3, on the gRPC port",
     test: "garbage on the gRPC port ends its own connection or call only",
     file: "tests/relay/garbage_test.ts",
   },
   {
-    fault: "strangers flood and do not read",
+    fault: "strangers flood and do not read, or do not finish",
     test: "strangers who send much and read nothing cost bounded memory",
     file: "tests/relay/garbage_test.ts",
   },
   {
-    fault: "slow-loris",
+    fault: "strangers flood and do not read, or do not finish",
     test: "sockets that do not finish their handshake, preface or request in time are closed",
     file: "tests/http2/server_test.ts",
   },
   {
-    fault: "connections that are opened and reset at once",
+    fault: "connections that are reset or break, in every state and way, at relay and API",
     test: "two hundred connections that are opened and reset leave the server serving",
     file: "tests/http2/server_test.ts",
   },
   {
-    fault: "connections that are reset, at the API",
+    fault: "connections that are reset or break, in every state and way, at relay and API",
     test: "connections that are reset before or after they are accepted leave the listener serving",
     file: "api/listeners/listeners_test.ts",
   },
   {
-    fault: "connections that break, in every state and way",
+    fault: "connections that are reset or break, in every state and way, at relay and API",
     test:
       "broken connections: the relay's ports, QUIC and WebTransport among them, and a proxy before it",
     file: "tests/faults/broken_connections_test.ts",
   },
   {
-    fault: "connections that break, at the API",
+    fault: "connections that are reset or break, in every state and way, at relay and API",
     test: "broken connections: the API's ports with TLS",
     file: "tests/faults/broken_connections_test.ts",
   },
