@@ -71,6 +71,7 @@ function surround(hono: OpenAPIHono<AppEnv>, deps: AppDeps, inFlight: { count: n
     const requestId = deps.newRequestId();
     c.set("requestId", requestId);
     c.set("route", "(none)");
+    c.set("isLongPoll", false);
     c.set("clientAddress", deps.clientAddress(c.env.peer, (name) => c.req.header(name)));
     c.header("x-request-id", requestId);
     c.header("cache-control", "no-store");
@@ -88,7 +89,10 @@ function surround(hono: OpenAPIHono<AppEnv>, deps: AppDeps, inFlight: { count: n
 function record(c: ApiContext, { log, metrics }: AppDeps, durationMs: number): void {
   const { status } = c.res;
   const [route, caller, fault] = [c.get("route"), c.get("caller"), c.get("fault")];
-  metrics.observeRequest({ route, method: knownMethod(c.req.method), status }, durationMs / 1000);
+  const isLongPoll = c.get("isLongPoll");
+  const labels = { route, method: knownMethod(c.req.method), status };
+  metrics.observeRequest(labels, isLongPoll ? undefined : durationMs / 1000);
+  if (isLongPoll && status < 400) return;
   log(status >= 500 ? "error" : "info", "request", {
     request_id: c.get("requestId"),
     method: knownMethod(c.req.method),

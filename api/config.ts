@@ -176,10 +176,14 @@ export function configFromEnvironment(): Config {
   return readConfig(ownVariable, ownNames());
 }
 
+/** Whether people who use this service wait for mail that only its operator can read. */
+export function hasNoMailServer({ mail, tlsTerminated, listen: { host } }: Config): boolean {
+  return mail.server === undefined && !isDevelopment({ host, tlsTerminated });
+}
+
 /** Settings that are allowed and probably not meant, for the log. */
-export function warningsOf(
-  { tls, tlsTerminated, trustedProxies, badgeDomain }: Config,
-): readonly string[] {
+export function warningsOf(config: Config): readonly string[] {
+  const { tls, tlsTerminated, trustedProxies, badgeDomain } = config;
   const isEdgeUnknown = tls === undefined && tlsTerminated && trustedProxies.length === 0;
   return [
     ...(isEdgeUnknown
@@ -192,6 +196,12 @@ export function warningsOf(
       ? [
         "STATIC_API_URL is not set, so this API does not know the name that badges carry, and agents get none. Set it to " +
         "the address that clients use",
+      ]
+      : []),
+    ...(hasNoMailServer(config)
+      ? [
+        "STATIC_SMTP_URL is not set, so mail becomes files in the data directory: nobody can verify an address or reset a " +
+        "password. Set it to your mail server",
       ]
       : []),
   ];

@@ -69,10 +69,23 @@ Deno.test("a public address without TLS refuses to start, unless an edge termina
 Deno.test("an edge whose forwarded addresses are not trusted is warned of: all its clients would share their limits", () => {
   const warn = (environment: Record<string, string>): number =>
     warningsOf(readConfig(environment)).length;
-  const edge = { STATIC_TLS_TERMINATED: "true", STATIC_API_URL: "https://api.example.com" };
+  const edge = {
+    STATIC_TLS_TERMINATED: "true",
+    STATIC_API_URL: "https://api.example.com",
+    STATIC_SMTP_URL: "smtps://mail.example.com",
+  };
   assertEquals(warn(edge), 1);
   assertEquals(warn({ ...edge, STATIC_TRUSTED_PROXIES: "10.0.0.0/8" }), 0);
   assertEquals(warn({}), 0);
+});
+
+Deno.test("a public service without a mail server is warned of: nobody gets its mail", () => {
+  const edge = { STATIC_TLS_TERMINATED: "true", STATIC_TRUSTED_PROXIES: "10.0.0.0/8" };
+  const mailOf = (environment: Record<string, string>): readonly string[] =>
+    warningsOf(readConfig(environment)).filter((text) => text.startsWith("STATIC_SMTP_URL is not"));
+  assertEquals(mailOf(edge).length, 1);
+  assertEquals(mailOf({ ...edge, STATIC_SMTP_URL: "smtps://mail.example.com" }), []);
+  assertEquals(mailOf({}), []);
 });
 
 Deno.test("badges carry the host of the public address, or a name that nobody can own", () => {

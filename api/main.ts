@@ -3,25 +3,17 @@
  * looks for another certificate. When its listener fails it exits 1: only a new process can accept
  * again.
  */
-import { guardProcess, runUntil, untilAskedToStop } from "../server/mod.ts";
-import { createBatchedOutput } from "./batched_output.ts";
+import { guardProcess, openLogOutput, runUntil, untilAskedToStop } from "../server/mod.ts";
 import { configFromEnvironment } from "./config.ts";
 import { type RunningApi, startApi } from "./start_api.ts";
 
-const logBatchMs = 50;
-
-const output = createBatchedOutput({
-  writeSync: (bytes) => Deno.stdout.writeSync(bytes),
-  intervalMs: logBatchMs,
-});
-const unownedSocketErrors = guardProcess({
-  writeLog: output.write,
-  end: () => {
-    output.flush();
-    Deno.exit(1);
-  },
-});
-const asked = untilAskedToStop(() => Deno.exit(1));
+const output = openLogOutput();
+const endAtOnce = (): void => {
+  output.flush();
+  Deno.exit(1);
+};
+const unownedSocketErrors = guardProcess({ writeLog: output.write, end: endAtOnce });
+const asked = untilAskedToStop(endAtOnce);
 const running: { api?: RunningApi } = {};
 // From the first moment on, because otherwise it would simply end the process.
 Deno.addSignalListener("SIGHUP", () => void running.api?.reloadCertificate());
@@ -30,8 +22,9 @@ const code = await runUntil(
   async () =>
     running.api = await startApi(configFromEnvironment(), {
       writeLog: output.write,
+      logState: output.state,
       unownedSocketErrors,
     }),
 );
-output.flush();
+await output.close();
 Deno.exit(code);

@@ -4,9 +4,12 @@ import { type Metric, renderMetrics, type Sample } from "../server/mod.ts";
 export interface Metrics {
   /**
    * One request that was answered. `route` is the route's template, never the path, so that the
-   * number of series is bounded.
+   * number of series is bounded. Without a time it is only counted.
    */
-  observeRequest(labels: { route: string; method: string; status: number }, seconds: number): void;
+  observeRequest(
+    labels: { route: string; method: string; status: number },
+    seconds: number | undefined,
+  ): void;
   /** Something that is read at the time of the scrape. */
   gauge(name: string, help: string, read: () => number): void;
   /** The same for what only grows. */
@@ -41,9 +44,10 @@ export function createMetrics(): Metrics {
         };
         series.set(id, entry);
       }
+      entry.statuses.set(status, (entry.statuses.get(status) ?? 0) + 1);
+      if (seconds === undefined) return;
       entry.count++;
       entry.sum += seconds;
-      entry.statuses.set(status, (entry.statuses.get(status) ?? 0) + 1);
       const bucket = bucketsSeconds.findIndex((limit) => seconds <= limit);
       if (bucket >= 0) entry.buckets[bucket] = (entry.buckets[bucket] ?? 0) + 1;
     },
@@ -72,7 +76,7 @@ function requestMetrics(series: readonly Series[]): Metric[] {
       name: "static_api_request_duration_seconds",
       type: "histogram",
       help: "From the request's head to the answer's head.",
-      value: series.flatMap(durationSamples),
+      value: series.filter(({ count }) => count > 0).flatMap(durationSamples),
     },
   ];
 }

@@ -9,6 +9,7 @@ import {
   every,
   loadRelaySecret,
   type Log,
+  type LogState,
   needed,
   type Secret,
   serveAdmin,
@@ -18,7 +19,7 @@ import { createAdmin } from "./admin/create_admin.ts";
 import { type App, createApp } from "./app.ts";
 import { createClientAddress } from "./client_address.ts";
 import { createConsoleFiles } from "./console/mod.ts";
-import { type Config, describeConfig, warningsOf } from "./config.ts";
+import { type Config, describeConfig, hasNoMailServer, warningsOf } from "./config.ts";
 import { createDomain } from "./create_domain.ts";
 import { createDiscovery } from "./discovery.ts";
 import { type KeyRingSource, openKeyRings } from "./key_ring_file.ts";
@@ -40,6 +41,8 @@ export interface ApiOptions {
   readonly clock?: Clock;
   /** Of this process, so far; for its metrics. */
   readonly unownedSocketErrors?: () => number;
+  /** Of the place where the lines go; for metrics. */
+  readonly logState?: () => LogState;
 }
 
 export interface Api {
@@ -92,6 +95,7 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
     "Errors of sockets that no code took care of: a defect.",
     options.unownedSocketErrors ?? (() => 0),
   );
+  addLogMetrics(metrics, options.logState ?? (() => ({ lostLines: 0, waitingMs: 0 })));
   const lastUsed = createLastUsed({ store, clock });
   const discovery = createDiscovery(config, clock);
   const domain = createDomain({
@@ -124,6 +128,11 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
 
   const mail = createMail(config, { store, clock, log });
   metrics.gauge("static_api_mail_queue", "Messages that wait for the mail server.", mail.waiting);
+  metrics.gauge(
+    "static_api_mail_to_files",
+    "1 when others reach this API and their mail becomes files, else 0.",
+    () => hasNoMailServer(config) ? 1 : 0,
+  );
   const stopUpkeep = startUpkeep({
     lastUsed,
     keyRing,
@@ -212,6 +221,19 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
       void await Promise.all([sockets, internal].map((one) => one.reloadCertificate())),
     close: () => running.disposeAsync(),
   };
+}
+
+function addLogMetrics(metrics: Metrics, state: () => LogState): void {
+  metrics.counter(
+    "static_api_log_lost_lines_total",
+    "Lines of the log that nobody took.",
+    () => state().lostLines,
+  );
+  metrics.gauge(
+    "static_api_log_waiting_seconds",
+    "How long the log has waited to be taken.",
+    () => state().waitingMs / 1000,
+  );
 }
 
 function logConfig(log: Log, config: Config): void {

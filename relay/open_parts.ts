@@ -71,6 +71,7 @@ export async function openParts(
     internalUrl: config.apiInternalUrl,
     relaySecret: config.relaySecret ?? await loadRelaySecret(dataDir),
     nowMs: () => performance.now(),
+    clockMs: Date.now,
   });
   const quota = new LeasedQuota({
     api,

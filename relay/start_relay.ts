@@ -11,6 +11,7 @@ import {
   describeFailure,
   every,
   type Log,
+  type LogState,
   naming,
   renderMetrics,
   serveAdmin,
@@ -38,6 +39,8 @@ export interface RelayOptions {
   readonly writeLog: (line: string) => void;
   /** Of this process, so far; for its metrics. */
   readonly unownedSocketErrors?: () => number;
+  /** Of the place where the lines go; for metrics. */
+  readonly logState?: () => LogState;
 }
 
 export interface RunningRelay {
@@ -88,6 +91,7 @@ export async function startRelay(
       hasRoomElsewhere: parts.cluster?.cluster.hasRoomElsewhere() ?? false,
       apiMs: apiMs(),
       hasApiAnswered: parts.api.answeredMs() !== undefined,
+      aheadMs: parts.api.aheadMs(),
     });
   const { core, edge, watch, accounts, grpcUrl, quicUrl } = await serve(config, {
     ...parts,
@@ -112,11 +116,13 @@ export async function startRelay(
       isReady: edge.notReady() === undefined,
       diskMs: deps.engine.diskMs(),
       apiMs: apiMs(),
+      aheadMs: parts.api.aheadMs(),
       startedMs,
       udpDrops: readUdpDrops(edge.quicPort),
       certificateExpiresAtMs: certificate.expiresAtMs,
       memoryBytes: Deno.memoryUsage().rss,
       unownedSocketErrors: options.unownedSocketErrors?.() ?? 0,
+      log: options.logState?.() ?? { lostLines: 0, waitingMs: 0 },
       cluster: parts.cluster?.stats(),
     }));
   const admin = config.admin &&

@@ -39,13 +39,7 @@ export interface GuardOptions {
 export function guardProcess({ writeLog, end }: GuardOptions): () => number {
   let count = 0;
   const log = createLog({ write: writeLog, nowMs: Date.now });
-  const tell = (event: string, fields: LogFields): void => {
-    try {
-      log("error", event, fields);
-    } catch {
-      // Nobody reads the log; this must not be the next error that nobody caught.
-    }
-  };
+  const tell = (event: string, fields: LogFields): void => log("error", event, fields);
   const caught = (error: unknown): void => {
     if (isSocketError(error)) {
       count++;

@@ -22,6 +22,7 @@ export {
   type LogFields,
   type LogLevel,
 } from "./log.ts";
+export { type LogOutput, type LogState, openLogOutput } from "./log_output.ts";
 export { type Metric, renderMetrics, type Sample } from "./metrics.ts";
 export { openFileLimit, type OpenFilesQuestion } from "./open_files.ts";
 export { makePrivateFolder, readIfPresent, readOrCreateOwned, writeOwned } from "./owned_file.ts";

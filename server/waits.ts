@@ -15,6 +15,7 @@ export interface Wait {
     | "the disk"
     | "a worker"
     | "mail"
+    | "the log's reader"
     | "a client";
   readonly ms: number;
   /** The end of the wait, as somebody sees it. */
@@ -130,6 +131,7 @@ export const waits = {
     ms: 10_000,
     then: "the message waits for another try: static_api_mail_queue",
   },
+  logTaken: { on: "the log's reader", ms: 1_000, then: "the process ends without its last lines" },
   relayHealth: {
     on: "another relay",
     ms: 3_000,

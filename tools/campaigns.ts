@@ -233,6 +233,11 @@ export const campaigns: readonly Campaign[] = [
     ],
   },
   {
+    name: "quiet-hour",
+    what: "an hour of healthy load in a real Prometheus with the shipped rules: no alert",
+    paths: ["tests/docs/healthy_hour_campaign.ts"],
+  },
+  {
     name: "upstream",
     what:
       "why code of our own exists, on the newest Deno too: a failure says which reason is gone and what to delete",

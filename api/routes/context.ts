@@ -34,6 +34,8 @@ export interface AppEnv {
      * there.
      */
     route: string;
+    /** A request that waits on purpose. */
+    isLongPoll: boolean;
     clientAddress: string;
     caller?: Caller;
     /** The code of the error that was answered, for the log. */

@@ -29,6 +29,8 @@ interface Description {
   readonly summary: string;
   readonly description?: string;
   readonly credential: Credential;
+  /** It waits until there is something to say: its time says nothing, and there is no end of it. */
+  readonly isLongPoll?: boolean;
   /** The scope that a key or a session needs; given with the credential `api_key`. */
   readonly scope?: Scope;
   /** Whether it looks at the token of a known place, and gives one with its success. */
@@ -116,6 +118,7 @@ function createHandler<Body>(
   }
   return async (c) => {
     c.set("route", operation.path);
+    c.set("isLongPoll", operation.isLongPoll === true);
     const tooLarge = tooLargeByHeader(c, deps.maxBodyBytes);
     if (tooLarge !== undefined) return tooLarge;
     // While the caller is identified, so that a client that has sent everything waits for us alone.

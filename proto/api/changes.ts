@@ -13,6 +13,8 @@ const seq = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 export const accountChanges = z.object({
   /** To be sent with the next question. */
   after: seq,
+  /** The API's clock as it answers. Older ones do not tell. */
+  now: z.iso.datetime().optional(),
   /**
    * Without `after`, or with one that is ahead: accounts that are suspended, and those deleted in
    * the last two hours.

@@ -18,6 +18,8 @@ export interface ApiClient extends LeaseApi {
    * for its keys.
    */
   answeredMs(): number | undefined;
+  /** How far this machine's clock is ahead of the API's; undefined when it has not told its own. */
+  aheadMs(): number | undefined;
 }
 
 export interface ApiClientOptions {
@@ -27,6 +29,8 @@ export interface ApiClientOptions {
   readonly relaySecret: Secret;
   /** A clock that is never set. */
   readonly nowMs: () => number;
+  /** The clock that leases and tokens are judged by. */
+  readonly clockMs: () => number;
   /** For tests. */
   readonly timeoutMs?: number;
 }
@@ -40,9 +44,10 @@ export class ApiFault extends Error {
 }
 
 export function createApiClient(
-  { url, internalUrl, relaySecret, nowMs, timeoutMs = waits.apiAnswer.ms }: ApiClientOptions,
+  { url, internalUrl, relaySecret, nowMs, clockMs, timeoutMs = waits.apiAnswer.ms }:
+    ApiClientOptions,
 ): ApiClient {
-  const heard: { ms?: number } = {};
+  const heard: { ms?: number; aheadMs?: number } = {};
   const open = (url: string): ApiAccess => ({ url, fetch, signal: AbortSignal.timeout(timeoutMs) });
   const openLeases = (): ApiAccess & { relaySecret: string } => ({
     ...open(internalUrl),
@@ -56,6 +61,7 @@ export function createApiClient(
 
   return {
     answeredMs: () => heard.ms,
+    aheadMs: () => heard.aheadMs,
     fetchKeySet: async () => demand("fetch token keys", url, await readTokenKeys(open(url))),
     followChanges: async (after, signal) => {
       // A connection of its own each time: one that was kept may lead to an API that no longer
@@ -65,7 +71,11 @@ export function createApiClient(
       const fresh: HttpFetch = (address, init) => fetch(address, { ...init, client });
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(waits.apiChanges.ms)]);
       const access = { ...openLeases(), fetch: fresh, signal: deadline };
-      return demandLeases("follow changes of accounts", await readAccountChanges(access, after));
+      const read = await readAccountChanges(access, after);
+      const changes = demandLeases("follow changes of accounts", read);
+      // Less the way of the answer, which is short beside what matters.
+      if (changes.now !== undefined) heard.aheadMs = clockMs() - Date.parse(changes.now);
+      return changes;
     },
     take: async (request): Promise<TakeAnswer> => {
       const what = "take a lease";

@@ -31,6 +31,7 @@ async function withApi(
         internalUrl: url,
         relaySecret: new Secret(secret),
         nowMs: Date.now,
+        clockMs: Date.now,
         timeoutMs: 300,
       }),
       url,
@@ -159,6 +160,7 @@ Deno.test("an API that is not there is named", async () => {
     internalUrl: url,
     relaySecret: new Secret(secret),
     nowMs: Date.now,
+    clockMs: Date.now,
     timeoutMs: 300,
   });
   const error = await assertRejects(

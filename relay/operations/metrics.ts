@@ -2,7 +2,7 @@
  * The relay's metrics for Prometheus. Everything is read at the time of the scrape; `docs/relay.md`
  * lists the same names.
  */
-import type { Metric } from "../../server/mod.ts";
+import type { LogState, Metric } from "../../server/mod.ts";
 import type { Meter } from "../core/meter.ts";
 import type { CoreStats } from "../core/core_stats.ts";
 import type { QuotaStats } from "../quota/leased_quota.ts";
@@ -21,11 +21,14 @@ export interface MetricSources {
   readonly diskMs: number;
   /** How long the API has not answered. */
   readonly apiMs: number;
+  /** How far the relay's clock is ahead of the API's. */
+  readonly aheadMs: number | undefined;
   readonly startedMs: number;
   readonly udpDrops: number | undefined;
   readonly certificateExpiresAtMs: number;
   readonly memoryBytes: number;
   readonly unownedSocketErrors: number;
+  readonly log: LogState;
   /** Of a relay that shares its log with others. */
   readonly cluster?: ClusterStats | undefined;
 }
@@ -172,6 +175,11 @@ function quotaMetrics({ meter, quota }: MetricSources): Metric[] {
       quota.leasesUnreported,
     ),
     counter(
+      "quota_failures_total",
+      "Questions to the API about leases that brought nothing.",
+      quota.failures,
+    ),
+    counter(
       "handshakes_charged_total",
       "Commits and Welcomes that were paid for as messages.",
       meter.handshakesCharged,
@@ -186,12 +194,23 @@ function quotaMetrics({ meter, quota }: MetricSources): Metric[] {
 
 function processMetrics(sources: MetricSources): Metric[] {
   const { loopLagMs, udpDrops, certificateExpiresAtMs, memoryBytes, unownedSocketErrors } = sources;
-  const { isReady, diskMs, apiMs, startedMs } = sources;
+  const { isReady, diskMs, apiMs, aheadMs, startedMs, log } = sources;
   return [
     gauge("ready", "1 when new sessions are welcome, else 0; /health says why.", isReady ? 1 : 0),
     gauge("started_timestamp_seconds", "When the process started.", startedMs / 1000),
     gauge("disk_wait_seconds", "How long the disk has left a write unconfirmed.", diskMs / 1000),
     gauge("api_silent_seconds", "How long the API has not answered.", apiMs / 1000),
+    gauge(
+      "clock_ahead_seconds",
+      "How far this clock is ahead of the API's.",
+      aheadMs === undefined ? undefined : aheadMs / 1000,
+    ),
+    counter("log_lost_lines_total", "Lines of the log that nobody took.", log.lostLines),
+    gauge(
+      "log_waiting_seconds",
+      "How long the log has waited to be taken.",
+      log.waitingMs / 1000,
+    ),
     gauge("event_loop_lag_seconds", "How late timers run, smoothed.", loopLagMs / 1000),
     counter(
       "udp_drops_total",

@@ -19,11 +19,16 @@ export interface ProblemSources {
   /** How long the API has not answered; since the start if it never has. */
   readonly apiMs: number;
   readonly hasApiAnswered: boolean;
+  /** How far the relay's clock is ahead of the API's; undefined: nobody knows. */
+  readonly aheadMs: number | undefined;
 }
 
+/** A third of what leases bear. `StaticClocksDiffer` begins here too. */
+const clockToleranceMs = 10_000;
+
 export function problemsOf(sources: ProblemSources): readonly Problem[] {
-  const { sharedLog, sharedMemory, diskMs, storage, hasRoomElsewhere, apiMs, hasApiAnswered } =
-    sources;
+  const { sharedLog, sharedMemory, diskMs, storage, hasRoomElsewhere } = sources;
+  const { apiMs, hasApiAnswered, aheadMs = 0 } = sources;
   const problems: Problem[] = [];
   if (sharedLog !== undefined) {
     problems.push({ what: "shared_log", text: sharedLog, isUnready: true });
@@ -53,7 +58,17 @@ export function problemsOf(sources: ProblemSources): readonly Problem[] {
     }. Known tokens and leased messages are used up first`;
     problems.push({ what: "api", text, isUnready: false });
   }
+  problems.push(...clockProblems(aheadMs));
   return problems;
+}
+
+function clockProblems(aheadMs: number): readonly Problem[] {
+  if (Math.abs(aheadMs) < clockToleranceMs) return [];
+  const [side, end] = aheadMs > 0 ? ["ahead of", "early"] : ["behind", "late"];
+  const difference = seconds(Math.abs(aheadMs));
+  const text =
+    `This relay's clock is ${difference} ${side} the API's: leases and tokens end too ${end}. Set both clocks`;
+  return [{ what: "clock", text, isUnready: false }];
 }
 
 function seconds(ms: number): string {

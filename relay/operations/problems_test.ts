@@ -9,6 +9,7 @@ const well: ProblemSources = {
   hasRoomElsewhere: true,
   apiMs: 59_000,
   hasApiAnswered: true,
+  aheadMs: 9_999,
 };
 
 Deno.test("a relay that is answered by everything has no problems", () =>
@@ -36,6 +37,16 @@ const cases: readonly [string, Partial<ProblemSources>, boolean][] = [
   [
     "The API has not answered for 61 s. Known tokens and leased messages are used up first",
     { apiMs: 61_000 },
+    false,
+  ],
+  [
+    "This relay's clock is 600 s ahead of the API's: leases and tokens end too early. Set both clocks",
+    { aheadMs: 600_000 },
+    false,
+  ],
+  [
+    "This relay's clock is 10 s behind the API's: leases and tokens end too late. Set both clocks",
+    { aheadMs: -10_000 },
     false,
   ],
 ];

@@ -14,6 +14,7 @@ import {
   naming,
   needed,
   openCertificate,
+  openLogOutput,
   type Running,
   runUntil,
   untilAskedToStop,
@@ -28,8 +29,8 @@ const strangers = 1_000;
 const idleTimeoutMs = 60_000;
 const cover = { mode: "poisson", intervalMs: 10_000 } as const;
 
-const writeLog = (line: string): void => console.log(line);
-const log = createLog({ write: writeLog, nowMs: Date.now });
+const output = openLogOutput();
+const log = createLog({ write: output.write, nowMs: Date.now });
 
 function randomFraction(): number {
   return (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32;
@@ -91,6 +92,12 @@ async function startProxy(config: ProxyConfig): Promise<Running> {
   };
 }
 
-guardProcess({ writeLog, end: () => Deno.exit(1) });
-const asked = untilAskedToStop(() => Deno.exit(1));
-Deno.exit(await runUntil(asked, () => startProxy(configFromEnvironment())));
+const endAtOnce = (): void => {
+  output.flush();
+  Deno.exit(1);
+};
+guardProcess({ writeLog: output.write, end: endAtOnce });
+const asked = untilAskedToStop(endAtOnce);
+const code = await runUntil(asked, () => startProxy(configFromEnvironment()));
+await output.close();
+Deno.exit(code);

@@ -31,6 +31,8 @@ export interface QuotaStats {
   readonly messagesLeft: number;
   /** Leases that ended and whose last report the API has not taken yet. */
   readonly leasesUnreported: number;
+  /** Questions to the API about leases that brought nothing, so far. */
+  readonly failures: number;
 }
 
 /**
@@ -73,6 +75,7 @@ export class LeasedQuota implements Quota {
   #settling: Promise<void> | undefined;
   #ticking: Promise<void> | undefined;
   #closing = false;
+  #failures = 0;
 
   constructor(deps: LeasedQuotaDeps) {
     this.#deps = deps;
@@ -138,6 +141,7 @@ export class LeasedQuota implements Quota {
       leases: leases.length,
       messagesLeft: usable.reduce((sum, { granted, taken }) => sum + granted - taken, 0),
       leasesUnreported: this.#reports.waiting,
+      failures: this.#failures,
     };
   }
 
@@ -315,6 +319,7 @@ export class LeasedQuota implements Quota {
   }
 
   #failed(action: string, error: unknown): void {
+    this.#failures++;
     this.#deps.log("warn", "quota_api_failed", { action, error: describeFailure(error) });
   }
 }

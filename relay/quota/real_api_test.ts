@@ -58,6 +58,7 @@ async function createSender(
       internalUrl: api.internalUrl,
       relaySecret: new Secret(secret),
       nowMs: Date.now,
+      clockMs: Date.now,
       timeoutMs: 3_000,
     }),
     book: engine.leases,
@@ -181,6 +182,7 @@ Deno.test("tokens and quota against the real API and the real engine", async (t)
         internalUrl: api.internalUrl,
         relaySecret: new Secret(""),
         nowMs: Date.now,
+        clockMs: Date.now,
         timeoutMs: 3_000,
       });
       const keys = createTokenKeys({ fetchKeySet, nowMs: Date.now, onFailedRefresh: () => {} });

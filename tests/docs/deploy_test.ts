@@ -195,13 +195,14 @@ testWhen(
       read("deploy/prometheus/alerts.yml").matchAll(/alert: (\w+)/g),
       ([, name = ""]) => name,
     );
-    const tested = new Set(
-      Array.from(
-        read("deploy/prometheus/alerts_test.yml").matchAll(/alertname: (\w+)/g),
-        ([, name]) => name,
-      ),
+    const expected = Array.from(
+      read("deploy/prometheus/alerts_test.yml").matchAll(/alertname: (\w+)\s+exp_alerts:(.*)/g),
+      ([, name, alerts = ""]) => ({ name, fires: !alerts.includes("[]") }),
     );
-    assertEquals(rules.filter((name) => !tested.has(name)), []);
+    for (const fires of [true, false]) {
+      const tested = expected.filter((one) => one.fires === fires).map(({ name }) => name);
+      assertEquals(rules.filter((name) => !tested.includes(name)), [], `fires: ${fires}`);
+    }
   },
 );
 

@@ -3,56 +3,11 @@
 import { assertEquals, assertGreater } from "@std/assert";
 import { StaticClient } from "static-sdk";
 import { eventually, freePort, installed, testWhen } from "../support/mod.ts";
+import { startPrometheus } from "../support/prometheus.ts";
 import { startStack } from "../support/stack.ts";
 
 const isStress = Deno.env.get("STATIC_STRESS") === "1";
 const deploy = new URL("../../deploy/", import.meta.url);
-
-interface Prometheus extends AsyncDisposable {
-  /** The number of series that a query finds. Throws when it is not understood. */
-  count(query: string): Promise<number>;
-  get(path: string): Promise<{ readonly [name: string]: unknown }>;
-}
-
-async function startPrometheus(
-  targets: { readonly api: string; readonly relay: string },
-): Promise<Prometheus> {
-  const folder = await Deno.makeTempDir({ prefix: "static-prometheus-" });
-  const given = await Deno.readTextFile(new URL("prometheus/prometheus.yml", deploy));
-  const config = given.replace("api:9464", targets.api).replace("relay:9465", targets.relay)
-    .replaceAll("15s", "1s");
-  await Deno.writeTextFile(`${folder}/prometheus.yml`, config);
-  await Deno.copyFile(new URL("prometheus/alerts.yml", deploy), `${folder}/alerts.yml`);
-  const port = freePort();
-  const child = new Deno.Command("prometheus", {
-    args: [
-      `--config.file=${folder}/prometheus.yml`,
-      `--storage.tsdb.path=${folder}/data`,
-      `--web.listen-address=127.0.0.1:${port}`,
-    ],
-    stdin: "null",
-    stdout: "null",
-    stderr: "null",
-  }).spawn();
-  const get: Prometheus["get"] = async (path) => {
-    const response = await fetch(`http://127.0.0.1:${port}/api/v1/${path}`);
-    const { status, data, error } = await response.json();
-    if (status !== "success") throw new Error(`${path}: ${error}`);
-    return data;
-  };
-  return {
-    get,
-    count: async (query) => {
-      const { result } = await get(`query?query=${encodeURIComponent(query)}`);
-      return (result as readonly unknown[]).length; // cast: a vector, or a scalar's two values
-    },
-    [Symbol.asyncDispose]: async () => {
-      child.kill("SIGTERM");
-      await child.status;
-      await Deno.remove(folder, { recursive: true });
-    },
-  };
-}
 
 /**
  * Deno lets no program with fewer than all rights read the kernel's table, so a relay of ours does
@@ -90,10 +45,14 @@ if (isStress) {
       await using prometheus = await startPrometheus({
         api: new URL(stack.api.adminUrl).host,
         relay: `127.0.0.1:${adminPort}`,
+        everySeconds: 1,
       });
       const channel = await client.createChannel("acme/ops/measured");
       const answering = (): Promise<number> =>
-        prometheus.count(`up == 1 and count_over_time(up[1h]) > 3`).catch(() => 0);
+        prometheus.query("up == 1 and count_over_time(up[1h]) > 3").then(
+          ({ length }) => length,
+          () => 0,
+        );
       await eventually({ what: "four rounds of both parts" }, async () => {
         await channel.send("a message");
         return await answering();
@@ -103,7 +62,7 @@ if (isStress) {
       const queries = await dashboardQueries();
       assertGreater(queries.length, 30);
       for (const { title, query } of queries) {
-        if (!query.includes(withAllRightsOnly) && await prometheus.count(query) === 0) {
+        if (!query.includes(withAllRightsOnly) && (await prometheus.query(query)).length === 0) {
           empty.push(`${title}: ${query}`);
         }
       }

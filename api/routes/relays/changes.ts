@@ -6,11 +6,12 @@ import { z } from "@hono/zod-openapi";
 import { accountChanges } from "../../../proto/api/changes.ts";
 import type { RouteDeps } from "../context.ts";
 import { refuse } from "../errors.ts";
+import { isoTime } from "../fields.ts";
 import type { Router } from "../operation.ts";
 
 const after = z.string().regex(/^\d{1,15}$/, "must be a number").transform(Number);
 
-export function addChangesRoutes(router: Router, { changes }: RouteDeps): void {
+export function addChangesRoutes(router: Router, { changes, clock }: RouteDeps): void {
   router.add<undefined>({
     method: "get",
     path: "/internal/v1/changes",
@@ -19,6 +20,7 @@ export function addChangesRoutes(router: Router, { changes }: RouteDeps): void {
     description:
       "Without `after`, at once: who is suspended now. With it, up to 4 s later: what happened since.",
     credential: "relay_secret",
+    isLongPoll: true,
     query: z.object({ after: z.string().regex(/^\d{1,15}$/).optional() }),
     success: {
       status: 200,
@@ -26,6 +28,7 @@ export function addChangesRoutes(router: Router, { changes }: RouteDeps): void {
       schema: accountChanges,
       example: {
         after: 17,
+        now: "2026-11-15T08:30:00.000Z",
         changes: [{ account_id: "0b9f0a4e-7c1d-4c55-9d0e-1f6f2a9d3c11", change: "suspended" }],
       },
     },
@@ -33,7 +36,7 @@ export function addChangesRoutes(router: Router, { changes }: RouteDeps): void {
     handle: async (c) => {
       const text = c.req.query("after");
       const standing = async (): Promise<Response> =>
-        c.json({ ...await changes.standing(), changes: [] });
+        c.json({ ...await changes.standing(), now: isoTime(clock()), changes: [] });
       if (text === undefined) return await standing();
       const given = after.safeParse(text);
       if (!given.success) {
@@ -46,7 +49,7 @@ export function addChangesRoutes(router: Router, { changes }: RouteDeps): void {
       const page = await changes.read(given.data);
       if (page === "ahead") return await standing();
       const list = page.changes.map(({ accountId, change }) => ({ account_id: accountId, change }));
-      return c.json({ after: page.after, changes: list });
+      return c.json({ after: page.after, now: isoTime(clock()), changes: list });
     },
   });
 }
