@@ -236,7 +236,7 @@ function readTls(read: VariableReader): Config["tls"] {
 }
 
 function readDatabase(read: VariableReader): Config["database"] {
-  const text = read.given("DATABASE_URL");
+  const text = read.secretText("DATABASE_URL");
   const ca = read.file("STATIC_DATABASE_CA");
   if (text === undefined) return undefined;
   const url = URL.parse(text);

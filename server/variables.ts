@@ -97,14 +97,34 @@ export class VariableReader {
   }
 
   port(name: string, fallback: number): number {
+    if (/^(tcp|udp|sctp):\/\//.test(this.given(name) ?? "")) {
+      this.fault(
+        name,
+        "a port, and is an address, as Kubernetes sets it for a Service of that name. Give the pod enableServiceLinks: false",
+      );
+      return fallback;
+    }
     return this.integer(name, fallback, { min: 0, max: 65535 });
   }
 
+  /** Its value, or the content of the file that it names as `file:/path`. */
+  secretText(name: string): string | undefined {
+    const text = this.given(name);
+    if (text?.startsWith("file:") !== true) return text;
+    try {
+      return Deno.readTextFileSync(text.slice("file:".length)).trim();
+    } catch (error) {
+      this.fault(name, `file: and the path of a readable file (${whyUnreadable(error)})`);
+      return undefined;
+    }
+  }
+
   secret(name: string, minLength: number): Secret | undefined {
-    return this.parsed<Secret | undefined>(name, undefined, {
-      parse: (text) => text.length < minLength || /\s/.test(text) ? undefined : new Secret(text),
-      expected: `at least ${minLength} characters without white space`,
-    });
+    const text = this.secretText(name);
+    if (text === undefined) return undefined;
+    if (text.length >= minLength && !/\s/.test(text)) return new Secret(text);
+    this.fault(name, `at least ${minLength} characters without white space`);
+    return undefined;
   }
 
   /** Items with commas between them. `parse` returns undefined for a bad one. */

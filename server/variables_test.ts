@@ -89,3 +89,38 @@ Deno.test("a name that no part knows is one of the faults", () => {
     "is not a variable of Static. The nearest is STATIC_API_URL.",
   );
 });
+
+Deno.test("an address in the place of a port is what Kubernetes makes of a Service, and said to be", () => {
+  for (const address of ["tcp://10.96.0.7:8080", "udp://10.96.0.7:4433"]) {
+    const { faults } = assertThrows(
+      () => readFrom({ PORT: address }, (read) => read.port("PORT", 8080)),
+      ConfigError,
+    );
+    assertEquals(faults, [
+      "PORT must be a port, and is an address, as Kubernetes sets it for a Service of that name. Give the pod enableServiceLinks: false",
+    ]);
+  }
+});
+
+Deno.test("a secret may be in a file, without the line's end, and a file that cannot be read stops the start", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${folder}/secret`, "a long secret\n".replaceAll(" ", "-"));
+    const read = (text: string): string | undefined =>
+      readFrom({ SECRET: text }, (reader) => reader.secret("SECRET", 8))?.reveal();
+    assertEquals(read(`file:${folder}/secret`), "a-long-secret");
+    await Deno.writeTextFile(`${folder}/short`, "canary\n");
+    for (
+      const [path, fault] of [
+        [`${folder}/short`, "SECRET must be at least 8 characters without white space"],
+        [`${folder}/none`, "SECRET must be file: and the path of a readable file (NotFound)"],
+        [folder, "SECRET must be file: and the path of a readable file (IsADirectory)"],
+      ] as const
+    ) {
+      const { faults } = assertThrows(() => read(`file:${path}`), ConfigError);
+      assertEquals(faults, [fault]);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

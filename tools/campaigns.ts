@@ -228,6 +228,8 @@ export const campaigns: readonly Campaign[] = [
     paths: [
       "tests/docs/blocks_test.ts",
       "tests/docs/deploy_test.ts",
+      "tests/docs/images_test.ts",
+      "tests/docs/kubernetes_test.ts",
       "tests/docs/monitoring_test.ts",
       "tests/project/reference_pages_test.ts",
     ],

@@ -12,6 +12,8 @@ interface Paths {
   readonly files: readonly string[];
   /** Variables that name files of keys. Somebody may have put the key itself into one. */
   readonly keys: readonly string[];
+  /** Variables of secrets, which may be `file:` and a path. */
+  readonly secrets: readonly string[];
   readonly code: () => readonly string[];
 }
 
@@ -31,20 +33,23 @@ const paths = {
   api: {
     files: ["STATIC_TLS_CERT", "STATIC_CA_FILE", "STATIC_DATABASE_CA"],
     keys: ["STATIC_TLS_KEY", "STATIC_JWT_KEYS"],
+    secrets: ["DATABASE_URL", "STATIC_ADMIN_SECRET", "STATIC_RELAY_SECRET", "STATIC_SMTP_URL"],
     code: apiCode,
   },
   relay: {
     files: ["STATIC_TLS_CERT", "STATIC_NATS_CA"],
     keys: ["STATIC_TLS_KEY", "STATIC_NATS_CREDENTIALS"],
+    secrets: ["STATIC_RELAY_SECRET"],
     code: () => [],
   },
 } satisfies Record<"api" | "relay", Paths>;
 
 export function readableBy(part: "api" | "relay", variable: VariableOf): string {
-  const { files, keys, code }: Paths = paths[part];
+  const { files, keys, secrets, code }: Paths = paths[part];
   const named = files.flatMap((name) => variable(name) || []);
   const ofKeys = keys.flatMap((name) => variable(name) || []).filter(isFile);
-  return pathList([dataDirOf(variable), ...named, ...ofKeys, ...code()]);
+  const ofSecrets = secrets.flatMap((name) => /^file:(.+)$/.exec(variable(name) ?? "")?.[1] ?? []);
+  return pathList([dataDirOf(variable), ...named, ...ofKeys, ...ofSecrets, ...code()]);
 }
 
 export function writableBy(variable: VariableOf): string {

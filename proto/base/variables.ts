@@ -103,7 +103,7 @@ export const variableNames: readonly string[] = [
 ];
 
 /** Kubernetes tells each container of every Service by such names, unless it is told not to. */
-const serviceLink = /_(?:SERVICE_(?:HOST|PORT)|PORT_\d+_(?:TCP|UDP))(?:_\w+)?$/;
+const serviceLink = /_(?:SERVICE_(?:HOST|PORT)|PORT_\d+_(?:TCP|UDP))(?:_\w+)?$|_PORT$/;
 
 /**
  * A sentence for each of these names that begins with `STATIC_` and that no part knows. Values are

@@ -22,6 +22,7 @@ Deno.test("links of Kubernetes are named as what they may be", () => {
     "API_SERVICE_PORT_HTTP",
     "API_PORT_8080_TCP",
     "RELAY_PORT_4433_UDP_ADDR",
+    "RELAY_PORT",
   ].map(
     named,
   );

@@ -1,26 +1,20 @@
-// Runs the files of deploy/ as far as a machine without systemd's and Docker's daemons can: the
-// very commands, with the very permissions and variables, from exactly the files that an image
-// would contain.
+// Runs the files of deploy/ as far as a machine without systemd's daemon can: the very commands,
+// with the very permissions and variables. Images are in images_test.ts.
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { readConfig as readApiConfig } from "../../api/config.ts";
 import { relayMemory } from "../../deploy/local/commands.ts";
 import { readConfig as readRelayConfig } from "../../relay/config.ts";
+import { runNpmScript } from "../../tools/npm.ts";
 import { anyBackend } from "../support/api/harness.ts";
-import { inCampaign } from "../support/campaign.ts";
 import { createCertificate, installed, runCommand, testWhen } from "../support/mod.ts";
+import { composedFor, imageOf, parts, read, repository, unitOf, variablesIn } from "./deployed.ts";
 
-const repository = new URL("../../", import.meta.url).pathname;
-const parts = ["api", "relay", "proxy"] as const;
 /** Without the look at the names of variables, which comes first. */
 const tasks: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries<string>(JSON.parse(read("deno.json")).tasks).map((
     [name, task],
   ) => [name, task.replace(/^deno run \S+ \S+ deploy\/local\/names\/main\.ts && /, "")]),
 );
-
-function read(path: string): string {
-  return Deno.readTextFileSync(`${repository}${path}`);
-}
 
 testWhen(
   installed("systemd-analyze"),
@@ -133,6 +127,8 @@ Deno.test("the tasks of API and relay let them read the files that variables nam
           assert(files.includes("/data") && !files.includes("Y2FuYXJ5"), files);
         }
       }
+      const secret = { STATIC_RELAY_SECRET: `file:${folder}/key` };
+      assert((await readable(part, secret)).includes(`${folder}/key`.replaceAll(",", ",,")), part);
     }
   } finally {
     await Deno.remove(folder, { recursive: true });
@@ -206,6 +202,30 @@ testWhen(
   },
 );
 
+Deno.test("the compose file keeps the specification's schema, and a wrong one does not", async () => {
+  const text = read("deploy/compose.yaml");
+  const faultsOf = async (text: string): Promise<readonly string[]> => {
+    const input = new TextEncoder().encode(text);
+    const output = await runNpmScript("validate_compose.ts", { input });
+    return JSON.parse(new TextDecoder().decode(output)).faults;
+  };
+  assertEquals(await faultsOf(text), []);
+  const [fault = ""] = await faultsOf(text.replace("group_add:", "group_adds:"));
+  assertMatch(fault, /group_adds/);
+});
+
+Deno.test("the compose file's parts have a root that is read-only, no capabilities, the key's group and health", () => {
+  const text = read("deploy/compose.yaml");
+  for (const part of ["api", "relay"]) {
+    const [, service = ""] = new RegExp(`\\n {2}${part}:\\n([^]*?)\\n {2}\\w`).exec(text) ?? [];
+    for (const line of ["read_only: true", "cap_drop: [ALL]", "no-new-privileges:true"]) {
+      assert(service.includes(line), `${part}: ${line}`);
+    }
+    assertEquals(service.includes('group_add: ["${TLS_GROUP:?}"]'), part === "relay");
+    assert(imageOf(part).healthCheck.length > 0, "compose asks the image's check");
+  }
+});
+
 Deno.test("the compose file builds our images, mounts files that exist and sets variables that the parts know", () => {
   const text = read("deploy/compose.yaml");
   for (const [, path = ""] of text.matchAll(/dockerfile: ([\w./]+)/g)) {
@@ -257,112 +277,20 @@ Deno.test("every variable that a proxy or balancer needs is in the files of depl
   }
 });
 
-Deno.test("the parts run as their units and images say, and stop with code 0 when asked", async (t) => {
+Deno.test("the parts run as their units say, and stop with code 0 when asked", async (t) => {
   await using stage = await openStage();
   for (const part of parts) {
     await t.step(`unit of the ${part}`, async () => {
       const { args, variables } = unitOf(part);
-      await serve(
-        stage.place(args, "unit"),
-        stage.environment(part, variables, "unit"),
-        repository,
-      );
-    });
-    // Building an image takes long, so the smallest one shows by default how they are built.
-    if (!inCampaign && part !== "proxy") continue;
-    await t.step(`image of the ${part}, with the variables of the compose file`, async () => {
-      const image = imageOf(part);
-      const variables = { ...image.variables, ...composedFor(part) };
-      await stage.build(image);
-      await serve(
-        stage.place(image.args, "image"),
-        stage.environment(part, variables, "image"),
-        `${stage.folder}/app`,
-      );
+      await serve(stage.place(args), stage.environment(part, variables), repository);
     });
   }
 });
 
-interface Described {
-  /** Of Deno. */
-  readonly args: readonly string[];
-  readonly variables: Readonly<Record<string, string>>;
-}
-
-function unitOf(part: string): Described {
-  const command =
-    /^ExecStart=\/usr\/local\/bin\/deno (.+)$/m.exec(read(`deploy/static-${part}.service`))?.[1] ??
-      "";
-  return { args: command.split(" "), variables: variablesIn(read(`deploy/${part}.env`)) };
-}
-
-interface Image extends Described {
-  readonly from: string;
-  readonly copies: readonly string[];
-  /** The arguments of each Deno call while the image is built. */
-  readonly preparations: readonly (readonly string[])[];
-  /** Those of the calls in the whole repository, before that. */
-  readonly builds: readonly (readonly string[])[];
-}
-
-function imageOf(part: string): Image {
-  const stages = read(`deploy/Dockerfile.${part}`).split(/^(?=FROM )/m).slice(1);
-  const text = stages.at(-1) ?? "";
-  const [, ...args] = JSON.parse(/^CMD (.+)$/m.exec(text)?.[1] ?? "[]");
-  const set = Array.from(
-    text.matchAll(/^ENV (.+)$/gm),
-    ([, line = ""]) => line.replaceAll(" ", "\n"),
-  ).join("\n");
-  const copies = Array.from(
-    text.matchAll(/^COPY (?:--from=build \/app\/)?(.+) \S+$/gm),
-    ([, paths = ""]) => paths.split(" "),
-  ).flat();
-  const callsIn = (stage: string): string[][] =>
-    Array.from(stage.matchAll(/^RUN deno (.+)$/gm), ([, words = ""]) => words.split(" "));
-  return {
-    args,
-    variables: variablesIn(set),
-    from: /^FROM (\S+)$/m.exec(text)?.[1] ?? "",
-    copies,
-    preparations: callsIn(text),
-    builds: stages.slice(0, -1).flatMap(callsIn),
-  };
-}
-
-/**
- * The variables that the compose file gives to a part, filled in from `compose.env`. The proxy is
- * not in it.
- */
-function composedFor(part: string): Record<string, string> {
-  const [, service = ""] =
-    new RegExp(`\\n {2}${part}:\\n([^]*?)\\n(?! {4}|\\n)`).exec(read("deploy/compose.yaml")) ??
-      [];
-  const given = variablesIn(read("deploy/compose.env"));
-  const fill = (text: string): string =>
-    text.replaceAll(/\$\{(\w+)[^}]*\}/g, (_, name) => given[name] ?? "");
-  const lines = service.matchAll(/^ {6}([A-Z_]+): "?([^"\n]*)"?$/gm);
-  return Object.fromEntries(Array.from(lines, ([, name = "", value = ""]) => [name, fill(value)]));
-}
-
-function variablesIn(text: string): Record<string, string> {
-  return Object.fromEntries(
-    Array.from(text.matchAll(/^(\w+)=(.*)$/gm), ([, name = "", value = ""]) => [name, value]),
-  );
-}
-
-type Kind = "unit" | "image";
-
-/** The folders that a machine or a container would have, with a certificate and a database. */
+/** The folders that a machine would have, with a certificate and a database. */
 interface Stage extends AsyncDisposable {
-  readonly folder: string;
-  place(args: readonly string[], kind: Kind): string[];
-  environment(
-    part: string,
-    variables: Readonly<Record<string, string>>,
-    kind: Kind,
-  ): Record<string, string>;
-  /** Copies what an image copies, and prepares it as the image is prepared. */
-  build(image: Image): Promise<void>;
+  place(args: readonly string[]): string[];
+  environment(part: string, variables: Readonly<Record<string, string>>): Record<string, string>;
 }
 
 async function openStage(): Promise<Stage> {
@@ -376,20 +304,17 @@ async function openStage(): Promise<Stage> {
   await Deno.writeTextFile(`${folder}/etc/tls/cert.pem`, cert);
   await Deno.writeTextFile(`${folder}/etc/tls/key.pem`, key);
   await Deno.writeTextFile(`${folder}/etc/database_ca.pem`, cert);
-  const place = (text: string, kind: Kind): string =>
-    text.replaceAll(/\/var\/lib\/static-(\w+)/g, `${folder}/$1-${kind}`)
+  const place = (text: string): string =>
+    text.replaceAll(/\/var\/lib\/static-(\w+)/g, `${folder}/$1`)
       .replaceAll("/etc/static", `${folder}/etc`)
-      .replaceAll("/opt/static", repository.slice(0, -1))
-      .replaceAll(/(?<=[=,]|^)\/data\b/g, `${folder}/data`)
-      .replaceAll(/(?<=[=,]|^)\/app\b/g, `${folder}/app`);
+      .replaceAll("/opt/static", repository.slice(0, -1));
   const moved = opened.move();
   return {
-    folder,
-    place: (args, kind) => args.map((arg) => place(arg, kind)),
-    environment: (part, variables, kind) => {
+    place: (args) => args.map(place),
+    environment: (part, variables) => {
       const { DATABASE_URL: _, ...rest } = variables;
       const placed = Object.fromEntries(
-        Object.entries(rest).map(([name, value]) => [name, place(value, kind)]),
+        Object.entries(rest).map(([name, value]) => [name, place(value)]),
       );
       const tls = {
         STATIC_TLS_CERT: `${folder}/etc/tls/cert.pem`,
@@ -406,16 +331,6 @@ async function openStage(): Promise<Stage> {
         STATIC_RELAY_QUIC_PORT: "0",
         STATIC_ADMIN_PORT: "0",
       };
-    },
-    build: async ({ copies, preparations, builds }) => {
-      for (const words of builds) await runCommand(Deno.execPath(), words, { cwd: repository });
-      await Deno.remove(`${folder}/app`, { recursive: true }).catch(() => {});
-      await Deno.mkdir(`${folder}/app`);
-      await runCommand("cp", ["-r", "--parents", ...copies, `${folder}/app`], { cwd: repository });
-      assertEquals(preparations.length, 1);
-      for (const words of preparations) {
-        await runCommand(Deno.execPath(), words, { cwd: `${folder}/app` });
-      }
     },
     [Symbol.asyncDispose]: () => moved.disposeAsync(),
   };
