@@ -16,6 +16,7 @@ export interface Wait {
     | "a worker"
     | "mail"
     | "the log's reader"
+    | "a part on this machine"
     | "a client";
   readonly ms: number;
   /** The end of the wait, as somebody sees it. */
@@ -132,6 +133,11 @@ export const waits = {
     then: "the message waits for another try: static_api_mail_queue",
   },
   logTaken: { on: "the log's reader", ms: 1_000, then: "the process ends without its last lines" },
+  healthCheck: {
+    on: "a part on this machine",
+    ms: 4_000,
+    then: "the container's check says that it is not well",
+  },
   relayHealth: {
     on: "another relay",
     ms: 3_000,

@@ -46,7 +46,7 @@ Deno.test("the task prints manifests that keep their kinds' schemas, and a wrong
   assertStringIncludes(fault, "replicas");
 });
 
-/** What the schemas let pass, the types of the same package do not: a field that no kind has. */
+/** A field that a kind does not have passes the schemas, and not the types of the same package. */
 async function typeFaults(list: readonly Manifest[]): Promise<string> {
   const types = [
     'import type { IDeployment, IStatefulSet } from "kubernetes-models/apps/v1";',

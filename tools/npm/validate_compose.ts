@@ -9,7 +9,9 @@ const schema = JSON.parse(
 // A name of the draft that the validator does not know.
 delete schema.$schema;
 const said = parse(await new Response(Deno.stdin.readable).text());
-const validate = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
+const validate = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(
+  schema,
+);
 validate(said);
 const faults = (validate.errors ?? []).map(({ instancePath, message, params }) =>
   `${instancePath} ${message} ${JSON.stringify(params)}`

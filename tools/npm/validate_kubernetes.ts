@@ -20,10 +20,12 @@ const kinds: Record<string, new (data: never) => Model> = {
 };
 
 const faults: string[] = [];
-const manifests = parseAllDocuments(await new Response(Deno.stdin.readable).text()).map((document) => {
-  faults.push(...document.errors.map(String));
-  return document.toJS();
-});
+const manifests = parseAllDocuments(await new Response(Deno.stdin.readable).text()).map(
+  (document) => {
+    faults.push(...document.errors.map(String));
+    return document.toJS();
+  },
+);
 for (const manifest of manifests) {
   const kind = `${manifest.apiVersion} ${manifest.kind}`;
   const Kind = kinds[kind];
