@@ -7,11 +7,11 @@ import {
   createChannel,
   leaveChannel,
   listChannels,
-  listMembers,
   removeMember,
   showFingerprint,
 } from "./commands/channel.ts";
 import { showHealth } from "./commands/channel_health.ts";
+import { listMembers } from "./commands/channel_members.ts";
 import { recoverChannel } from "./commands/channel_recover.ts";
 import { demoteMember, promoteMember, rotateKeys, showPolicy } from "./commands/channel_owners.ts";
 import { inviteToChannel, joinChannel } from "./commands/channel_entry.ts";

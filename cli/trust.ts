@@ -57,10 +57,15 @@ export async function changeTrust(
   await files.writePrivate(folders.trustFile, formatTrust(trust, before));
   for (const name of await files.list(folders.agents)) {
     const as: Given = { ...given, value: (each) => each === "agent" ? name : given.value(each) };
-    const host = await findRunning({ ...context, given: as }).catch(() => undefined);
-    await host?.call("names").catch(() => {});
-    host?.end();
+    await tellHost({ ...context, given: as });
   }
+}
+
+/** The host of the agent, if one runs, reads the user's files again: known agents, its badges. */
+export async function tellHost(context: Context): Promise<void> {
+  const host = await findRunning(context).catch(() => undefined);
+  await host?.call("names").catch(() => {});
+  host?.end();
 }
 
 /** The service's own certificates do not count: its operator must not become every domain. */

@@ -1,22 +1,15 @@
 /**
- * Channels and who is in them: `channel create`, `list`, `members`, `remove`, `fingerprint`,
+ * Channels and who is in them: `channel create`, `list`, `remove`, `fingerprint`,
  * `leave`, `close`.
  */
-import { agentInWords, ownersInWords, parseChannelName } from "../../proto/mod.ts";
+import { parseChannelName } from "../../proto/mod.ts";
 import type { Channel } from "../../sdk/mod.ts";
 import { agentFlag, inChannelAlready, withAgent } from "../agent.ts";
 import { agentName } from "../agent_record.ts";
-import {
-  heardText,
-  memberFields,
-  memberName,
-  memberRoles,
-  policyLines,
-} from "../texts/channel_texts.ts";
+import { memberFields, memberName } from "../texts/channel_texts.ts";
 import type { ArgumentSpec, Command, Context, FlagSpec } from "../command.ts";
 import { Failure } from "../failure.ts";
 import type { Agent } from "../hosting.ts";
-import { table } from "../output.ts";
 import { confirm } from "../prompt.ts";
 import { waitUntil } from "../waiting.ts";
 
@@ -31,7 +24,7 @@ export const memberArgument: ArgumentSpec = {
   summary: "agent id of the member, your own name for it, or NAME@DOMAIN of an attested one",
 };
 
-const yesFlag: FlagSpec = { name: "yes", summary: "do not ask for confirmation" };
+export const yesFlag: FlagSpec = { name: "yes", summary: "do not ask for confirmation" };
 export const catchUpMs = 15_000;
 
 export const createChannel: Command = {
@@ -65,33 +58,6 @@ export const listChannels: Command = {
       const names = [...channels].sort();
       await context.output.result({ channels: names, welcomes, agent_id: agentId }, names);
       if (names.length === 0) await context.output.note("This agent is in no channel");
-    }),
-};
-
-export const listMembers: Command = {
-  path: "channel members",
-  summary: "list the members of a channel, from this agent's own state",
-  arguments: [nameArgument],
-  flags: [agentFlag],
-  examples: [{ command: "channel members acme/ops/deploy", what: "" }],
-  run: (context) =>
-    withChannel(context, async (channel) => {
-      const { output } = context;
-      const [members, policy] = [channel.members(), channel.policy()];
-      const isOpen = policy.admission === "members" && policy.posting === "members";
-      await output.result({ channel: channel.name, policy, members: members.map(memberFields) }, [
-        `${channel.name} — anyone can choose this name. Owners: ${ownersInWords(members)}`,
-        ...table([
-          ["AGENT ID", "WHO", "HEARD"].map((title) => output.paint("dim", title)),
-          ...members.map((member) => [
-            member.agentId,
-            agentInWords(member),
-            heardText(member, context.platform.nowMs()),
-            memberRoles(member),
-          ]),
-        ]),
-        ...(isOpen ? [] : ["", ...policyLines(policy)]),
-      ]);
     }),
 };
 

@@ -63,7 +63,17 @@ function attestedFields(word: SeenAgent["attested"]): object | undefined {
 }
 
 export function memberFields(member: ChannelMember): Readonly<Record<string, unknown>> {
-  const { owner, guest, self, absent, lapsed, confirmedEpoch, lastHeardMs, resembles } = member;
+  const {
+    owner,
+    guest,
+    self,
+    absent,
+    lapsed,
+    confirmedEpoch,
+    lastHeardMs,
+    badgeEndsMs,
+    resembles,
+  } = member;
   return {
     ...senderFields(member),
     owner,
@@ -74,6 +84,7 @@ export function memberFields(member: ChannelMember): Readonly<Record<string, unk
     ...(resembles.length > 0 && { resembles }),
     confirmed_epoch: confirmedEpoch,
     ...(lastHeardMs !== undefined && { last_heard_at: isoTime(lastHeardMs) }),
+    ...(badgeEndsMs !== undefined && { badge_ends_at: isoTime(badgeEndsMs) }),
   };
 }
 
@@ -93,8 +104,11 @@ export function heardText({ confirmedEpoch, lastHeardMs }: ChannelMember, nowMs:
 }
 
 export function memberRoles(
-  { owner, guest, self, absent, lapsed, resembles }: ChannelMember,
+  { owner, guest, self, absent, lapsed, badgeEndsMs, resembles }: ChannelMember,
+  nowMs: number,
 ): string {
+  const over = badgeEndsMs !== undefined && badgeEndsMs < nowMs &&
+    `here by a badge that ended on ${isoTime(badgeEndsMs).slice(0, 10)}`;
   const alike = resembles.length > 0 && `looks like ${resembles.join(" and ")}`;
   return [
     owner && "owner",
@@ -102,6 +116,7 @@ export function memberRoles(
     self && "you",
     absent && "absent",
     lapsed && "lapsed (the relay's word)",
+    over,
     alike,
   ]
     .filter(Boolean).join(", ");

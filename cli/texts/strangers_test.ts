@@ -165,7 +165,9 @@ Deno.test("in a channel with impostors their names are escaped, marked and repor
   for (const { text } of issues) assertSafe(text, "health");
   assertSafe(JSON.stringify(describeChannel(channel, "static")), "a model's view of the channel");
   const rows = table(
-    channel.members().map((each) => [memberName(each), each.agentId, memberRoles(each)]),
+    channel.members().map((
+      each,
+    ) => [memberName(each), each.agentId, memberRoles(each, Date.now())]),
   );
   assertEquals(rows.length, 4);
   for (const row of rows) assertSafe(row, "members");

@@ -231,7 +231,7 @@ export const channelOperations = {
   },
   setIssuers: {
     fields: {
-      issuers: list(issuer),
+      issuers: optional(list(issuer, { says: "as they are when it is not given" })),
       remove: optional(texts("members that go with it")),
     },
     changes: true,
@@ -558,7 +558,10 @@ export const hostStart = {
 
 /** Those that only a host has. */
 export const hostOperations = {
-  names: { fields: {}, says: "the user has given names or taken them back: programs hear of it" },
+  names: {
+    fields: {},
+    says: "the user has changed the list of known agents, or this agent's badges",
+  },
   status: {
     fields: {},
     answer: {

@@ -145,10 +145,18 @@ export class Agent {
     return agent;
   }
 
-  /** The user has given or taken names: programs that show members hear of it. */
+  /** The user has changed the list of known agents: programs that show members hear of it. */
   namesChanged(): void {
     this.parts.trust?.look?.();
-    for (const channel of this.#channels.values()) channel.rooms.tell({ type: "names_changed" });
+    for (const { rooms } of this.#channels.values()) {
+      rooms.badges.look();
+      rooms.tell({ type: "names_changed" });
+    }
+  }
+
+  /** The user has given this agent other badges. Resolves when they were read. */
+  async badgesGiven(): Promise<void> {
+    await this.parts.ownBadges?.look();
   }
 
   /** Offline, the next connection replaces KeyPackages that show others. */

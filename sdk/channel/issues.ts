@@ -73,6 +73,13 @@ export type IssueKind =
    * lied, or its key was stolen.
    */
   | "stranger_with_our_badge"
+  /**
+   * The channel requires badges, and those of members are over. They stay members until an owner
+   * removes them.
+   */
+  | "badge_expired"
+  /** The channel lets agents in by keys of a domain that the user's trust list does not have. */
+  | "issuer_differs"
   /** A member that was known before this agent came back is none any more. */
   | "members_changed"
   /**

@@ -179,6 +179,7 @@ export class LocalChannel implements ChannelPort {
   }
 
   health(): ChannelHealth {
+    this.#live.rooms.badges.look();
     return describeHealth(this.#live, this.#agent.parts.session.state);
   }
 

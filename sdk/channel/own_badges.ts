@@ -42,6 +42,7 @@ export class OwnBadges {
   readonly #agentId: AgentId;
   #shown: Uint8Array | undefined;
   #onChange = (): void => {};
+  #look = (): Promise<void> => Promise.resolve();
 
   constructor(source: BadgeSource, agentId: AgentId, runtime: Runtime) {
     this.#source = source;
@@ -66,6 +67,7 @@ export class OwnBadges {
     let isOver = false;
     let cancel = (): void => {};
     const wait = (): void => {
+      cancel();
       if (!isOver) cancel = runtime.after(this.#source.everyMs, look);
     };
     const { strangersAmong } = this.#source;
@@ -73,9 +75,11 @@ export class OwnBadges {
       if (isOver || strangersAmong === undefined) return;
       await reportStrangers(rosters(), { ...parts, strangersAmong });
     };
-    const look = (): void => {
-      if (!isOver) void this.#read(runtime).catch(() => {}).then(watch).then(wait);
+    const read = async (): Promise<void> => {
+      if (!isOver) await this.#read(runtime).catch(() => {});
     };
+    const look = (): void => void read().then(watch).then(wait);
+    this.#look = () => within(patienceMs, read(), runtime);
     this.#onChange = changed;
     wait();
     return () => {
@@ -83,6 +87,11 @@ export class OwnBadges {
       this.#onChange = () => {};
       cancel();
     };
+  }
+
+  /** The source may have others now. Resolves when it was asked, or after the patience. */
+  look(): Promise<void> {
+    return this.#look();
   }
 
   async #read(runtime: Runtime): Promise<void> {

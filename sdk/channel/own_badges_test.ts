@@ -85,6 +85,26 @@ Deno.test("an agent shows what its source has, at most two badges, and goes on t
   assertEquals([source.reads, clock.waiting], [4, 0]);
 });
 
+Deno.test("who has given other badges need not wait, and nobody asks twice as often for it", async () => {
+  const [clock, source] = [new Clock(), new Source()];
+  source.next = says();
+  const badges = await opened(source, clock);
+  await badges.look();
+  assertEquals(source.reads, 1, "nobody follows yet");
+  const stop = badges.follow(follower(clock, () => {}));
+  const badge = acme.badge(agentId);
+  source.next = says(formatBadge(badge));
+  await badges.look();
+  assertEquals([source.reads, badges.shown], [2, encodeBadges([badge])]);
+  await clock.pass(1_000);
+  assertEquals([source.reads, clock.waiting], [3, 1]);
+  source.next = () => new Promise(() => {});
+  const looked = badges.look();
+  await clock.pass(3_000);
+  await looked;
+  stop();
+});
+
 Deno.test("a source that fails, hangs or gives what is no badge of this agent leaves the badges as they are", async () => {
   const [clock, source] = [new Clock(), new Source()];
   const badge = acme.badge(agentId);

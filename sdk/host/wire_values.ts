@@ -135,7 +135,17 @@ function decodeAttested(fields: Fields | undefined): Attested | undefined {
 }
 
 export function encodeMember(member: ChannelMember): Header {
-  const { owner, guest, self, absent, lapsed, confirmedEpoch, lastHeardMs, resembles } = member;
+  const {
+    owner,
+    guest,
+    self,
+    absent,
+    lapsed,
+    confirmedEpoch,
+    lastHeardMs,
+    badgeEndsMs,
+    resembles,
+  } = member;
   const heard = {
     ...(confirmedEpoch !== undefined && { confirmedEpoch }),
     ...(lastHeardMs !== undefined && { lastHeardMs }),
@@ -150,6 +160,7 @@ export function encodeMember(member: ChannelMember): Header {
     absent,
     lapsed,
     ...heard,
+    ...(badgeEndsMs !== undefined && { badgeEndsMs }),
     ...like,
   };
 }
@@ -169,6 +180,7 @@ export function decodeMember(fields: Fields): ChannelMember {
     confirmedEpoch: fields.optionalNumber("confirmedEpoch"),
     lastHeardMs: fields.optionalNumber("lastHeardMs"),
     lapsed: fields.flag("lapsed"),
+    badgeEndsMs: fields.optionalNumber("badgeEndsMs"),
     resembles: (fields.optionalTexts("resembles") ?? []).map(parseAgentId),
   };
 }

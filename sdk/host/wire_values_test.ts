@@ -31,6 +31,7 @@ const stranger: ChannelMember = {
   confirmedEpoch: undefined,
   lastHeardMs: undefined,
   lapsed: false,
+  badgeEndsMs: 1_800_000_000_000,
   resembles: [],
 };
 const members: readonly ChannelMember[] = [

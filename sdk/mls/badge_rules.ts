@@ -24,7 +24,7 @@ import {
   shownBadges,
   withBadges,
 } from "./badges.ts";
-import { decodeBinding, encodeBinding } from "./channel_extensions.ts";
+import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { CommitEffects } from "./commit.ts";
 import { type Signatures, verifyInParts } from "./crypto/signatures.ts";
@@ -51,18 +51,18 @@ export interface NewLeaf extends BadgedLeaf {
 
 /** Of which a leaf needs a badge; undefined where none is needed. */
 export function requiredIssuers(extensions: readonly Extension[]): Issuers | undefined {
-  const { issuers } = decodeBinding(extensions);
+  return requiredBy(decodeBinding(extensions));
+}
+
+export function requiredBy({ issuers }: Pick<ChannelBinding, "issuers">): Issuers | undefined {
   return issuers?.required === true ? issuers.issuers : undefined;
 }
 
-const known = new WeakMap<BadgedLeaf["node"], readonly Badge[]>();
 /** Those that were verified once: a leaf stays for many epochs. Nothing here depends on issuers. */
 const verified = new WeakSet<Badge>();
 
 function badgesOf(node: BadgedLeaf["node"]): readonly Badge[] {
-  const badges = known.get(node) ?? readBadges(shownBadges(node));
-  known.set(node, badges);
-  return badges;
+  return readBadges(shownBadges(node));
 }
 
 function isOf(badge: Badge, { domain, key }: Issuer): boolean {
@@ -79,6 +79,17 @@ function matches(badge: Badge, issuer: Issuer): boolean {
 
 function matchingOf(badges: readonly Badge[], issuers: Issuers): Badge[] {
   return badges.filter((badge) => issuers.some((issuer) => matches(badge, issuer)));
+}
+
+/**
+ * When the last badge is over by which a leaf has its place in the channel. No rule of admission
+ * asks: it is for people, who decide about members.
+ */
+export function badgeEndMs(shown: Uint8Array | undefined, issuers: Issuers): number | undefined {
+  const matching = matchingOf(readBadges(shown), issuers);
+  return matching.length === 0
+    ? undefined
+    : Math.max(...matching.map(({ notAfter }) => notAfter * 1000));
 }
 
 /**

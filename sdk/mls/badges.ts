@@ -48,9 +48,18 @@ export function withBadges(
     : [...others, { extensionType: badgesExtension, extensionData: badges }];
 }
 
-/** None for what is malformed. Nothing about them is verified. */
+/** By the bytes of a leaf, which stay as they are as long as it is in memory. */
+const known = new WeakMap<Uint8Array, readonly Badge[]>();
+
+/** None for what is malformed. Nothing about them is verified. A leaf's are read once. */
 export function readBadges(shown: Uint8Array | undefined): readonly Badge[] {
   if (shown === undefined) return [];
+  const badges = known.get(shown) ?? decodeOrNone(shown);
+  known.set(shown, badges);
+  return badges;
+}
+
+function decodeOrNone(shown: Uint8Array): readonly Badge[] {
   try {
     return decodeBadges(shown);
   } catch (error) {

@@ -3,9 +3,10 @@
  * proxy leads there, and counts what is asked for. Programs of their own ask, because a proxy of
  * the environment is for a whole process.
  */
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { parseBadges } from "../../proto/mod.ts";
-import { ChannelManager } from "../../sdk/mod.ts";
+import { badgeStatement, decodeBase64url, formatBadge, parseBadges } from "../../proto/mod.ts";
+import { ChannelManager, type ConnectOptions } from "../../sdk/mod.ts";
 import { createCertificate } from "../support/certificate.ts";
 import { type ConnectProxy, startConnectProxy } from "../support/connect_proxy.ts";
 import { eventually } from "../support/mod.ts";
@@ -70,7 +71,7 @@ async function byHand(stack: Stack): Promise<void> {
   const shown = await bob.run(["badge", "show"]);
   assertMatch(shown.stdout, /Badge +deploy-bot at acme\.com\n[^]*Verdict +attested by acme\.com/);
 
-  await required(bob);
+  await required(stack, bob, d);
 
   // Another domain beside it, by this user's own hand; a third one takes a place.
   await bob.run(["badge", "key", "new", "--domain", "umbrella.org"]);
@@ -128,7 +129,7 @@ async function byHand(stack: Stack): Promise<void> {
 }
 
 /** The keys that a channel requires are those that its owner believes. */
-async function required(owner: User): Promise<void> {
+async function required(stack: Stack, owner: User, seed: string): Promise<void> {
   const name = "acme/ops/badged";
   const issuers = ["channel", "issuers", name];
   await owner.run(["channel", "create", name]);
@@ -140,18 +141,105 @@ async function required(owner: User): Promise<void> {
   );
   const alone = await owner.run([...issuers, "--remove", "bob"], { code: 2 });
   assertStringIncludes(alone.stderr, "--remove goes with --require");
+  await over(stack, owner, { name, seed });
   assertEquals((await owner.json([...issuers, "--require", "none"])).issuers, []);
 }
 
-/** An agent that acme.com does not attest invites, whatever it calls itself. */
-async function demanded(stack: Stack, bob: User): Promise<void> {
-  const stranger = await ChannelManager.connect({
+/** Whose badge is over is listed, and leaves with one command. */
+async function over(
+  stack: Stack,
+  owner: User,
+  { name, seed }: { readonly name: string; readonly seed: string },
+): Promise<void> {
+  const members = ["channel", "members", name];
+  const alone = await owner.run([...members, "--remove"], { code: 2 });
+  assertStringIncludes(alone.stderr, "--remove goes with --expired");
+  const removing = [...members, "--expired", "--remove"];
+  const nobody = await owner.run(removing);
+  assertEquals(
+    nobody.stdout,
+    `No other member of ${name} is in it by a badge that is over\n`,
+  );
+  assertEquals((await owner.json([...members, "--expired"])).members, []);
+  assertEquals((await owner.json(removing)).removed, []);
+  const [self] = (await owner.json(members)).members;
+  assertMatch(self.badge_ends_at, /^20\d\d-/);
+
+  // A member that shows an old badge with its next keys.
+  const connect = (badge: string | false): Promise<ChannelManager> =>
+    ChannelManager.connect({
+      ...memberOptions(stack, `${owner.folder}/member`),
+      identity: "member",
+      badge,
+    });
+  const first = await connect(false);
+  const { agentId } = first.client;
+  await first.close();
+  const daySeconds = 24 * 60 * 60;
+  const badgeUntil = (days: number): string => {
+    const notAfter = Math.floor(Date.now() / 1000) + days * daySeconds;
+    const secretKey = decodeBase64url(seed) ?? new Uint8Array();
+    const unsigned = {
+      domain: "acme.com",
+      issuerKey: ed25519.getPublicKey(secretKey),
+      name: "member",
+      agentId,
+      notBefore: notAfter - 20 * daySeconds,
+      notAfter,
+      attributes: [],
+    };
+    const signature = ed25519.sign(badgeStatement(unsigned), secretKey);
+    return formatBadge({ ...unsigned, signature });
+  };
+  const inviting = owner.start(["channel", "invite", name]);
+  const printed = (): Promise<string> => Promise.resolve(inviting.stdout());
+  await eventually({ what: "the token" }, printed, (text) => text.endsWith("\n"));
+  const member = await connect(badgeUntil(10));
+  const channel = await member.joinWithToken(name, inviting.stdout().trim());
+  assertEquals((await inviting.done).code, 0);
+  await channel.rotate();
+  await member.close();
+  const older = await connect(badgeUntil(-3));
+  try {
+    await (await older.channel(name)).rotate();
+    const isMember = ({ agent_id }: { agent_id: string }): boolean => agent_id === agentId;
+    const expired = async (): Promise<boolean> =>
+      (await owner.json([...members, "--expired"])).members.some(isMember);
+    await eventually({ what: "its badge is over" }, expired, (is) => is);
+    assertMatch(
+      (await owner.run(members)).stdout,
+      /member, attested by|here by a badge that ended on 20/,
+    );
+    assertMatch(
+      (await owner.run(["channel", "health", name])).stdout,
+      new RegExp(`over: ${agentId}`),
+    );
+    const refused = await owner.run(removing, { code: 2 });
+    assertMatch(refused.stderr, new RegExp(`badges are over of:\n${agentId} .*, since 20`));
+    assertMatch(refused.stderr, /Not confirmed: Remove 1 member from/);
+    const { removed } = await owner.json([...removing, "--yes"]);
+    assertEquals(removed.length, 1);
+    assertEquals((await owner.json(members)).members.some(isMember), false);
+  } finally {
+    await older.close();
+  }
+}
+
+function memberOptions(stack: Stack, dataDir: string): Omit<ConnectOptions, "identity"> {
+  return {
     endpoint: stack.quicUrl,
     apiUrl: stack.api.url,
     apiKey: stack.account.apiKey,
     tls: { caFile: stack.caFile },
     cover: "off",
-    dataDir: `${bob.folder}/stranger`,
+    dataDir,
+  };
+}
+
+/** An agent that acme.com does not attest invites, whatever it calls itself. */
+async function demanded(stack: Stack, bob: User): Promise<void> {
+  const stranger = await ChannelManager.connect({
+    ...memberOptions(stack, `${bob.folder}/stranger`),
     identity: "ceo@acme.com",
   });
   try {
@@ -254,17 +342,18 @@ async function byWeb(): Promise<void> {
   const never = Promise.withResolvers<Response>();
   web.answers.set("silent.com", () => never.promise);
   const trusting = ["--yes", "--ca-file", web.caFile];
-  const add = (domain: string): Promise<{ code: number; said: string }> =>
-    web.run(["trust", "add", domain, ...trusting]);
-  // The command's five seconds may be too short where other programs take the whole machine.
-  const isLate = ({ said }: { said: string }): boolean =>
-    /acme\.com\S+: no answer within 5 seconds/.test(said);
-  const added = await eventually({ what: "acme.com" }, () => add("acme.com"), (it) => !isLate(it));
-  const refused = await Promise.all(
-    ["other.com", "long.com", "moved.com", "silent.com", "wrong.com", "nowhere.com"].map(add),
-  );
+  const runs: string[] = [];
+  const late = /no answer within 5 seconds/;
+  const add = async (domain: string): ReturnType<Web["run"]> => {
+    runs.push(`CONNECT ${domain}:443 HTTP/1.1`);
+    const ended = await web.run(["trust", "add", domain, ...trusting]);
+    // A busy machine may be too late for a domain that answers.
+    return late.test(ended.said) && domain !== "silent.com" ? await add(domain) : ended;
+  };
+  const domains = ["acme.com", "other.com", "long.com", "moved.com", "silent.com", "wrong.com"];
+  const [added, ...refused] = await Promise.all([...domains, "nowhere.com"].map(add));
   never.resolve(new Response(first));
-  assertEquals(added.code, 0, added.said);
+  assertEquals(added?.code, 0, added?.said);
   assertEquals(
     refused.map(({ code }) => code),
     [2, 2, 2, 5, 5, 5],
@@ -279,19 +368,8 @@ async function byWeb(): Promise<void> {
     /nowhere\.com\S+: .*403/,
   ];
   says.forEach((each, at) => assertMatch(refused[at]?.said ?? "", each));
-  // Each was asked for on its own port 443, and the redirect led nowhere.
-  assertEquals(
-    [...new Set(web.proxy.asked)].sort(),
-    [
-      "acme.com",
-      "long.com",
-      "moved.com",
-      "nowhere.com",
-      "other.com",
-      "silent.com",
-      "wrong.com",
-    ].map((domain) => `CONNECT ${domain}:443 HTTP/1.1`),
-  );
+  // Each was asked for once, on its own port 443, and the redirect led nowhere.
+  assertEquals([...web.proxy.asked].sort(), runs.sort());
   // The certificates of the service alone make no domain.
   const { code, said } = await web.run(["trust", "add", "acme.com", "--yes"]);
   assertEquals([code, /certificate/i.test(said)], [5, true], said);
@@ -355,7 +433,7 @@ async function fromNothing(stack: Stack): Promise<void> {
   const badge = await acme.run(["badge", "issue", ...named, "--agent", agent_id]); // 2
   await bob.run(["badge", "use", badge.stdout.trim()]); // 3
   const added = await web.run(["trust", "add", "acme.com", "--yes", "--ca-file", web.caFile]); // 4
-  assertEquals(added.code, 0, added.said);
+  assertEquals(added?.code, 0, added?.said);
 
   const name = "acme/ops/deploy";
   await bob.run(["channel", "create", name]);

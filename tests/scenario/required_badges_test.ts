@@ -3,7 +3,7 @@
  * that differ by years, and a member with a modified program.
  */
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { encodeBase64url, formatBadge } from "../../proto/mod.ts";
+import { encodeBase64url, formatBadge, nobodyKnown } from "../../proto/mod.ts";
 import type { UnsignedBadge } from "../../proto/mod.ts";
 import { type ChannelIssuer, StaticError } from "../../sdk/mod.ts";
 import { Issuer } from "../../sdk/mls/testing/issuer.ts";
@@ -162,4 +162,48 @@ Deno.test("a modified member lets in an agent without a badge: all refuse it, an
   assertEquals(await membersOf(bob), ["alice", "bob"]);
   assertEquals(await (await bob.channel()).issuers(), [listed(acme)]);
   await mallory.start();
+});
+
+Deno.test("an owner learns whose badge is over, and of a key that its list does not have; all go in one commit", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await channelOf(stage, "bob", "carol", "dave");
+  assert(alice && bob && carol && dave);
+  const soon = secondsOf(stage) + 60;
+  for (const actor of [bob, carol]) {
+    actor.badges = timed({ notBefore: secondsOf(stage) - 3600, notAfter: soon }, acme);
+    await actor.restart();
+    await (await actor.channel()).rotate();
+  }
+  await allAgree(alice, bob, carol, dave);
+  const channel = await alice.channel();
+  const ends = (actor: Actor): number | undefined =>
+    channel.members().find(({ agentId }) => agentId === actor.client.agentId)?.badgeEndsMs;
+  assertEquals([ends(bob), ends(carol)], [soon * 1000, soon * 1000]);
+  assert((ends(dave) ?? 0) > soon * 1000);
+  assertEquals(await issuesOf(alice, "badge_expired"), []);
+  await stage.world.time.advance(61_000);
+  const [told] = await issuesOf(alice, "badge_expired");
+  for (const actor of [bob, carol]) assertStringIncludes(told ?? "", actor.client.agentId);
+  assertEquals(told?.includes(dave.client.agentId), false);
+  // Others are told of their own.
+  assertEquals(await issuesOf(dave, "badge_expired"), []);
+  assertEquals((await issuesOf(bob, "badge_expired")).length, 1);
+
+  // Dave's user knows acme.com by another key.
+  assertEquals(await issuesOf(dave, "issuer_differs"), []);
+  const keys = [{ kid: "2026-11", key: next.key, closed: false }];
+  const issuer = { keys, source: "file", readMs: 0, changed: false } as const;
+  dave.trust = { ...nobodyKnown, domains: new Map([["acme.com", issuer]]) };
+  await dave.restart();
+  assertEquals((await issuesOf(dave, "issuer_differs")).length, 1);
+  const [inviter] = (await dave.channel()).members();
+  assertEquals(inviter?.attested, undefined);
+
+  const { epoch } = channel.health();
+  const remove = [bob, carol].map(({ client }) => client.agentId);
+  await channel.setIssuers(undefined, { remove });
+  await allAgree(alice, dave);
+  assertEquals(channel.health().epoch, epoch + 1);
+  assertEquals(await channel.issuers(), [listed(acme)]);
+  assertEquals(await membersOf(dave), ["alice", "dave"]);
 });

@@ -29,7 +29,7 @@ import { badInput } from "../../failure.ts";
 import { table } from "../../output.ts";
 import { confirm } from "../../prompt.ts";
 import { utc } from "../../texts/amounts.ts";
-import { readTrust } from "../../trust.ts";
+import { readTrust, tellHost } from "../../trust.ts";
 import {
   findIssuerKeys,
   formatIssuerKeys,
@@ -325,6 +325,7 @@ async function keepBadges(context: Context, badges: readonly Badge[]): Promise<v
   const kept = [...badges, ...others].slice(0, maxShown);
   const text = kept.map((badge) => `${formatBadge(badge)}\n`).join("");
   await platform.files.writePrivate(badgeFileOf(context), text);
+  await tellHost(context);
   for (const { domain } of others.filter((each) => !kept.includes(each))) {
     await output.warn(`The badge of ${domain} is shown no more: an agent shows ${maxShown}`);
   }
@@ -337,8 +338,8 @@ async function keepBadges(context: Context, badges: readonly Badge[]): Promise<v
     ),
   );
   await output.note(
-    "A host that runs takes it up within a minute. Channels that the agent is in see it with its next",
-    `keys, which it has at once by: ${output.command(`${platform.program} channel rotate NAME`)}`,
+    "Channels that the agent is in already see it with its next keys, which it has at once by:",
+    output.command(`${platform.program} channel rotate NAME`),
   );
 }
 

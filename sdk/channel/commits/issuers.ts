@@ -27,11 +27,12 @@ import type { ChannelIssuer, Plan, Planned } from "./plan.ts";
 
 const keyBytes = 32;
 
-/** An empty list: nobody needs a badge. */
+/** An empty list: nobody needs a badge. Undefined: they stay as they are. */
 export function setIssuers(
-  issuers: readonly ChannelIssuer[],
+  issuers: readonly ChannelIssuer[] | undefined,
   remove: readonly AgentId[],
 ): Plan {
+  if (issuers === undefined) return { is: "issuers", wanted: undefined, remove: [...remove] };
   const list = issuers.map(readIssuer).sort(compareIssuers);
   const wanted = { required: list.length > 0, issuers: list };
   parse(() => decodeIssuers(encodeIssuers(wanted)));
@@ -50,14 +51,15 @@ export function issuersChange(
   checkOwner(membership, "change the issuers");
   const { group, leavers } = membership;
   const removed = remove.filter((agentId) => membership.isMember(agentId));
-  const isSame = sameIssuers(group.binding.issuers, wanted);
-  if (isSame && removed.length === 0) return undefined;
+  if (wanted === undefined || sameIssuers(group.binding.issuers, wanted)) {
+    return removed.length === 0 ? undefined : { change: { remove: removed } };
+  }
   const gone = [...leavers.map(({ agentId }) => agentId), ...removed];
   const older = lacking(issuersExtension, group.current, gone);
   if (older.length > 0) throw mustUpdate(older, "require badges", "badges");
   const without = group.withoutPlace(wanted).filter((agentId) => !gone.includes(agentId));
   if (without.length > 0) throw notAttested(without);
-  return { change: { ...(!isSame && { issuers: wanted }), remove: removed } };
+  return { change: { issuers: wanted, remove: removed } };
 }
 
 function notAttested(members: readonly AgentId[]): Error {

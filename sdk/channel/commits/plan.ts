@@ -54,7 +54,8 @@ export type Plan =
   | { readonly is: "policy"; readonly wanted: Partial<ChannelPolicy> }
   | {
     readonly is: "issuers";
-    readonly wanted: ChannelIssuers;
+    /** Undefined: as they are. */
+    readonly wanted: ChannelIssuers | undefined;
     /** Named by the call: what others are meanwhile puts nobody out. */
     readonly remove: readonly AgentId[];
   }

@@ -21,6 +21,7 @@ function member(letter: string, identity: string, knownAs?: string): ChannelMemb
     confirmedEpoch: undefined,
     lastHeardMs: undefined,
     lapsed: false,
+    badgeEndsMs: undefined,
     resembles: [],
   };
 }

@@ -1,6 +1,7 @@
 /** The members of a channel, as its user sees them. */
 import type { AgentId, Recognition } from "../../../proto/mod.ts";
 import { identityText } from "../../base/identity_text.ts";
+import { badgeEndMs, requiredBy } from "../../mls/badge_rules.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { Rooms } from "../runner/rooms.ts";
 
@@ -52,6 +53,12 @@ export interface ChannelMember extends Recognition {
    */
   readonly lapsed: boolean;
   /**
+   * When the last badge of the member ends, by its issuer's word, of those with which it is in a
+   * channel that requires badges; undefined in others. A member whose badge is over stays until an
+   * owner removes it.
+   */
+  readonly badgeEndsMs: number | undefined;
+  /**
    * Members with another agent id whose identity looks the same, by its case, blanks or letters:
    * some of them, at most eight. Tell them apart by their agent ids.
    */
@@ -64,10 +71,11 @@ export function listMembers(
   recogniser: ChannelDeps["recogniser"],
 ): ChannelMember[] {
   const lapsed = new Set(membership.lapsed);
+  const issuers = requiredBy(membership.group.binding) ?? [];
   const present = membership.group.members().map((member) => ({ ...member, absent: false }));
   const members = [...present, ...membership.absentMembers];
   const recognised = recogniser.all(members);
-  return members.map(({ agentId, identity, owner, guest, absent }, i) => ({
+  return members.map(({ agentId, identity, owner, guest, absent, badges }, i) => ({
     agentId,
     identity: identityText(identity),
     identityBytes: identity,
@@ -80,6 +88,7 @@ export function listMembers(
     confirmedEpoch: confirmations.confirmedEpoch(agentId),
     lastHeardMs: confirmations.lastHeardMs(agentId),
     lapsed: lapsed.has(agentId),
+    badgeEndsMs: badgeEndMs(badges, issuers),
     resembles: lookAlikes.of(agentId),
   }));
 }

@@ -52,12 +52,15 @@ const verifiedTogether = 32;
 export class Recogniser {
   readonly #parts: RecogniserParts;
   readonly #judged = new WeakMap<Uint8Array, Judged>();
-  /** By the bytes of a leaf, which are the same as long as it is in memory. */
-  readonly #read = new WeakMap<Uint8Array, readonly Badge[]>();
   readonly #holds = new WeakMap<Badge, boolean>();
 
   constructor(parts: RecogniserParts) {
     this.#parts = parts;
+  }
+
+  /** The list of the user, as it is now. */
+  get trust(): Trust {
+    return this.#parts.trust;
   }
 
   of(agent: ShownAgent): Recognition {
@@ -67,7 +70,7 @@ export class Recogniser {
   /** The same for many, whose badges are verified together. */
   all(agents: readonly ShownAgent[]): Recognition[] {
     const reader = this.#reader;
-    const unknown = agents.flatMap((agent) => badgesToVerify(this.#badged(agent), reader)).filter(
+    const unknown = agents.flatMap((agent) => badgesToVerify(badged(agent), reader)).filter(
       (badge) => !this.#holds.has(badge),
     );
     for (let at = 0; at < unknown.length; at += verifiedTogether) {
@@ -96,16 +99,9 @@ export class Recogniser {
     ) {
       return known.attestation;
     }
-    const attestation = attest(this.#badged(agent), reader);
+    const attestation = attest(badged(agent), reader);
     this.#judged.set(badges, { agentId, domains, mailDomains, own, atMs: nowMs, attestation });
     return attestation;
-  }
-
-  #badged({ agentId, badges: shown }: ShownAgent): Parameters<typeof attest>[0] {
-    if (shown === undefined) return { agentId, badges: [] };
-    const badges = this.#read.get(shown) ?? readBadges(shown);
-    this.#read.set(shown, badges);
-    return { agentId, badges };
   }
 
   get #reader(): BadgeReader {
@@ -120,6 +116,10 @@ export class Recogniser {
     this.#holds.set(badge, holds);
     return holds;
   }
+}
+
+function badged({ agentId, badges }: ShownAgent): Parameters<typeof attest>[0] {
+  return { agentId, badges: readBadges(badges) };
 }
 
 function signedBadge(badge: Badge): SignedBytes {

@@ -9,6 +9,7 @@ import type { Ports } from "../../content/ports.ts";
 import { Requester } from "../../content/requester.ts";
 import { Service } from "../../content/service.ts";
 import { createPorts } from "./content_ports.ts";
+import { BadgeWatch } from "./badge_watch.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { EnteredChannel } from "../entering.ts";
 import type { ChannelEvent, ChannelEventBody, ConnectionEvent } from "../events.ts";
@@ -76,6 +77,7 @@ export class ChannelRooms implements Rooms {
   readonly membership: Membership;
   readonly epochs: EpochWaiters;
   readonly lookAlikes: LookAlikes;
+  readonly badges: BadgeWatch;
   readonly newcomers: Newcomers;
   readonly storeAge: StoreAge;
   readonly senders: Senders;
@@ -113,6 +115,7 @@ export class ChannelRooms implements Rooms {
     const membership = this.membership = new Membership({ ...parts, health }, deps);
     this.epochs = new EpochWaiters({ membership, queue });
     this.lookAlikes = new LookAlikes({ membership, health });
+    this.badges = new BadgeWatch({ membership, health }, deps);
     this.newcomers = new Newcomers(membership.agentIds);
     this.storeAge = new StoreAge({ anchor: parts.anchor, membership }, deps);
     const commits = this.commits = this.#createCommits(parts);
@@ -378,6 +381,7 @@ export class ChannelRooms implements Rooms {
     if (isOther) this.newcomers.look(membership.agentIds);
     for (const event of memberEvents({ added, removed, ...by }, membership)) this.tell(event);
     if (isOther) this.lookAlikes.look();
+    this.badges.look();
     this.confirmations.moved({ added, ...by });
     this.recovery.moved(by.committer === this.#deps.agentId);
     void this.#found(moved);

@@ -10,6 +10,7 @@ import type { Membership } from "../group/membership.ts";
 import type { Newcomers } from "../group/newcomers.ts";
 import type { Senders } from "../reading/senders.ts";
 import type { StoreAge } from "./store_age.ts";
+import type { BadgeWatch } from "./badge_watch.ts";
 import type { ChannelQueue } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
 import type { ConfirmationRunner } from "./confirmation_runner.ts";
@@ -36,6 +37,7 @@ export interface Rooms {
   readonly membership: Membership;
   readonly epochs: EpochWaiters;
   readonly lookAlikes: LookAlikes;
+  readonly badges: BadgeWatch;
   readonly newcomers: Newcomers;
   readonly storeAge: StoreAge;
   readonly senders: Senders;

@@ -76,8 +76,10 @@ export class SharedAgent {
     );
   }
 
-  namesChanged(): void {
+  /** The user's files are others: the list of known agents, or this agent's badges. */
+  async filesChanged(): Promise<void> {
     this.#agent.namesChanged();
+    await this.#agent.badgesGiven();
   }
 
   /** Messages that programs have left here to be sent. */

@@ -201,7 +201,7 @@ export class SocketHost {
         },
       }),
       stop: ({ fields: { whenIdle = false } }) => this.#stop(whenIdle, session()),
-      names: () => agent.namesChanged(),
+      names: () => agent.filesChanged(),
       readers: async ({ fields: { channel } }) => {
         return {
           ok: {

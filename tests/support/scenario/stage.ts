@@ -2,7 +2,7 @@
  * Agents on memory disks around one real relay core in memory: restarts, crashes and lost
  * connections at will.
  */
-import { type AgentId, agentIdOf } from "../../../proto/mod.ts";
+import { type AgentId, agentIdOf, type Trust } from "../../../proto/mod.ts";
 import { createSigner } from "../../../relay/core/testing/client.ts";
 import {
   createWorld,
@@ -86,6 +86,10 @@ export class Actor {
   hurried = false;
   /** Texts of the badges that it has now, as its issuers give them. */
   badges: ((agentId: AgentId) => readonly string[]) | undefined;
+  /** A modified program judges signatures so, from the next start on. */
+  judging: (signatures: Signatures) => Signatures = (signatures) => signatures;
+  /** The list of its user, from the next start on. */
+  trust: Trust | undefined;
   /** A write to this agent's disk takes so long. */
   writeMs = 0;
   /** This agent's timers, for a test that lets hours pass. */
@@ -161,7 +165,7 @@ export class Actor {
     );
     session.tampering = tampering;
     this.session = session;
-    const signatures = await this.#host.signatures();
+    const signatures = this.judging(await this.#host.signatures());
     const after: Runtime["after"] = (ms, run) =>
       this.after(this.hurried && ms > 30_000 ? ms / 100 : ms, run);
     this.agent = await Agent.open({
@@ -170,6 +174,7 @@ export class Actor {
       runtime: { ...runtime, after },
       signatures,
       identity,
+      ...(this.trust !== undefined && { trust: this.trust }),
       ...(await this.#badges(agentIdOf(signatureKey, identity.identity))),
     });
     await session.connect();
