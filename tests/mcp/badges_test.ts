@@ -1,10 +1,11 @@
-// A model in a channel of an impostor with a badge of its own making, and of an agent with a true
-// one: every word that the model is shown, by its user's list.
+// A model in a channel of an impostor with a badge of its own making, whose key the channel pins,
+// and of an agent with a true badge: every word that the model is shown, by its user's list.
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import {
   type AgentId,
   badgeStatement,
+  encodeBase64url,
   formatBadge,
   formatIssuerDocument,
   type UnsignedBadge,
@@ -35,7 +36,7 @@ function badgeBy(seed: Uint8Array, name: string, agentId: AgentId): string {
   return formatBadge({ ...badge, signature: ed25519.sign(badgeStatement(badge), seed) });
 }
 
-Deno.test("a model and an impostor with a badge of its own making: every word that it is shown", async () => {
+Deno.test("a model and an impostor with a badge of its own making, whose key the channel pins: every word that it is shown", async () => {
   const stack = await shareStack();
   await using home = await openHome(stack);
   await using closing = new AsyncDisposableStack();
@@ -67,6 +68,17 @@ Deno.test("a model and an impostor with a badge of its own making: every word th
   const impostor = await badged("ceo@acme.com", { seed: falseSeed, name: "ceo" });
   const deploy = await badged("deployer", { seed: trueSeed, name: "deploy-bot" });
   const channel = await impostor.create(name);
+  // As its owner the impostor pins its own key as one of acme.com, and gives the model's agent a
+  // badge by it. None of this counts for a reader.
+  const { agent_id } = JSON.parse(
+    await runStatic(home.env, ["agents", "number", ...bot, "--json"]),
+  );
+  await runStatic(home.env, ["badge", "use", badgeBy(falseSeed, "bot", agent_id), ...bot]);
+  const pinned = [falseSeed, trueSeed].map((seed) => ({
+    domain: "acme.com",
+    key: encodeBase64url(ed25519.getPublicKey(seed)),
+  }));
+  await channel.setIssuers(pinned);
   await deploy.joinWithToken(name, await impostor.invite(name));
   await runStatic(home.env, ["channel", "join", name, ...bot], await impostor.invite(name));
   const session = closing.use(
@@ -126,6 +138,12 @@ Deno.test("a model and an impostor with a badge of its own making: every word th
   assertEquals(
     people.split("\n")[0],
     `${name} — anyone can choose this name. Owners: unverified (1)`,
+  );
+
+  // The key that the user's list does not have is told.
+  assertStringIncludes(
+    await runStatic(home.env, ["channel", "health", name, ...bot]),
+    "does not have for acme.com",
   );
 
   // It is addressed by the name that its domain gave it; the impostor by nothing that it chose.
