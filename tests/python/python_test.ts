@@ -29,7 +29,7 @@ const alone = [
  */
 const withStack = [
   ["test_interface", "test_talking", "test_faults", "test_docstrings"],
-  ["test_interrupts", "test_hosts", "test_links", "test_ownership"],
+  ["test_interrupts", "test_hosts", "test_links", "test_ownership", "test_badges"],
 ];
 /**
  * The driver is one program, so by default the second runtime shows only that it connects and

@@ -143,12 +143,14 @@ class Channel(NotCopied):
         """The issuers of which each member has a badge; none, where nobody needs one."""
         return [issuer_of(fields) for fields in self._act("issuers")]
 
-    def set_issuers(self, issuers: Sequence[Issuer], *, remove: Sequence[Union[str, Member]] = ()) -> None:
+    def set_issuers(
+        self, issuers: Optional[Sequence[Issuer]], *, remove: Sequence[Union[str, Member]] = ()
+    ) -> None:
         """Requires a badge of one of these issuers of every member; of an empty list, of nobody.
-        Only owners may. Raises ``members_not_attested`` while members have no such badge, with
+        With None they stay as they are. Only owners may. Raises ``members_not_attested`` while members have no such badge, with
         their ids in ``members``: give them badges, or name them in ``remove``.
         """
-        fields = [issuer_fields(issuer) for issuer in issuers]
+        fields = None if issuers is None else [issuer_fields(issuer) for issuer in issuers]
         self._act("setIssuers", issuers=fields, remove=[operations.agent_of(member) for member in remove])
 
     def rotate(self) -> None:
@@ -437,15 +439,22 @@ class _Connected(NotCopied):
         """
         return self._enter("open", channel=operations.text("name", name), receive=receive)
 
-    def join(self, link: str, timeout: float = 60) -> Channel:
+    def join(
+        self, link: str, timeout: float = 60, *, from_: Optional[str] = None, require_issuers: bool = False
+    ) -> Channel:
         """Joins by a link that a member has given; opens the channel when this agent is in it
         already.
 
         An agent that was made with the same link needs nothing else. Raises ``link_invalid`` for a
         link that was cut short or changed, ``join_timeout`` when the inviter is not running,
         ``join_rejected`` when the link is no longer good.
+
+        ``from_`` is a domain of your trust list (``static trust add``) that must attest the agent
+        that lets this one in; with ``require_issuers`` the channel must require badges. Otherwise it
+        raises ``not_attested``, and nothing was sent there.
         """
-        return self._enter("joinLink", link=operations.text("link", link), timeoutMs=milliseconds("timeout", timeout))
+        demands = operations.demands(from_, require_issuers, timeout)
+        return self._enter("joinLink", link=operations.text("link", link), **demands)
 
     def close_channel(self, name: str) -> None:
         """Ends a channel of this account for all its members and frees its name, also when this
@@ -608,20 +617,28 @@ class ChannelManager(_Connected):
         """The same by what ``invites`` tells of it."""
         self._act("revokeInvite", channel=invite.channel, invite=invite.id)
 
-    def join_with_token(self, name: str, token: str, timeout: float = 60) -> Channel:
+    def join_with_token(
+        self, name: str, token: str, timeout: float = 60, *, from_: Optional[str] = None, require_issuers: bool = False
+    ) -> Channel:
         """Joins with a token that a member has given.
 
         Raises ``join_timeout`` when nobody answers: the inviter is not running, or has no API key.
-        Trying again with the same token is then safe.
+        Trying again with the same token is then safe. ``from_`` and ``require_issuers`` are those of
+        ``join``.
         """
-        return self._enter("joinWithToken", **operations.joining(name, token, timeout))
+        demands = operations.demands(from_, require_issuers, timeout)
+        return self._enter("joinWithToken", **operations.joining(name, token), **demands)
 
-    def join_or_open(self, name: str, token: str, timeout: float = 60) -> Channel:
+    def join_or_open(
+        self, name: str, token: str, timeout: float = 60, *, from_: Optional[str] = None, require_issuers: bool = False
+    ) -> Channel:
         """Joins with a token, and opens the channel if this agent is in it already.
 
-        So a program is the same on its first run and on every other, also after a crash.
+        So a program is the same on its first run and on every other, also after a crash. ``from_``
+        and ``require_issuers`` are those of ``join``, also of a channel that it is in already.
         """
-        return self._enter("joinOrOpen", **operations.joining(name, token, timeout))
+        demands = operations.demands(from_, require_issuers, timeout)
+        return self._enter("joinOrOpen", **operations.joining(name, token), **demands)
 
     def send(self, name: str, payload: Payload) -> None:
         """Sends to a channel; see ``Channel.send``."""

@@ -86,8 +86,17 @@ def guest_of(guest: Union[bool, Guest]) -> Optional[Dict[str, Any]]:
     return {name: value for name, value in limits.items() if value is not None}
 
 
-def joining(name: str, token: str, timeout: Optional[float]) -> Dict[str, Any]:
-    return {"channel": text("name", name), "token": text("token", token), "timeoutMs": milliseconds("timeout", timeout)}
+def demands(from_: Optional[str], require_issuers: bool, timeout: Optional[float]) -> Dict[str, Any]:
+    """What a joiner asks of the agent that lets it in, and of the channel."""
+    return {
+        "timeoutMs": milliseconds("timeout", timeout),
+        "from": None if from_ is None else text("from_", from_),
+        "requireIssuers": True if require_issuers else None,
+    }
+
+
+def joining(name: str, token: str) -> Dict[str, Any]:
+    return {"channel": text("name", name), "token": text("token", token)}
 
 
 def ask(agent: Agent, op: str, **fields: Any) -> Steps[Dict[str, Any]]:

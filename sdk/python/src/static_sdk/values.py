@@ -64,6 +64,8 @@ class Member:
     badge_expired: Optional[Attested] = None
     #: The agent belongs to the account of this agent, by a badge of their service.
     same_account: bool = False
+    #: When the badge ends with which it is in a channel that requires badges; None in others.
+    badge_ends: Optional[float] = None
 
 
 @dataclass(frozen=True)
@@ -373,6 +375,7 @@ def member_of(member: Mapping[str, Any]) -> Member:
         key_unchanged=member["keyUnchanged"],
         guest=member["guest"],
         **_recognition(member),
+        badge_ends=None if member.get("badgeEndsMs") is None else member["badgeEndsMs"] / 1000,
     )
 
 
