@@ -201,6 +201,28 @@ Deno.test("the same while single calls of honest members are refused, late, or e
   await checkRecoveries({ hostileCommits: true, disturbed: true }, []);
 });
 
+/** Half of them with commits that stop the channel, so that it is begun anew. */
+const badgeSchedules = inCampaign ? 10_000 : 2;
+
+Deno.test("badges that end and are renewed, issuers that change keys, and clocks years apart, divide no group and block nobody", async () => {
+  const signatures = await warmUp();
+  const seeds = createRandom(inCampaign ? seedFromEnvironment() : knownSeed);
+  const total = { schedules: 0, commits: 0, rejoins: 0, foundings: 0, shown: 0 };
+  while (total.schedules < badgeSchedules) {
+    const seed = total.schedules === 0 ? seeds.seed : seeds.uint32();
+    const hostileCommits = total.schedules % 2 === 1;
+    const schedule = createSchedule(seed, { badges: true, hostileCommits });
+    const outcome = await runSchedule(schedule, signatures);
+    if (outcome.failure !== undefined) throw failed(outcome, { schedule, done: total.schedules });
+    total.schedules++;
+    for (const key of ["commits", "rejoins", "shown"] as const) total[key] += outcome[key];
+    total.foundings += outcome.trace.filter((line) => line.includes("recover the channel")).length;
+  }
+  console.log(JSON.stringify(total));
+  tried(`${total.schedules} schedules`);
+  assert(total.commits > total.schedules && total.shown > total.schedules, JSON.stringify(total));
+});
+
 Deno.test("under a hostile owner no message is shown in another's name, and every member that is out is told so", async () => {
   const signatures = await warmUp();
   const seeds = createRandom(inCampaign ? seedFromEnvironment() : knownSeed);
@@ -249,6 +271,7 @@ for (const [what, control] of Object.entries(controls)) {
         hostile: [],
         outside: [],
         guests: control.guests ?? [],
+        badges: control.badges === true,
       },
       moves: control.moves.map((kind, seed) => ({ kind, seed })),
     };

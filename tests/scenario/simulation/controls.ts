@@ -2,8 +2,9 @@
  * Faults that are planted in honest agents and in an honest relay, to see that the ledger finds
  * them: each of them is one that the service has had, or that an attack would come down to.
  */
-import type { NoticeBody, NoticeEnvelope } from "../../../proto/mod.ts";
-import { decodeKeyPackageMessage } from "../../../sdk/testing/agents.ts";
+import { equalBytes, type NoticeBody, type NoticeEnvelope } from "../../../proto/mod.ts";
+import { decodeKeyPackageMessage, type Signatures } from "../../../sdk/testing/agents.ts";
+import type { SignedBytes } from "../../../wasm/mod.ts";
 import type { Play } from "./play.ts";
 import type { Player } from "./player.ts";
 
@@ -11,6 +12,7 @@ export interface Control {
   /** The moves under which the fault shows. */
   readonly moves: readonly string[];
   readonly guests?: readonly string[];
+  readonly badges?: boolean;
   /** The beginning of the ledger's story. */
   readonly story: RegExp;
   readonly plant: (play: Play) => Promise<void> | void;
@@ -66,6 +68,24 @@ export const controls: Readonly<Record<string, Control>> = {
       }
     },
   },
+  "a member judges the times of badges in commits": {
+    moves: ["wait"],
+    badges: true,
+    story: /^bob is blocked: /,
+    plant: async (play) => {
+      const [bob, carol] = ["bob", "carol"].map((label) =>
+        play.players.find((each) => each.label === label)
+      );
+      if (bob === undefined || carol?.channel === undefined) return;
+      const { stage, truth, issuing } = play;
+      bob.actor.judging = (signatures) => judgingTimes(signatures, () => play.nowMs);
+      await stage.finish("bob is back", bob.restart(truth, "stop"));
+      // Nobody else minds that carol's badge is over.
+      issuing?.give("carol", carol.agentId, { life: "over", both: false });
+      await stage.world.time.advance(1000);
+      play.background("carol rotates", carol.channel.rotate());
+    },
+  },
   "a guest is released, and nobody asked for that": {
     moves: ["wait", "wait"],
     guests: ["gina"],
@@ -105,6 +125,22 @@ function hear<Name extends NoticeEnvelope["operation"]>(
       return undefined;
     },
   });
+}
+
+/** A badge counts for this member only while it lasts. */
+function judgingTimes(signatures: Signatures, nowMs: () => number): Signatures {
+  const label = new TextEncoder().encode("static relay v1 badge");
+  const isOver = ({ message }: SignedBytes): boolean => {
+    if (!equalBytes(message.subarray(2, 2 + label.length), label)) return false;
+    const { buffer, byteOffset, byteLength } = message;
+    // The last field, behind the time at which the badge ends, has no attributes here.
+    const notAfter = new DataView(buffer, byteOffset).getBigUint64(byteLength - 10);
+    return Number(notAfter) * 1000 < nowMs();
+  };
+  return {
+    ...signatures,
+    verifyHandshakes: (items) => !items.some(isOver) && signatures.verifyHandshakes(items),
+  };
 }
 
 async function removeUnasked(

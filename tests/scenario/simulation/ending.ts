@@ -8,6 +8,7 @@ import type { ChannelMember } from "../../../sdk/mod.ts";
 import { isGone, type Play } from "./play.ts";
 import type { Player } from "./player.ts";
 import { tellsOfTheft } from "./controls.ts";
+import { settleBadges } from "./badge_moves.ts";
 import { Broken, checkNow } from "./judging.ts";
 import { recoverWhereOffered } from "./recovery_moves.ts";
 
@@ -35,6 +36,7 @@ const beginnings = ["restart", "reconnect", "nothing"] as const;
 /** Returns how many honest members stay out: none, unless the relay has lied. */
 export async function checkEnding(play: Play, seed: number): Promise<number> {
   play.wire.calm();
+  settleBadges(play);
   const beginning = beginnings[seed % beginnings.length];
   play.note(`calm: ${beginning}`);
   for (const player of play.players) {
@@ -195,6 +197,7 @@ class Everyday {
     }
     if (play.nowMs > this.#commitMs) {
       this.#commitMs = play.nowMs + commitMs;
+      settleBadges(play);
       await this.#commit();
     }
     await play.stage.world.time.advance(Math.round(ms));

@@ -10,6 +10,7 @@ import { inviteGuest } from "../../support/scenario/guests.ts";
 import { name } from "../../support/scenario/stage.ts";
 import type { Signatures } from "../../../sdk/testing/agents.ts";
 import { Player } from "./player.ts";
+import { Issuing } from "./issuing.ts";
 import { Ledger } from "./ledger.ts";
 import { LogRecord } from "./log_record.ts";
 import { type LogFollower, SimulatedStage } from "./stage.ts";
@@ -27,6 +28,8 @@ export interface Cast {
   readonly guests?: readonly string[];
   /** The founder makes the first hostile one an owner. */
   readonly hostileOwner?: boolean;
+  /** The channel requires a badge of everybody. */
+  readonly badges?: boolean;
 }
 
 /** A message that a hostile member sealed as a member and has not sent. */
@@ -80,6 +83,8 @@ export class Play implements LogFollower {
   hasBadCommit = false;
   /** Honest members may be thrown out and stopped then; what they are told is still true. */
   readonly hostileOwner: boolean;
+  /** Of the badges that the channel requires, if it does. */
+  readonly issuing: Issuing | undefined;
   /** Agents whose leave is void, as a member was told: an owner has to remove them. */
   readonly voidLeaves = new Set<string>();
   /** The relay has lost the end of its log. */
@@ -93,6 +98,7 @@ export class Play implements LogFollower {
   private constructor(stage: SimulatedStage, cast: Cast) {
     this.stage = stage;
     this.hostileOwner = cast.hostileOwner === true;
+    this.issuing = cast.badges === true ? new Issuing(() => this.nowMs) : undefined;
     this.wire = new SimulatedWire(() => this.truth, () => this.ledger, stage.world.time.nowMs);
     const { honest, hostile, outside, guests = [] } = cast;
     this.#players = [
@@ -119,6 +125,10 @@ export class Play implements LogFollower {
     await stage.finish("the founder is in", founder.enter(play.truth));
     play.#channelId = founder.channel?.id;
     stage.followLog(play.channelId, play);
+    if (play.issuing !== undefined && founder.channel !== undefined) {
+      const requiring = founder.channel.setIssuers(play.issuing.listed);
+      await stage.finish("badges are required", requiring);
+    }
     const guests = play.players.slice(1, cast.honest.length + cast.hostile.length);
     for (const guest of guests) {
       await stage.finish(`${guest.label} has joined`, play.join(guest, founder));
@@ -139,7 +149,10 @@ export class Play implements LogFollower {
   }
 
   #player(label: string, honest: boolean): Player {
-    return new Player(this.stage, label, { honest, wire: this.wire });
+    const player = new Player(this.stage, label, { honest, wire: this.wire });
+    const { issuing } = this;
+    if (issuing !== undefined) player.actor.badges = (agentId) => issuing.of(label, agentId);
+    return player;
   }
 
   /** The rights of a guest: in this channel, and without adding anybody. */

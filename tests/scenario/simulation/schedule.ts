@@ -17,6 +17,7 @@ import { type Cast, isGone, Play } from "./play.ts";
 import { commitMoves } from "./recovery_moves.ts";
 import { strangerMoves } from "./stranger_moves.ts";
 import { relayMoves } from "./relay_moves.ts";
+import { badgeMoves } from "./badge_moves.ts";
 import { logMoves } from "./log_moves.ts";
 
 export type Attackers = "members" | "relay" | "both";
@@ -53,6 +54,8 @@ export interface ScheduleOptions {
   readonly disturbed?: boolean;
   /** There are guests, invented members and thieves, and a policy against them. */
   readonly strangers?: boolean;
+  /** The channel requires badges, which end and are renewed, and clocks differ by years. */
+  readonly badges?: boolean;
 }
 
 const allMoves: MoveTable = {
@@ -66,11 +69,13 @@ const allMoves: MoveTable = {
   ...prefixed("relay", logMoves),
   ...prefixed("disturbed", disturbedMoves),
   ...prefixed("stranger", strangerMoves),
+  ...prefixed("badge", badgeMoves),
 };
 
 export function createSchedule(seed: number, options: ScheduleOptions = {}): Schedule {
   const { hostileCommits = false, hostileOwner = false, disturbed = false, strangers = false } =
     options;
+  const { badges = false } = options;
   const random = createRandom(seed);
   const attackers = random.pick<Attackers>(
     hostileOwner ? ["members", "both"] : ["members", "relay", "both"],
@@ -81,6 +86,7 @@ export function createSchedule(seed: number, options: ScheduleOptions = {}): Sch
     outside: ["dave"],
     hostileOwner,
     ...(strangers && { guests: ["gina"] }),
+    ...(badges && { badges }),
   };
   const tables: MoveTable[] = [honestMoves];
   // Under a hostile owner nobody can promise that a member which lost its state comes back.
@@ -93,6 +99,7 @@ export function createSchedule(seed: number, options: ScheduleOptions = {}): Sch
   if (hostileOwner) tables.push(prefixed("owner", ownerMoves));
   if (disturbed) tables.push(prefixed("disturbed", disturbedMoves));
   if (strangers) tables.push(lapseMoves, prefixed("stranger", strangerMoves));
+  if (badges) tables.push(prefixed("badge", badgeMoves));
   // cast: of tables of moves
   const kinds = Object.entries(Object.assign({}, ...tables) as MoveTable);
   const length = 20 + random.below(21);
