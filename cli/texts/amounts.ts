@@ -30,9 +30,13 @@ export function ago(timeMs: number, nowMs: number): string {
   return ms < 1000 ? "just now" : `${span(ms)} ago`;
 }
 
+/** The last moment that a date can be. */
+const lastMs = 8.64e15;
+
 /** "2026-12-01T00:00:00.000Z", as the API writes it. */
 export function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
+  // Others may sign times that no calendar has.
+  return new Date(Math.max(-lastMs, Math.min(lastMs, ms))).toISOString();
 }
 
 /** "2026-12-01 00:00 UTC". */

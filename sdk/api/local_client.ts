@@ -59,13 +59,12 @@ export class LocalClient implements ClientPort {
   act: ClientPort["act"] = (op, fields, { bytes = nothing, signal } = {}) =>
     abortable(signal, () => this.acts[op](fields, bytes));
 
-  enter: ClientPort["enter"] = async (op, fields, { bytes = nothing, signal } = {}) =>
-    new Channel(
-      new LocalChannel(
-        await abortable(signal, () => this.#entrances[op](fields, bytes)),
-        this.#agent,
-      ),
-    );
+  enter: ClientPort["enter"] = async (op, fields, { bytes = nothing, signal } = {}) => {
+    const live = await abortable(signal, () => this.#entrances[op](fields, bytes));
+    // Members are there without waiting from now on: what takes long of them is done in parts.
+    await live.rooms.badges.look();
+    return new Channel(new LocalChannel(live, this.#agent));
+  };
 
   events(
     signal: AbortSignal | undefined,

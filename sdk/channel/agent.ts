@@ -148,10 +148,7 @@ export class Agent {
   /** The user has changed the list of known agents: programs that show members hear of it. */
   namesChanged(): void {
     this.parts.trust?.look?.();
-    for (const { rooms } of this.#channels.values()) {
-      rooms.badges.look();
-      rooms.tell({ type: "names_changed" });
-    }
+    for (const { rooms } of this.#channels.values()) void rooms.badges.look();
   }
 
   /** The user has given this agent other badges. Resolves when they were read. */

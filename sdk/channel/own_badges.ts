@@ -8,7 +8,7 @@ import { createError } from "../base/errors.ts";
 import { reportStrangers, type Roster, type StrangersParts } from "./strangers.ts";
 import { pause, type Runtime } from "../base/runtime.ts";
 import { chooseBadges } from "../mls/badge_rules.ts";
-import { type BadgeChoice, showSame } from "../mls/badges.ts";
+import { type BadgeChoice, readBadges, showSame } from "../mls/badges.ts";
 import type { Signatures } from "../mls/crypto/signatures.ts";
 
 export interface BadgeSource {
@@ -75,8 +75,19 @@ export class OwnBadges {
       if (isOver || strangersAmong === undefined) return;
       await reportStrangers(rosters(), { ...parts, strangersAmong });
     };
+    const haveEnded = (): boolean => {
+      const badges = readBadges(this.#shown);
+      return badges.length > 0 &&
+        badges.every(({ notAfter }) => notAfter * 1000 < runtime.nowMs());
+    };
+    let areOver = haveEnded();
     const read = async (): Promise<void> => {
-      if (!isOver) await this.#read(runtime).catch(() => {});
+      if (isOver) return;
+      await this.#read(runtime).catch(() => {});
+      // KeyPackages that end with them are replaced, so that others can still let this agent in.
+      const wereOver = areOver;
+      areOver = haveEnded();
+      if (areOver && !wereOver) this.#onChange();
     };
     const look = (): void => void read().then(watch).then(wait);
     this.#look = () => within(patienceMs, read(), runtime);

@@ -105,6 +105,25 @@ Deno.test("who has given other badges need not wait, and nobody asks twice as of
   stop();
 });
 
+Deno.test("when the last badge has ended, the agent is made known anew, once", async () => {
+  const [clock, source] = [new Clock(), new Source()];
+  const endsIn = (seconds: number): string => {
+    const notAfter = Math.floor(clock.nowMs() / 1000) + seconds;
+    return formatBadge(acme.badge(agentId, { notBefore: 0, notAfter }));
+  };
+  source.next = says(endsIn(5));
+  const badges = await opened(source, clock);
+  let changes = 0;
+  badges.follow(follower(clock, () => changes++));
+  await clock.pass(4_000);
+  assertEquals(changes, 0);
+  for (let i = 0; i < 5; i++) await clock.pass(1_000);
+  assertEquals(changes, 1);
+  source.next = says(endsIn(50));
+  await clock.pass(1_000);
+  assertEquals(changes, 2);
+});
+
 Deno.test("a source that fails, hangs or gives what is no badge of this agent leaves the badges as they are", async () => {
   const [clock, source] = [new Clock(), new Source()];
   const badge = acme.badge(agentId);

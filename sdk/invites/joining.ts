@@ -176,13 +176,17 @@ async function joinInTurn(
   if (stuck !== undefined) await leaveFor(invite, stuck, agent);
   const own = await keyPackageFor(agent, invite);
   const welcome = await new JoinAttempt(agent, invite, own).run({ timeoutMs, deadlineMs });
-  const channel = await agent.joinInvited(
-    welcome.welcome,
-    { channelId, name, inviter, formerly, demands: use },
-    before,
-  );
-  await agent.parts.store.delete(kind, inviteIdOf(invite.secret));
-  return channel;
+  const forget = (): Promise<void> => agent.parts.store.delete(kind, inviteIdOf(invite.secret));
+  const expected = { channelId, name, inviter, formerly, demands: use };
+  try {
+    const channel = await agent.joinInvited(welcome.welcome, expected, before);
+    await forget();
+    return channel;
+  } catch (error) {
+    // It has left again: a member that was let in once is not let in by the same KeyPackage.
+    if (isCode(error, "not_attested")) await forget();
+    throw error;
+  }
 }
 
 /**

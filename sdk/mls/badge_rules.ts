@@ -6,7 +6,6 @@
 import {
   type AgentId,
   type Badge,
-  badgeStatement,
   type ChannelIssuers,
   decodeCommitAad,
   encodeBadge,
@@ -15,7 +14,6 @@ import {
   limits,
   sameIssuers,
 } from "../../proto/mod.ts";
-import type { SignedBytes } from "../../wasm/mod.ts";
 import type { Parts } from "../base/parts.ts";
 import {
   type BadgeChoice,
@@ -27,7 +25,8 @@ import {
 import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { CommitEffects } from "./commit.ts";
-import { type Signatures, verifyInParts } from "./crypto/signatures.ts";
+import { areSigned, isSigned } from "./badge_signatures.ts";
+import type { Signatures } from "./crypto/signatures.ts";
 import type { Epoch, GroupDeps } from "./epoch.ts";
 import type { KeyPackage } from "./key_package.ts";
 import { agentOf } from "./leaf.ts";
@@ -57,9 +56,6 @@ export function requiredIssuers(extensions: readonly Extension[]): Issuers | und
 export function requiredBy({ issuers }: Pick<ChannelBinding, "issuers">): Issuers | undefined {
   return issuers?.required === true ? issuers.issuers : undefined;
 }
-
-/** Those that were verified once: a leaf stays for many epochs. Nothing here depends on issuers. */
-const verified = new WeakSet<Badge>();
 
 function badgesOf(node: BadgedLeaf["node"]): readonly Badge[] {
   return readBadges(shownBadges(node));
@@ -124,14 +120,6 @@ function whyNotLetIn({ agentId }: NewLeaf): string {
   return `Agent ${agentId} has a badge of a closed issuer, by which nobody comes in any more`;
 }
 
-function signedBadge(badge: Badge): SignedBytes {
-  return {
-    publicKey: badge.issuerKey,
-    message: badgeStatement(badge),
-    signature: badge.signature,
-  };
-}
-
 /** Throws `MlsFault` for the first leaf that has no place in the channel. */
 function* checkPlaces(
   leaves: Iterable<BadgedLeaf>,
@@ -142,13 +130,12 @@ function* checkPlaces(
   for (const leaf of leaves) {
     const judged = judgeForm(leaf, issuers);
     if (typeof judged === "string") throw new MlsFault(judged);
-    badges.push(...judged.filter((badge) => !verified.has(badge)));
+    badges.push(...judged);
     yield;
   }
-  if (!(yield* verifyInParts(signatures, badges.map(signedBadge)))) {
+  if (!(yield* areSigned(badges, signatures))) {
     throw new MlsFault("A badge in the channel was not signed by its issuer");
   }
-  for (const badge of badges) verified.add(badge);
 }
 
 /** Why this leaf has no place in the channel. One of a member is judged so again and again. */
@@ -159,12 +146,9 @@ export function whyNoPlace(
 ): string | undefined {
   const judged = judgeForm(leaf, issuers);
   if (typeof judged === "string") return judged;
-  const badges = judged.filter((badge) => !verified.has(badge));
-  if (badges.length > 0 && !signatures.verifyHandshakes(badges.map(signedBadge))) {
-    return `Agent ${leaf.agentId} shows a badge that its issuer has not signed`;
-  }
-  for (const badge of badges) verified.add(badge);
-  return undefined;
+  return judged.every((badge) => isSigned(badge, signatures))
+    ? undefined
+    : `Agent ${leaf.agentId} shows a badge that its issuer has not signed`;
 }
 
 /** Why this leaf may not come in. */

@@ -181,7 +181,7 @@ Deno.test("an owner learns whose badge is over, and of a key that its list does 
   assertEquals([ends(bob), ends(carol)], [soon * 1000, soon * 1000]);
   assert((ends(dave) ?? 0) > soon * 1000);
   assertEquals(await issuesOf(alice, "badge_expired"), []);
-  await stage.world.time.advance(61_000);
+  await stage.world.time.advance(62_000);
   const [told] = await issuesOf(alice, "badge_expired");
   for (const actor of [bob, carol]) assertStringIncludes(told ?? "", actor.client.agentId);
   assertEquals(told?.includes(dave.client.agentId), false);
@@ -206,4 +206,24 @@ Deno.test("an owner learns whose badge is over, and of a key that its list does 
   assertEquals(channel.health().epoch, epoch + 1);
   assertEquals(await channel.issuers(), [listed(acme)]);
   assertEquals(await membersOf(dave), ["alice", "dave"]);
+});
+
+Deno.test("an agent that does not enter leaves at once: it is nobody's member, and comes in by a later invite", async () => {
+  await using stage = await Stage.open();
+  const alice = await stage.actor("alice", 1, by(stage, other));
+  const channel = await alice.manager.create(name);
+  const bob = await stage.actor("bob");
+  const keys = [{ kid: "2026-11", key: acme.key, closed: false }];
+  const issuer = { keys, source: "file", readMs: 0, changed: false } as const;
+  bob.trust = { ...nobodyKnown, domains: new Map([["acme.com", issuer]]) };
+  await bob.restart();
+  const join = async (demands: { from?: string; requireIssuers?: boolean }): Promise<unknown> =>
+    await bob.manager.joinWithToken(name, await alice.manager.invite(name), demands);
+  for (const demands of [{ from: "acme.com" }, { requireIssuers: true }, { from: "acme.com" }]) {
+    await refused(join(demands), "not_attested");
+    await until("the others have it no more", () => channel.members().length === 1);
+    assertEquals(bob.client.channels, []);
+  }
+  await join({});
+  await talk(alice, bob);
 });

@@ -4,6 +4,7 @@
  * learn the id of an agent of this user.
  */
 import {
+  accountOf,
   type Badge,
   equalBytes,
   formatBadge,
@@ -28,11 +29,12 @@ import { reasonOf } from "../../disk.ts";
 import { badInput } from "../../failure.ts";
 import { table } from "../../output.ts";
 import { confirm } from "../../prompt.ts";
-import { utc } from "../../texts/amounts.ts";
+import { isoTime, utc } from "../../texts/amounts.ts";
 import { readTrust, tellHost } from "../../trust.ts";
 import {
   findIssuerKeys,
   formatIssuerKeys,
+  hasSigner,
   type IssuerKeys,
   readIssuerKeys,
   signBadge,
@@ -107,7 +109,13 @@ export const closeIssuerKey: Command = {
     const takeOut = given.has("take-out");
     if (takeOut && others.length === 0) throw badInput(`${domain} would have no key left`);
     if (takeOut) await confirm(context, `Delete the private key ${kid} of ${domain}?`);
-    await writeKeys(context, path, withoutKey(keys, kid, { takeOut }));
+    const left = withoutKey(keys, kid, { takeOut });
+    await writeKeys(context, path, left);
+    if (!hasSigner(left)) {
+      await context.output.warn(
+        `No open key of ${domain} is left: the next one is endorsed by none, and every reader must add the domain again`,
+      );
+    }
   },
 };
 
@@ -351,8 +359,8 @@ function badgeFields(badge: Badge): Readonly<Record<string, unknown>> {
     domain,
     name,
     agent_id: agentId,
-    valid_from: new Date(notBefore * 1000).toISOString(),
-    valid_until: new Date(notAfter * 1000).toISOString(),
+    valid_from: isoTime(notBefore * 1000),
+    valid_until: isoTime(notAfter * 1000),
     ...(mail !== undefined && { mail_domain: mail }),
     key: issuerKeyNumber({ key: badge.issuerKey }),
   };
@@ -377,5 +385,8 @@ function verdictOn(badge: Badge, keys: readonly TrustedKey[], nowMs: number): st
     return `not believed: your trust list has other keys of ${domain}`;
   }
   if (nowMs < notBefore * 1000) return "not valid yet";
-  return nowMs > notAfter * 1000 ? "expired" : `attested by ${domain}`;
+  if (nowMs > notAfter * 1000) return "expired";
+  return accountOf(badge) === undefined
+    ? `attested by ${domain}`
+    : "of an account: the service's word about whose agent it is, and no word of a domain";
 }

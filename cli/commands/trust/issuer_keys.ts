@@ -142,6 +142,11 @@ export function signBadge(
   return { ...unsigned, signature: ed25519.sign(badgeStatement(unsigned), signer.seed) };
 }
 
+/** Whether something can be signed by these. */
+export function hasSigner(keys: IssuerKeys): boolean {
+  return signerOf(keys) !== undefined;
+}
+
 function signerOf(
   { document: { keys, closed }, seeds }: IssuerKeys,
 ): { readonly kid: string; readonly seed: Uint8Array } | undefined {

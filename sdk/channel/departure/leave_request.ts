@@ -3,7 +3,7 @@
  * membership is meant.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { leaveStatement, type RequestBody } from "../../../proto/mod.ts";
+import { type ChannelId, leaveStatement, type RequestBody } from "../../../proto/mod.ts";
 import { createError } from "../../base/errors.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { Membership } from "../group/membership.ts";
@@ -27,15 +27,29 @@ export function leaveRequest(
     storeAge,
   }: LeaveParts,
   isNamed: boolean,
-  { agentId, signatures, identity }: Pick<ChannelDeps, "agentId" | "signatures" | "identity">,
+  deps: Signing,
 ): RequestBody<"LeaveChannel"> {
   if (leaf.length === 0) {
     throw createError("mls_error", "Cannot leave: this agent is not in the channel's group");
   }
-  const leafHash = sha256(leaf);
-  const statement = leaveStatement({ channelId: groupId, agentId, leafHash });
-  const signature = signatures.sign(identity.signingSeed, statement);
+  const body = leaveBody({ channelId, groupId, leafHash: sha256(leaf) }, deps);
   // Where its membership began, if that is known.
   const joinedSequence = isNamed ? storeAge.joinedSequence({ isTold }) : undefined;
-  return { channelId, leafHash, signature, joinedSequence };
+  return { ...body, joinedSequence };
+}
+
+type Signing = Pick<ChannelDeps, "agentId" | "signatures" | "identity">;
+
+/** The statement about this leaf of ours. */
+export function leaveBody(
+  { channelId, groupId, leafHash }: {
+    readonly channelId: ChannelId;
+    readonly groupId: ChannelId;
+    readonly leafHash: Uint8Array;
+  },
+  { agentId, signatures, identity }: Signing,
+): Omit<RequestBody<"LeaveChannel">, "joinedSequence"> {
+  const statement = leaveStatement({ channelId: groupId, agentId, leafHash });
+  const signature = signatures.sign(identity.signingSeed, statement);
+  return { channelId, leafHash, signature };
 }

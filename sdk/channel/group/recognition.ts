@@ -9,14 +9,14 @@ import {
   type Attestation,
   type Badge,
   type BadgeReader,
-  badgeStatement,
   badgesToVerify,
   notAttested,
   type ReaderAccount,
   type Recognition,
   type Trust,
 } from "../../../proto/mod.ts";
-import type { SignedBytes } from "../../../wasm/mod.ts";
+import { atOnce, type Parts } from "../../base/parts.ts";
+import { isSigned, verifyBadges } from "../../mls/badge_signatures.ts";
 import { readBadges } from "../../mls/badges.ts";
 import type { Signatures } from "../../mls/crypto/signatures.ts";
 
@@ -46,13 +46,12 @@ interface Judged extends Pick<BadgeReader, "own"> {
 
 /** That a badge is over is seen so much later, at most. */
 const judgedAgainMs = 1000;
-/** More together take as long for each, and one that is wrong spoils them all. */
-const verifiedTogether = 32;
+/** Decoding so many takes no longer than verifying a batch. */
+const readTogether = 64;
 
 export class Recogniser {
   readonly #parts: RecogniserParts;
   readonly #judged = new WeakMap<Uint8Array, Judged>();
-  readonly #holds = new WeakMap<Badge, boolean>();
 
   constructor(parts: RecogniserParts) {
     this.#parts = parts;
@@ -69,18 +68,23 @@ export class Recogniser {
 
   /** The same for many, whose badges are verified together. */
   all(agents: readonly ShownAgent[]): Recognition[] {
+    atOnce(this.prepare(agents));
     const reader = this.#reader;
-    const unknown = agents.flatMap((agent) => badgesToVerify(badged(agent), reader)).filter(
-      (badge) => !this.#holds.has(badge),
-    );
-    for (let at = 0; at < unknown.length; at += verifiedTogether) {
-      const some = unknown.slice(at, at + verifiedTogether);
-      // If one of them is wrong, each is verified when it is asked for.
-      if (some.length > 1 && this.#parts.signatures.verifyHandshakes(some.map(signedBadge))) {
-        for (const badge of some) this.#holds.set(badge, true);
-      }
-    }
     return agents.map((agent) => this.#recognise(agent, reader));
+  }
+
+  /** What takes long of `all`: the signatures of badges that nobody has asked about yet. */
+  *prepare(agents: Iterable<ShownAgent>): Parts<void> {
+    const { trust, ownAccount, signatures } = this.#parts;
+    const own = ownAccount();
+    if (own === undefined && trust.domains.size === 0) return;
+    const believed: Badge[] = [];
+    let read = 0;
+    for (const agent of agents) {
+      believed.push(...badgesToVerify(badged(agent), { trust, own }));
+      if (++read % readTogether === 0) yield;
+    }
+    yield* verifyBadges(believed, signatures);
   }
 
   #recognise(agent: ShownAgent, reader: BadgeReader): Recognition {
@@ -106,23 +110,11 @@ export class Recogniser {
 
   get #reader(): BadgeReader {
     const { trust: { domains, mailDomains }, ownAccount, nowMs } = this.#parts;
-    const holds = (badge: Badge): boolean => this.#verify(badge);
+    const holds = (badge: Badge): boolean => isSigned(badge, this.#parts.signatures);
     return { trust: { domains, mailDomains }, own: ownAccount(), nowMs: nowMs(), holds };
-  }
-
-  #verify(badge: Badge): boolean {
-    const holds = this.#holds.get(badge) ??
-      this.#parts.signatures.verifyHandshakes([signedBadge(badge)]);
-    this.#holds.set(badge, holds);
-    return holds;
   }
 }
 
 function badged({ agentId, badges }: ShownAgent): Parameters<typeof attest>[0] {
   return { agentId, badges: readBadges(badges) };
-}
-
-function signedBadge(badge: Badge): SignedBytes {
-  const { issuerKey, signature } = badge;
-  return { publicKey: issuerKey, message: badgeStatement(badge), signature };
 }

@@ -128,3 +128,20 @@ Deno.test("an agent of the same account, and malformed badges", () => {
   const cut = { agentId, badges: badges.subarray(1) };
   assertEquals(recogniser.of(cut), { knownAs: undefined, ...notAttested });
 });
+
+Deno.test("the badges of many members are verified in parts, and then nothing is left", () => {
+  const { recogniser, verified } = createRecogniser();
+  const members = Array.from({ length: 100 }, (_, number) => {
+    const agentId = agentOf(number);
+    return { agentId, badges: acme.shown(agentId) };
+  });
+  let before = 0;
+  for (const _ of recogniser.prepare(members)) {
+    const now = verified.reduce((sum, count) => sum + count, 0);
+    assertEquals(now - before <= 32, true, "as many as a turn may have");
+    before = now;
+  }
+  assertEquals(verified, [32, 32, 32, 4]);
+  assertEquals(recogniser.all(members).every(({ attested }) => attested !== undefined), true);
+  assertEquals(verified.length, 4);
+});

@@ -1,9 +1,11 @@
 /**
- * What people should know of a channel that requires badges, and what no rule of admission decides:
- * members whose badge is over, by this agent's clock, and issuers that the user knows by other
- * keys. Owners are told of all members, others of this agent alone.
+ * What badges say to people, and what no rule of admission decides. Programs hear when members are
+ * recognised otherwise: by a new badge, or because one is over. Of a channel that requires badges
+ * it reports members whose badge is over, by this agent's clock, and issuers that the user knows by
+ * other keys; owners are told of all members, others of this agent alone.
  */
-import { type AgentId, equalBytes } from "../../../proto/mod.ts";
+import { type AgentId, type Attested, equalBytes, type Recognition } from "../../../proto/mod.ts";
+import { createCarryOut, type Parts } from "../../base/parts.ts";
 import { badgeEndMs, requiredBy } from "../../mls/badge_rules.ts";
 import type { Member } from "../../mls/members.ts";
 import type { ChannelDeps } from "../deps.ts";
@@ -11,14 +13,21 @@ import type { Membership } from "../group/membership.ts";
 import type { HealthLog, IssueKind } from "../health.ts";
 
 export interface BadgeWatchParts {
-  readonly membership: Pick<Membership, "group">;
-  readonly health: Pick<HealthLog, "report">;
+  readonly membership: Pick<Membership, "group" | "absentMembers">;
+  readonly health: Pick<HealthLog, "report" | "tell">;
 }
 
 type Deps = Pick<ChannelDeps, "agentId"> & {
-  readonly runtime: Pick<ChannelDeps["runtime"], "nowMs" | "after">;
-  readonly recogniser: Pick<ChannelDeps["recogniser"], "trust">;
+  readonly runtime: Pick<ChannelDeps["runtime"], "nowMs" | "after" | "rest">;
+  readonly recogniser: Pick<ChannelDeps["recogniser"], "trust" | "prepare" | "all">;
 };
+
+type Watched = Pick<Member, "agentId" | "owner" | "badges">;
+
+interface Ending {
+  readonly agentId: AgentId;
+  readonly endMs: number;
+}
 
 /** Members and domains that a text names. */
 const maxNamed = 8;
@@ -30,7 +39,11 @@ export class BadgeWatch {
   readonly #deps: Deps;
   /** Those that were named last: nothing is reported twice. */
   readonly #told = new Map<IssueKind, string>();
+  /** Members as they were recognised when it looked last. */
+  #seen = new Map<AgentId, string>();
   #cancelTimer = (): void => {};
+  #nextMs = -Infinity;
+  #looks = 0;
   #isOver = false;
 
   constructor(parts: BadgeWatchParts, deps: Deps) {
@@ -38,28 +51,24 @@ export class BadgeWatch {
     this.#deps = deps;
   }
 
-  /** Call it when members, issuers or the user's list may be others; it comes back by itself. */
-  look(): void {
+  /**
+   * Call it when members, issuers or the user's list may be others; it comes back by itself when a
+   * badge ends. In a large channel badges are verified in parts: then it resolves behind them.
+   */
+  look(): void | Promise<void> {
+    if (this.#isOver) return;
+    const number = ++this.#looks;
     this.#cancelTimer();
-    const { group } = this.#parts.membership;
-    const issuers = requiredBy(group.binding);
-    if (this.#isOver || issuers === undefined) return;
-    const { runtime, recogniser: { trust } } = this.#deps;
-    const nowMs = runtime.nowMs();
-    const ends = this.#judged(group.members()).flatMap(({ agentId, badges }) => {
-      const endMs = badgeEndMs(badges, issuers);
-      return endMs === undefined ? [] : [{ agentId, endMs }];
-    });
-    const over = ends.filter(({ endMs }) => endMs < nowMs).map(({ agentId }) => agentId);
-    this.#tell("badge_expired", over, (named) => overInWords(named, this.#deps.agentId));
-    const differing = issuers.flatMap(({ domain, key, closed }) => {
-      const known = closed ? undefined : trust.domains.get(domain)?.keys;
-      return known?.every((each) => !equalBytes(each.key, key)) === true ? [domain] : [];
-    });
-    this.#tell("issuer_differs", [...new Set(differing)], differingInWords);
-    const next = Math.min(...ends.map(({ endMs }) => endMs).filter((endMs) => endMs >= nowMs));
-    const afterMs = Math.min(longestMs, next - nowMs + 1);
-    this.#cancelTimer = runtime.after(afterMs, () => this.look());
+    const { membership: { group, absentMembers } } = this.#parts;
+    const members = [...group.members(), ...absentMembers];
+    return createCarryOut(this.#deps.runtime)(this.#prepared(members, () => {
+      if (number === this.#looks && !this.#isOver) this.#compare(members);
+    }));
+  }
+
+  /** The same, unless nothing has ended since. */
+  lookAgain(): void {
+    if (this.#deps.runtime.nowMs() >= this.#nextMs) void this.look();
   }
 
   end(): void {
@@ -67,7 +76,51 @@ export class BadgeWatch {
     this.#cancelTimer();
   }
 
-  #judged(members: readonly Member[]): readonly Member[] {
+  *#prepared(members: readonly Watched[], then: () => void): Parts<void> {
+    yield* this.#deps.recogniser.prepare(members);
+    then();
+  }
+
+  #compare(members: readonly Watched[]): void {
+    const { runtime, recogniser } = this.#deps;
+    const nowMs = runtime.nowMs();
+    const ends = this.#required(members, nowMs);
+    const recognised = recogniser.all(members);
+    const seen = new Map(
+      members.map(({ agentId }, i) => [agentId, JSON.stringify(recognised[i])]),
+    );
+    const before = this.#seen;
+    this.#seen = seen;
+    const isOther = ([agentId, text]: readonly [AgentId, string]): boolean =>
+      (before.get(agentId) ?? text) !== text;
+    if ([...seen].some(isOther)) this.#parts.health.tell({ type: "names_changed" });
+    const next = [...ends, ...recognised.flatMap(endsOf)].filter((endMs) => endMs >= nowMs);
+    // A verdict about a badge holds for a second.
+    const afterMs = Math.min(longestMs, Math.min(...next) - nowMs + 1_001);
+    this.#nextMs = nowMs + afterMs;
+    if (next.length > 0) this.#cancelTimer = runtime.after(afterMs, () => void this.look());
+  }
+
+  /** Returns when the badges end with which members are in the channel, if it requires any. */
+  #required(members: readonly Watched[], nowMs: number): readonly number[] {
+    const issuers = requiredBy(this.#parts.membership.group.binding);
+    if (issuers === undefined) return [];
+    const { recogniser: { trust }, agentId: self } = this.#deps;
+    const ends = this.#judged(members).flatMap(({ agentId, badges }): Ending[] => {
+      const endMs = badgeEndMs(badges, issuers);
+      return endMs === undefined ? [] : [{ agentId, endMs }];
+    });
+    const over = ends.filter(({ endMs }) => endMs < nowMs).map(({ agentId }) => agentId);
+    this.#tell("badge_expired", over, (named) => overInWords(named, self));
+    const differing = issuers.flatMap(({ domain, key, closed }) => {
+      const known = closed ? undefined : trust.domains.get(domain)?.keys;
+      return known?.every((each) => !equalBytes(each.key, key)) === true ? [domain] : [];
+    });
+    this.#tell("issuer_differs", [...new Set(differing)], differingInWords);
+    return ends.map(({ endMs }) => endMs);
+  }
+
+  #judged(members: readonly Watched[]): readonly Watched[] {
     const { agentId } = this.#deps;
     const own = members.filter((member) => member.agentId === agentId);
     return own.some(({ owner }) => owner) ? members : own;
@@ -80,6 +133,10 @@ export class BadgeWatch {
       this.#parts.health.report(kind, words(found), { about: "all of them" });
     }
   }
+}
+
+function endsOf({ attested }: Recognition): readonly Attested["untilMs"][] {
+  return attested === undefined ? [] : [attested.untilMs];
 }
 
 function overInWords(members: readonly string[], self: AgentId): string {

@@ -1,6 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { type AgentId, agentIdOf, nobodyKnown, type Trust } from "../../../proto/mod.ts";
+import { verifyEd25519Batch } from "../../../wasm/mod.ts";
 import { badgeSeconds, Issuer } from "../../mls/testing/issuer.ts";
+import { Recogniser } from "../group/recognition.ts";
 import { HealthLog } from "../health.ts";
 import { BadgeWatch, type BadgeWatchParts } from "./badge_watch.ts";
 
@@ -24,19 +26,35 @@ function open({ owner = true, required = true } = {}): {
   readonly pass: (days: number) => void;
   readonly believe: (trust: Trust) => void;
   readonly closed: { value: boolean };
+  /** How often programs were told that members are recognised otherwise. */
+  readonly renewals: () => number;
+  readonly renew: (agentId: AgentId, days: number) => void;
   readonly timers: () => number;
 } {
   let nowMs = badgeSeconds * 1000;
   let timer: { readonly atMs: number; readonly run: () => void } | undefined;
   let trust = trusting(acme);
   const closed = { value: false };
-  const health = new HealthLog(() => nowMs);
+  const told: string[] = [];
+  const health = new HealthLog(() => nowMs, ({ type }) => void told.push(type));
   const ends = new Map([[self, 1], [other, 2], [late, 30]]);
   const members = Array.from(ends, ([agentId, days]) => ({
     agentId,
     owner: owner === (agentId === self),
     badges: acme.shown(agentId, { notAfter: badgeSeconds + days * daySeconds }),
   }));
+  const recogniser = new Recogniser({
+    trust: {
+      names: nobodyKnown.names,
+      mailDomains: nobodyKnown.mailDomains,
+      get domains() {
+        return trust.domains;
+      },
+    },
+    ownAccount: () => undefined,
+    nowMs: () => nowMs,
+    signatures: { verifyHandshakes: verifyEd25519Batch },
+  });
   const group = {
     get binding() {
       const { domain, key } = acme;
@@ -46,7 +64,10 @@ function open({ owner = true, required = true } = {}): {
   };
   const watch = new BadgeWatch(
     // cast: it needs nothing else
-    { membership: { group } as unknown as BadgeWatchParts["membership"], health },
+    {
+      membership: { group, absentMembers: [] } as unknown as BadgeWatchParts["membership"],
+      health,
+    },
     {
       agentId: self,
       runtime: {
@@ -56,16 +77,18 @@ function open({ owner = true, required = true } = {}): {
           return () => timer = undefined;
         },
       },
-      recogniser: {
-        get trust() {
-          return trust;
-        },
-      },
+      recogniser,
     },
   );
   return {
     watch,
     closed,
+    renewals: () => told.filter((type) => type === "names_changed").length,
+    renew: (agentId, days) => {
+      const member = members.find((each) => each.agentId === agentId);
+      const notAfter = badgeSeconds + days * daySeconds;
+      if (member !== undefined) member.badges = acme.shown(agentId, { notAfter });
+    },
     timers: () => timer === undefined ? 0 : 1,
     believe: (list) => trust = list,
     issues: () => health.issues.map(({ kind, text, count }) => `${count} ${kind}: ${text}`),
@@ -82,13 +105,13 @@ function open({ owner = true, required = true } = {}): {
 
 Deno.test("an owner is told of members whose badge is over, once, when it ends", () => {
   const { watch, issues, pass } = open();
-  watch.look();
+  void watch.look();
   assertEquals(issues(), []);
   pass(1.5);
   const own = "The badge with which this agent is in the channel is over: renew it";
   assertEquals(issues(), [`1 badge_expired: ${own}`]);
-  watch.look();
-  watch.look();
+  void watch.look();
+  void watch.look();
   assertEquals(issues().length, 1);
   pass(1);
   assertEquals(issues(), [
@@ -99,22 +122,22 @@ Deno.test("an owner is told of members whose badge is over, once, when it ends",
 
 Deno.test("a member that owns nothing is told of its own badge alone", () => {
   const { watch, issues, pass } = open({ owner: false });
-  watch.look();
+  void watch.look();
   pass(40);
   assertEquals(issues().length, 1);
   assertEquals(issues().join().includes(other), false);
 });
 
 Deno.test("a channel that requires no badges, and one that has ended, report nothing and wait for nothing", () => {
-  const { watch, issues, pass, timers } = open({ required: false });
-  watch.look();
+  const { watch, issues, pass } = open({ required: false });
+  void watch.look();
   pass(40);
-  assertEquals([issues(), timers()], [[], 0]);
+  assertEquals(issues(), []);
   const ended = open();
-  ended.watch.look();
+  void ended.watch.look();
   assertEquals(ended.timers(), 1);
   ended.watch.end();
-  ended.watch.look();
+  void ended.watch.look();
   ended.pass(40);
   assertEquals([ended.issues(), ended.timers()], [[], 0]);
 });
@@ -123,13 +146,13 @@ Deno.test("an open key that the user's list does not have for its domain is repo
   const { watch, issues, believe } = open();
   const differing = (): number => issues().filter((each) => each.includes("issuer_differs")).length;
   believe(nobodyKnown);
-  watch.look();
+  void watch.look();
   believe(trusting(acme, next));
-  watch.look();
+  void watch.look();
   assertEquals(issues(), []);
   believe(trusting(next));
-  watch.look();
-  watch.look();
+  void watch.look();
+  void watch.look();
   assertEquals(differing(), 1);
   assertEquals(
     issues()[0]?.startsWith("1 issuer_differs: The channel lets agents in by keys"),
@@ -140,6 +163,24 @@ Deno.test("an open key that the user's list does not have for its domain is repo
   const shut = open();
   shut.closed.value = true;
   shut.believe(trusting(next));
-  shut.watch.look();
+  void shut.watch.look();
   assertEquals(shut.issues(), []);
+});
+
+Deno.test("programs hear when a badge ends, when it is renewed, and when the list is another", () => {
+  const { watch, renewals, pass, renew, believe } = open({ required: false });
+  void watch.look();
+  pass(0.5);
+  assertEquals(renewals(), 0);
+  pass(1);
+  assertEquals(renewals(), 1, "the first badge is over");
+  renew(self, 20);
+  void watch.look();
+  void watch.look();
+  assertEquals(renewals(), 2);
+  believe(nobodyKnown);
+  void watch.look();
+  assertEquals(renewals(), 3);
+  pass(40);
+  assertEquals(renewals(), 3);
 });

@@ -381,7 +381,7 @@ export class ChannelRooms implements Rooms {
     if (isOther) this.newcomers.look(membership.agentIds);
     for (const event of memberEvents({ added, removed, ...by }, membership)) this.tell(event);
     if (isOther) this.lookAlikes.look();
-    this.badges.look();
+    void this.badges.look();
     this.confirmations.moved({ added, ...by });
     this.recovery.moved(by.committer === this.#deps.agentId);
     void this.#found(moved);

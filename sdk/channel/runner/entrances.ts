@@ -4,6 +4,7 @@
  */
 import {
   type AgentId,
+  binaryIdFromBytes,
   type ChannelId,
   type ChannelName,
   parseChannelId,
@@ -11,10 +12,12 @@ import {
 import { channelIdOf } from "../../mls/channel_extensions.ts";
 import { DurableGroup } from "../../mls/durable_group.ts";
 import { Group } from "../../mls/group.ts";
+import { leafHashOf } from "../../mls/ratchet_tree.ts";
 import { kindOf } from "../../mls/stored_group.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import { anchorOf } from "../connection/anchor.ts";
 import { type ChannelRecords, channels, factsKind } from "../channel_kinds.ts";
+import { leaveBody } from "../departure/leave_request.ts";
 import { type ChannelDeps, memberDepsOf } from "../deps.ts";
 import {
   beginMembership,
@@ -28,6 +31,9 @@ import { ChannelTrust } from "../group/key_changes.ts";
 import { checkWelcomed, type WelcomeDemands } from "../group/welcome_demands.ts";
 import { channelOf, type ChannelRecord, type ChannelStore, trustOf } from "../records.ts";
 import { decodeChannel } from "../stored_channel.ts";
+
+/** The caller waits for the error that keeps it out, not for this. */
+const farewellMs = 10_000;
 
 /** A membership that is not on disk yet. */
 export interface PreparedChannel {
@@ -90,7 +96,12 @@ export async function prepareJoined(
     : trustOf(await readRecords(deps.store, expected.channelId));
   const memberDeps = memberDepsOf(deps, trust.policy);
   const group = await memberDeps.carryOut(Group.beginJoin(welcome, own, memberDeps, expected));
-  checkWelcomed(group, expected.inviter, expected.demands ?? {}, deps.recogniser);
+  try {
+    checkWelcomed(group, expected.inviter, expected.demands ?? {}, deps.recogniser);
+  } catch (error) {
+    await stayOut(group, deps);
+    throw error;
+  }
   const [spent] = await deps.keyPackages.used(own, group.identifiers);
   const channelId = channelIdOf(group.current.context);
   // A record that is damaged is found before anything is given up for this.
@@ -109,6 +120,23 @@ export async function prepareJoined(
     return enteredNow(await writeEntered(group, entrance, deps), trust);
   };
   return { channelId, key: spent?.type === "delete" ? spent.id : undefined, enter };
+}
+
+/**
+ * The inviter has let it in, so it is a member until it says that it leaves: the others would have
+ * it among them for ever, and no later invite could let it in. If the relay cannot be told, that is
+ * so.
+ */
+async function stayOut(group: Group, deps: ChannelDeps): Promise<void> {
+  const { tree, ownLeaf, context } = group.current;
+  const leaf = tree.leaf(ownLeaf);
+  if (leaf === undefined) return;
+  const body = leaveBody({
+    channelId: channelIdOf(context),
+    groupId: binaryIdFromBytes<ChannelId>(context.groupId),
+    leafHash: leafHashOf(leaf),
+  }, deps);
+  await deps.session.call("LeaveChannel", body, { timeoutMs: farewellMs }).catch(() => {});
 }
 
 /** The last epoch of a channel that this agent was in, as far as its store knows. */

@@ -47,7 +47,7 @@ export function tellRoom(rooms: Rooms, effect: RoomEffect): Told {
         rooms.newcomers.look(rooms.membership.agentIds);
         rooms.epochs.look();
       }
-      rooms.badges.look();
+      void rooms.badges.look();
       return void rooms.lookAlikes.look();
   }
 }

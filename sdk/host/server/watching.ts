@@ -30,7 +30,9 @@ export async function watch(call: Call<{ readonly channel?: string }>): Promise<
     const { keys, ...health } = channel.health();
     const ages = keys.map(encodeKeyAge);
     const names = JSON.stringify(
-      members.map(({ knownAs, attested, sameAccount }) => [knownAs, attested, sameAccount]),
+      members.map((
+        { knownAs, attested, badgeExpired, badgeEndsMs, sameAccount },
+      ) => [knownAs, attested, badgeExpired, badgeEndsMs, sameAccount]),
     );
     // Those of a large channel are sent again only when it has others.
     const now = members.length > manyMembers
