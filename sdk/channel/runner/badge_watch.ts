@@ -126,7 +126,11 @@ export class BadgeWatch {
     return own.some(({ owner }) => owner) ? members : own;
   }
 
-  #tell(kind: IssueKind, found: readonly string[], words: (found: readonly string[]) => string) {
+  #tell(
+    kind: IssueKind,
+    found: readonly string[],
+    words: (found: readonly string[]) => string,
+  ): void {
     const told = this.#told.get(kind) ?? "";
     this.#told.set(kind, found.join());
     if (found.length > 0 && found.join() !== told) {
