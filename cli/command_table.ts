@@ -11,7 +11,6 @@ import {
   showFingerprint,
 } from "./commands/channel.ts";
 import { showHealth } from "./commands/channel_health.ts";
-import { listMembers } from "./commands/channel_members.ts";
 import { recoverChannel } from "./commands/channel_recover.ts";
 import { demoteMember, promoteMember, rotateKeys, showPolicy } from "./commands/channel_owners.ts";
 import { inviteToChannel, joinChannel } from "./commands/channel_entry.ts";
@@ -21,7 +20,7 @@ import { onMessage } from "./commands/channel_on_message.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { demo } from "./commands/demo.ts";
 import { deleteAgent, listAgents, setReceipts } from "./commands/agents.ts";
-import { trustCommands } from "./commands/trust/trust_commands.ts";
+import { listMembers, trustCommands } from "./commands/trust/trust_commands.ts";
 import { helpCommand } from "./commands/help.ts";
 import { deleteReader, hostStatus, listReaders, startHost, stopHost } from "./commands/host.ts";
 import { listInvites, revokeInvite } from "./commands/invites.ts";

@@ -170,9 +170,10 @@ export class Channel {
   /**
    * Requires a badge of one of these issuers of every member; of an empty list, of nobody. Their
    * keys are pinned, and every member judges by them alone. Only owners may call it; the list takes
-   * the place of the one before, and without one the issuers stay as they are. Throws `members_not_attested` while members have no such badge,
-   * with their ids in `members`: give them badges, or name them in `remove`. Throws
-   * `members_must_update` while a member runs a version without badges.
+   * the place of the one before, and without one the issuers stay as they are. Throws
+   * `members_not_attested` while members have no such badge, with their ids in `members`: give them
+   * badges, or name them in `remove`. Throws `members_must_update` while a member runs a version
+   * without badges.
    */
   async setIssuers(
     issuers: readonly ChannelIssuer[] | undefined,

@@ -62,7 +62,7 @@ export class LocalClient implements ClientPort {
   enter: ClientPort["enter"] = async (op, fields, { bytes = nothing, signal } = {}) => {
     const live = await abortable(signal, () => this.#entrances[op](fields, bytes));
     // Members are there without waiting from now on: what takes long of them is done in parts.
-    await live.rooms.badges.look();
+    await live.rooms.watch.look();
     return new Channel(new LocalChannel(live, this.#agent));
   };
 

@@ -148,7 +148,7 @@ export class Agent {
   /** The user has changed the list of known agents: programs that show members hear of it. */
   namesChanged(): void {
     this.parts.trust?.look?.();
-    for (const { rooms } of this.#channels.values()) void rooms.badges.look();
+    for (const { rooms } of this.#channels.values()) void rooms.watch.look();
   }
 
   /** The user has given this agent other badges. Resolves when they were read. */

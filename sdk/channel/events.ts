@@ -61,8 +61,8 @@ export type ChannelEventBody =
   | { readonly type: "policy_changed"; readonly policy: ChannelPolicy; readonly by: AgentId }
   | { readonly type: "issuers_changed"; readonly by: AgentId }
   /**
-   * Members are recognised otherwise, as `members()` has it: by another name or issuer of the user's
-   * list (where a host is told so by the CLI), by a new badge, or because one is over.
+   * Members are recognised otherwise, as `members()` has it: by another name or issuer of the
+   * user's list (where a host is told so by the CLI), by a new badge, or because one is over.
    */
   | { readonly type: "names_changed" }
   /** An identity is in the channel with another key; `trusted` when an owner brought it in. */

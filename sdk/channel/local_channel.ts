@@ -179,7 +179,7 @@ export class LocalChannel implements ChannelPort {
   }
 
   health(): ChannelHealth {
-    this.#live.rooms.badges.lookAgain();
+    this.#live.rooms.watch.lookAgain();
     return describeHealth(this.#live, this.#agent.parts.session.state);
   }
 

@@ -25,7 +25,7 @@ import {
 import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { CommitEffects } from "./commit.ts";
-import { areSigned, isSigned } from "./badge_signatures.ts";
+import { areSigned, isSigned } from "./crypto/badge_signatures.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import type { Epoch, GroupDeps } from "./epoch.ts";
 import type { KeyPackage } from "./key_package.ts";

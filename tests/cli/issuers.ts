@@ -145,7 +145,7 @@ async function required(stack: Stack, owner: User, seed: string): Promise<void> 
   assertEquals((await owner.json([...issuers, "--require", "none"])).issuers, []);
 }
 
-/** Whose badge is over is listed, and leaves with one command. */
+/** Members whose badge is over are listed, and leave with one command. */
 async function over(
   stack: Stack,
   owner: User,

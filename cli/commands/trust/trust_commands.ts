@@ -9,6 +9,7 @@ import {
   useBadge,
 } from "./badges.ts";
 import { channelIssuers } from "./channel_issuers.ts";
+export { listMembers } from "./channel_members.ts";
 import { refreshIssuers, trustIssuer, trustMail } from "./issuers.ts";
 import { listTrusted, nameAgent, removeTrusted, showNumber } from "./names.ts";
 

@@ -3,9 +3,9 @@
  * membership is meant.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type ChannelId, leaveStatement, type RequestBody } from "../../../proto/mod.ts";
+import type { RequestBody } from "../../../proto/mod.ts";
 import { createError } from "../../base/errors.ts";
-import type { ChannelDeps } from "../deps.ts";
+import { leaveBody } from "./leave_body.ts";
 import type { Membership } from "../group/membership.ts";
 import type { RecoveryRunner } from "../runner/recovery_runner.ts";
 import type { StoreAge } from "../runner/store_age.ts";
@@ -27,7 +27,7 @@ export function leaveRequest(
     storeAge,
   }: LeaveParts,
   isNamed: boolean,
-  deps: Signing,
+  deps: Parameters<typeof leaveBody>[1],
 ): RequestBody<"LeaveChannel"> {
   if (leaf.length === 0) {
     throw createError("mls_error", "Cannot leave: this agent is not in the channel's group");
@@ -36,20 +36,4 @@ export function leaveRequest(
   // Where its membership began, if that is known.
   const joinedSequence = isNamed ? storeAge.joinedSequence({ isTold }) : undefined;
   return { ...body, joinedSequence };
-}
-
-type Signing = Pick<ChannelDeps, "agentId" | "signatures" | "identity">;
-
-/** The statement about this leaf of ours. */
-export function leaveBody(
-  { channelId, groupId, leafHash }: {
-    readonly channelId: ChannelId;
-    readonly groupId: ChannelId;
-    readonly leafHash: Uint8Array;
-  },
-  { agentId, signatures, identity }: Signing,
-): Omit<RequestBody<"LeaveChannel">, "joinedSequence"> {
-  const statement = leaveStatement({ channelId: groupId, agentId, leafHash });
-  const signature = signatures.sign(identity.signingSeed, statement);
-  return { channelId, leafHash, signature };
 }

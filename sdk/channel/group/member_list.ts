@@ -66,7 +66,7 @@ export interface ChannelMember extends Recognition {
 }
 
 export function listMembers(
-  { membership, confirmations, lookAlikes }: Rooms,
+  { membership, confirmations, watch: { lookAlikes } }: Rooms,
   self: AgentId,
   recogniser: ChannelDeps["recogniser"],
 ): ChannelMember[] {

@@ -16,7 +16,7 @@ import {
   type Trust,
 } from "../../../proto/mod.ts";
 import { atOnce, type Parts } from "../../base/parts.ts";
-import { isSigned, verifyBadges } from "../../mls/badge_signatures.ts";
+import { isSigned, verifyBadges } from "../../mls/crypto/badge_signatures.ts";
 import { readBadges } from "../../mls/badges.ts";
 import type { Signatures } from "../../mls/crypto/signatures.ts";
 
@@ -73,7 +73,7 @@ export class Recogniser {
     return agents.map((agent) => this.#recognise(agent, reader));
   }
 
-  /** What takes long of `all`: the signatures of badges that nobody has asked about yet. */
+  /** The longest work of `all`: the signatures of badges that nobody has asked about yet. */
   *prepare(agents: Iterable<ShownAgent>): Parts<void> {
     const { trust, ownAccount, signatures } = this.#parts;
     const own = ownAccount();

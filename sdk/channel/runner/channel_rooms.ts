@@ -9,7 +9,7 @@ import type { Ports } from "../../content/ports.ts";
 import { Requester } from "../../content/requester.ts";
 import { Service } from "../../content/service.ts";
 import { createPorts } from "./content_ports.ts";
-import { BadgeWatch } from "./badge_watch.ts";
+import { MemberWatch } from "../member_watch.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { EnteredChannel } from "../entering.ts";
 import type { ChannelEvent, ChannelEventBody, ConnectionEvent } from "../events.ts";
@@ -17,7 +17,6 @@ import { judgeFounding } from "../recovery/following.ts";
 import { HealthLog } from "../health.ts";
 import { KeptCommits } from "./kept_commits.ts";
 import type { LeaveParts } from "../departure/leave_request.ts";
-import { LookAlikes } from "../group/look_alikes.ts";
 import { memberEvents } from "../group/member_events.ts";
 import { Membership, type Moved } from "../group/membership.ts";
 import { Newcomers } from "../group/newcomers.ts";
@@ -76,8 +75,7 @@ export class ChannelRooms implements Rooms {
   readonly health: HealthLog;
   readonly membership: Membership;
   readonly epochs: EpochWaiters;
-  readonly lookAlikes: LookAlikes;
-  readonly badges: BadgeWatch;
+  readonly watch: MemberWatch;
   readonly newcomers: Newcomers;
   readonly storeAge: StoreAge;
   readonly senders: Senders;
@@ -114,8 +112,7 @@ export class ChannelRooms implements Rooms {
     );
     const membership = this.membership = new Membership({ ...parts, health }, deps);
     this.epochs = new EpochWaiters({ membership, queue });
-    this.lookAlikes = new LookAlikes({ membership, health });
-    this.badges = new BadgeWatch({ membership, health }, deps);
+    this.watch = new MemberWatch({ membership, health }, deps);
     this.newcomers = new Newcomers(membership.agentIds);
     this.storeAge = new StoreAge({ anchor: parts.anchor, membership }, deps);
     const commits = this.commits = this.#createCommits(parts);
@@ -380,8 +377,7 @@ export class ChannelRooms implements Rooms {
     // Before the events: a listener may ask for them at once.
     if (isOther) this.newcomers.look(membership.agentIds);
     for (const event of memberEvents({ added, removed, ...by }, membership)) this.tell(event);
-    if (isOther) this.lookAlikes.look();
-    void this.badges.look();
+    void this.watch.look();
     this.confirmations.moved({ added, ...by });
     this.recovery.moved(by.committer === this.#deps.agentId);
     void this.#found(moved);

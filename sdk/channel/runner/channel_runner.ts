@@ -185,7 +185,7 @@ export class ChannelRunner {
     rooms.receipts.end();
     rooms.commits.end(toOthers);
     rooms.epochs.end(toOthers);
-    rooms.badges.end();
+    rooms.watch.end();
     rooms.link.end();
     rooms.reading.end();
     rooms.tell({ type: "ended", error });

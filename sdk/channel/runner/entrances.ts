@@ -17,7 +17,7 @@ import { kindOf } from "../../mls/stored_group.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import { anchorOf } from "../connection/anchor.ts";
 import { type ChannelRecords, channels, factsKind } from "../channel_kinds.ts";
-import { leaveBody } from "../departure/leave_request.ts";
+import { leaveBody } from "../departure/leave_body.ts";
 import { type ChannelDeps, memberDepsOf } from "../deps.ts";
 import {
   beginMembership,

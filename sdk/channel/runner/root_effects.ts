@@ -47,8 +47,7 @@ export function tellRoom(rooms: Rooms, effect: RoomEffect): Told {
         rooms.newcomers.look(rooms.membership.agentIds);
         rooms.epochs.look();
       }
-      void rooms.badges.look();
-      return void rooms.lookAlikes.look();
+      return void rooms.watch.look();
   }
 }
 

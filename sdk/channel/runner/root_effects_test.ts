@@ -88,8 +88,8 @@ const words: Words = {
   },
   content: { connected: "service.connected requester.connected" },
   members: {
-    begun: "membership.reportLapsed lookAlikes.look",
-    replaced: "newcomers.look epochs.look lookAlikes.look",
+    begun: "membership.reportLapsed watch.look",
+    replaced: "newcomers.look epochs.look watch.look",
   },
 };
 

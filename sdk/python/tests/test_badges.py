@@ -1,5 +1,5 @@
-"""Who is who: badges, the user's list, channels that require badges, and joining only whom one
-knows.
+"""Agents that are known: badges, the user's list, channels that require badges, and joining only
+whom one knows.
 """
 
 import json

@@ -154,8 +154,9 @@ class Channel(NotCopied):
         self, issuers: Optional[Sequence[Issuer]], *, remove: Sequence[Union[str, Member]] = ()
     ) -> None:
         """Requires a badge of one of these issuers of every member; of an empty list, of nobody.
-        With None they stay as they are. Only owners may. Raises ``members_not_attested`` while members have no such badge, with
-        their ids in ``members``: give them badges, or name them in ``remove``.
+        With None they stay as they are. Only owners may. Raises ``members_not_attested`` while
+        members have no such badge, with their ids in ``members``: give them badges, or name them in
+        ``remove``.
         """
         fields = None if issuers is None else [issuer_fields(issuer) for issuer in issuers]
         await self._act("setIssuers", issuers=fields, remove=[operations.agent_of(member) for member in remove])
@@ -465,8 +466,8 @@ class _Connected(NotCopied):
         ``join_rejected`` when the link is no longer good.
 
         ``from_`` is a domain of your trust list (``static trust add``) that must attest the agent
-        that lets this one in; with ``require_issuers`` the channel must require badges. Otherwise it
-        raises ``not_attested``, and nothing was sent there.
+        that lets this one in; with ``require_issuers`` the channel must require badges. Otherwise
+        it raises ``not_attested``, and nothing was sent there.
         """
         demands = operations.demands(from_, require_issuers, timeout)
         return await self._enter("joinLink", link=operations.text("link", link), **demands)
@@ -639,8 +640,8 @@ class ChannelManager(_Connected):
         """Joins with a token that a member has given.
 
         Raises ``join_timeout`` when nobody answers: the inviter is not running, or has no API key.
-        Trying again with the same token is then safe. ``from_`` and ``require_issuers`` are those of
-        ``join``.
+        Trying again with the same token is then safe. ``from_`` and ``require_issuers`` are those
+        of ``join``.
         """
         demands = operations.demands(from_, require_issuers, timeout)
         return await self._enter("joinWithToken", **operations.joining(name, token), **demands)
@@ -650,8 +651,8 @@ class ChannelManager(_Connected):
     ) -> Channel:
         """Joins with a token, and opens the channel if this agent is in it already.
 
-        So a program is the same on its first run and on every other, also after a crash. ``from_``
-        and ``require_issuers`` are those of ``join``, also of a channel that it is in already.
+        So a program is the same on its first run and on every other, also after a crash.
+        ``from_`` and ``require_issuers`` are those of ``join``, also of a channel that it is in.
         """
         demands = operations.demands(from_, require_issuers, timeout)
         return await self._enter("joinOrOpen", **operations.joining(name, token), **demands)

@@ -87,7 +87,7 @@ def guest_of(guest: Union[bool, Guest]) -> Optional[Dict[str, Any]]:
 
 
 def demands(from_: Optional[str], require_issuers: bool, timeout: Optional[float]) -> Dict[str, Any]:
-    """What a joiner asks of the agent that lets it in, and of the channel."""
+    """The demands of a joiner on the agent that lets it in, and on the channel."""
     return {
         "timeoutMs": milliseconds("timeout", timeout),
         "from": None if from_ is None else text("from_", from_),

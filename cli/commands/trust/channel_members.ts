@@ -1,20 +1,20 @@
 /** `channel members`: who is in a channel, and those that are in it by a badge that is over. */
-import { agentInWords, ownersInWords } from "../../proto/mod.ts";
-import type { Channel, ChannelMember } from "../../sdk/mod.ts";
-import { agentFlag } from "../agent.ts";
-import type { Command, Context } from "../command.ts";
-import { badInput } from "../failure.ts";
-import { table } from "../output.ts";
-import { confirm } from "../prompt.ts";
-import { isoTime } from "../texts/amounts.ts";
+import { agentInWords, ownersInWords } from "../../../proto/mod.ts";
+import type { Channel, ChannelMember } from "../../../sdk/mod.ts";
+import { agentFlag } from "../../agent.ts";
+import type { Command, Context } from "../../command.ts";
+import { badInput } from "../../failure.ts";
+import { table } from "../../output.ts";
+import { confirm } from "../../prompt.ts";
+import { isoTime } from "../../texts/amounts.ts";
 import {
   heardText,
   memberFields,
   memberName,
   memberRoles,
   policyLines,
-} from "../texts/channel_texts.ts";
-import { nameArgument, withChannel, yesFlag } from "./channel.ts";
+} from "../../texts/channel_texts.ts";
+import { nameArgument, withChannel, yesFlag } from "../channel.ts";
 
 export const listMembers: Command = {
   path: "channel members",

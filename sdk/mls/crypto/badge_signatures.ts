@@ -1,11 +1,11 @@
 /**
- * Whether the signatures of badges are right: found once for each badge of a leaf, whoever asks.
- * The rules of admission and the reader's verdict have one answer.
+ * Whether the signatures of badges are right: found once for each badge of a leaf. The rules of
+ * admission and the reader's verdict have one answer.
  */
-import { type Badge, badgeStatement } from "../../proto/mod.ts";
-import type { SignedBytes } from "../../wasm/mod.ts";
-import type { Parts } from "../base/parts.ts";
-import { type Signatures, verifyInParts } from "./crypto/signatures.ts";
+import { type Badge, badgeStatement } from "../../../proto/mod.ts";
+import type { SignedBytes } from "../../../wasm/mod.ts";
+import type { Parts } from "../../base/parts.ts";
+import { type Signatures, verifyInParts } from "./signatures.ts";
 
 type Verifying = Pick<Signatures, "verifyHandshakes">;
 

@@ -1,18 +1,20 @@
 /**
- * What badges say to people, and what no rule of admission decides. Programs hear when members are
- * recognised otherwise: by a new badge, or because one is over. Of a channel that requires badges
- * it reports members whose badge is over, by this agent's clock, and issuers that the user knows by
- * other keys; owners are told of all members, others of this agent alone.
+ * The members of a channel as people should know them; no rule of admission asks. It reports names
+ * that look alike, and of a channel that requires badges members whose badge is over, by this
+ * agent's clock, and issuers that the user knows by other keys. Owners are told of all members,
+ * others of this agent alone. Programs hear when members are recognised otherwise: by a new badge,
+ * or because one is over.
  */
-import { type AgentId, type Attested, equalBytes, type Recognition } from "../../../proto/mod.ts";
-import { createCarryOut, type Parts } from "../../base/parts.ts";
-import { badgeEndMs, requiredBy } from "../../mls/badge_rules.ts";
-import type { Member } from "../../mls/members.ts";
-import type { ChannelDeps } from "../deps.ts";
-import type { Membership } from "../group/membership.ts";
-import type { HealthLog, IssueKind } from "../health.ts";
+import { type AgentId, type Attested, equalBytes, type Recognition } from "../../proto/mod.ts";
+import { createCarryOut, type Parts } from "../base/parts.ts";
+import { badgeEndMs, requiredBy } from "../mls/badge_rules.ts";
+import type { Member } from "../mls/members.ts";
+import type { ChannelDeps } from "./deps.ts";
+import { LookAlikes } from "./group/look_alikes.ts";
+import type { Membership } from "./group/membership.ts";
+import type { HealthLog, IssueKind } from "./health.ts";
 
-export interface BadgeWatchParts {
+export interface MemberWatchParts {
   readonly membership: Pick<Membership, "group" | "absentMembers">;
   readonly health: Pick<HealthLog, "report" | "tell">;
 }
@@ -34,8 +36,9 @@ const maxNamed = 8;
 /** Timers of runtimes end at 24 days, and clocks are set. */
 const longestMs = 24 * 60 * 60 * 1000;
 
-export class BadgeWatch {
-  readonly #parts: BadgeWatchParts;
+export class MemberWatch {
+  readonly lookAlikes: LookAlikes;
+  readonly #parts: MemberWatchParts;
   readonly #deps: Deps;
   /** Those that were named last: nothing is reported twice. */
   readonly #told = new Map<IssueKind, string>();
@@ -46,8 +49,9 @@ export class BadgeWatch {
   #looks = 0;
   #isOver = false;
 
-  constructor(parts: BadgeWatchParts, deps: Deps) {
+  constructor(parts: MemberWatchParts, deps: Deps) {
     this.#parts = parts;
+    this.lookAlikes = new LookAlikes(parts);
     this.#deps = deps;
   }
 
@@ -57,6 +61,7 @@ export class BadgeWatch {
    */
   look(): void | Promise<void> {
     if (this.#isOver) return;
+    this.lookAlikes.look();
     const number = ++this.#looks;
     this.#cancelTimer();
     const { membership: { group, absentMembers } } = this.#parts;

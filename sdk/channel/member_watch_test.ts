@@ -1,10 +1,11 @@
+import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { assertEquals } from "@std/assert";
-import { type AgentId, agentIdOf, nobodyKnown, type Trust } from "../../../proto/mod.ts";
-import { verifyEd25519Batch } from "../../../wasm/mod.ts";
-import { badgeSeconds, Issuer } from "../../mls/testing/issuer.ts";
-import { Recogniser } from "../group/recognition.ts";
-import { HealthLog } from "../health.ts";
-import { BadgeWatch, type BadgeWatchParts } from "./badge_watch.ts";
+import { type AgentId, agentIdOf, nobodyKnown, type Trust } from "../../proto/mod.ts";
+import { verifyEd25519Batch } from "../../wasm/mod.ts";
+import { badgeSeconds, Issuer } from "../mls/testing/issuer.ts";
+import { Recogniser } from "./group/recognition.ts";
+import { HealthLog } from "./health.ts";
+import { MemberWatch, type MemberWatchParts } from "./member_watch.ts";
 
 const [acme, next] = [new Issuer("acme.com", 7), new Issuer("acme.com", 8)];
 const daySeconds = 24 * 60 * 60;
@@ -21,7 +22,7 @@ function trusting(...issuers: readonly Issuer[]): Trust {
 
 /** A channel of three, whose badges end on days 1, 2 and 30, and a clock that the test moves. */
 function open({ owner = true, required = true } = {}): {
-  readonly watch: BadgeWatch;
+  readonly watch: MemberWatch;
   readonly issues: () => string[];
   readonly pass: (days: number) => void;
   readonly believe: (trust: Trust) => void;
@@ -40,6 +41,7 @@ function open({ owner = true, required = true } = {}): {
   const ends = new Map([[self, 1], [other, 2], [late, 30]]);
   const members = Array.from(ends, ([agentId, days]) => ({
     agentId,
+    identity: utf8ToBytes(agentId),
     owner: owner === (agentId === self),
     badges: acme.shown(agentId, { notAfter: badgeSeconds + days * daySeconds }),
   }));
@@ -62,10 +64,10 @@ function open({ owner = true, required = true } = {}): {
     },
     members: () => members,
   };
-  const watch = new BadgeWatch(
+  const watch = new MemberWatch(
     // cast: it needs nothing else
     {
-      membership: { group, absentMembers: [] } as unknown as BadgeWatchParts["membership"],
+      membership: { group, absentMembers: [] } as unknown as MemberWatchParts["membership"],
       health,
     },
     {
