@@ -10,7 +10,7 @@ export const drafts = {
    */
   relayFile: 2,
   /** The logs of a cluster: in the metadata of their streams. */
-  clusterLog: 2,
+  clusterLog: 3,
   /** An agent's data directory: the fourth byte of its key file. */
   agentStore: 10,
   /** The API's database: the name of the migrations' table ends in it. */

@@ -338,7 +338,7 @@ testWhen(
     const channelId = await createChannel(alone, 1);
     await alone.append(channelId, commit("c", 0, { added: [sampleAgent(2)] }));
     for (let i = 0; i < 300; i++) await alone.append(channelId, message(`${i}`, { epoch: 1 }));
-    await alone.moveCursor(channelId, sampleAgent(2), { consumed: 7, acknowledged: 5 });
+    await alone.moveCursors(channelId, [[sampleAgent(2), { consumed: 7, acknowledged: 5 }]]);
     await alone.records.put("k", { value: bytesOf(1), expiresAtMs: 9000 }, 0);
     await alone.leases.open(sampleLease());
     const [log, cursors, record] = [

@@ -8,7 +8,7 @@ import { refused } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
 import { createWorld, type World } from "./testing/world.ts";
 
-type Method = "forget" | "trim" | "read" | "moveCursor";
+type Method = "forget" | "trim" | "read" | "moveCursors";
 
 interface FaultyWorld extends World {
   /** Calls of the method from now on, each answered with a fault while `fails` says so. */
@@ -144,7 +144,7 @@ Deno.test("a channel that cannot be read keeps upkeep from nothing else", async 
 });
 
 Deno.test("cursors that could not be written are written later, and a relay that cannot write them still closes", async () => {
-  const world = await createFaultyWorld("moveCursor");
+  const world = await createFaultyWorld("moveCursors");
   const [alice, bob] = [await Actor.connect(world, 1), await Actor.connect(world, 2)];
   const channels = await createTwo(alice, bob);
   world.calls.fails = () => true;

@@ -2,7 +2,7 @@
 import type { AgentId, ChannelId } from "../../proto/mod.ts";
 import type { ChannelHeads } from "./channel_heads.ts";
 import type { Database, Statement } from "./database.ts";
-import type { Cursor } from "./engine.ts";
+import type { Cursor, CursorMove } from "./engine.ts";
 import { bytesPerMember, type LogBytes } from "./log_bytes.ts";
 
 interface CursorsDeps {
@@ -45,13 +45,16 @@ export class Cursors {
     );
   }
 
-  /** Returns false when the position is beyond the log. */
-  move(channelId: ChannelId, agentId: AgentId, { consumed, acknowledged }: Cursor): boolean {
+  /** Returns false when a position is beyond the log: that one stays. */
+  move(channelId: ChannelId, moves: readonly CursorMove[]): boolean {
     const channel = this.#heads.find(channelId);
     if (channel === undefined) return true;
-    if (Math.max(consumed, acknowledged) > channel.head) return false;
-    this.#move.run(consumed, channel.number, agentId, acknowledged);
-    return true;
+    let isWithin = true;
+    for (const [agentId, { consumed, acknowledged }] of moves) {
+      if (Math.max(consumed, acknowledged) > channel.head) isWithin = false;
+      else this.#move.run(consumed, channel.number, agentId, acknowledged);
+    }
+    return isWithin;
   }
 
   drop(channelId: ChannelId, agentId: AgentId): void {

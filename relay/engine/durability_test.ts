@@ -76,7 +76,7 @@ testWithFolder("a reopened engine has everything but KeyPackages", async (folder
   await first.append(closed, message("end", { kind: "close" }));
   await first.dropMessages(channelId, 3, "age");
   await first.saveSnapshot(channelId, { sequence: 2, state: bytesOf(4) });
-  await first.moveCursor(channelId, sampleAgent(2), { consumed: 3, acknowledged: 2 });
+  await first.moveCursors(channelId, [[sampleAgent(2), { consumed: 3, acknowledged: 2 }]]);
   await first.records.put("r", { value: bytesOf(5), expiresAtMs: 7 }, 0);
   await first.leases.stop("lease-1");
   const room = {

@@ -77,9 +77,9 @@ export interface Engine {
   cursors(channelId: ChannelId): Promise<ReadonlyMap<AgentId, Cursor>>;
   /**
    * Never moves back, and does nothing for an agent without a cursor (it was dropped). Durable when
-   * it resolves.
+   * it resolves. Rejects when one is beyond the log; the others have moved then.
    */
-  moveCursor(channelId: ChannelId, agentId: AgentId, cursor: Cursor): Promise<void>;
+  moveCursors(channelId: ChannelId, moves: readonly CursorMove[]): Promise<void>;
   /** For an agent that is no longer listed; one that was added again keeps its new cursor. */
   dropCursor(channelId: ChannelId, agentId: AgentId): Promise<void>;
 
@@ -128,6 +128,9 @@ export interface Engine {
   /** Writes what is under way, then lets go of everything. */
   close(): Promise<void>;
 }
+
+/** How far an agent has come. */
+export type CursorMove = readonly [agentId: AgentId, cursor: Cursor];
 
 /** Positions of a member in the log. Both begin just before the entry that added it. */
 export interface Cursor {

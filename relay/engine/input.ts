@@ -3,7 +3,14 @@
  * caller's mistake.
  */
 import { limits } from "../../proto/mod.ts";
-import { entryKinds, type NewChannel, type NewEntry, type Room, type Snapshot } from "./engine.ts";
+import {
+  type CursorMove,
+  entryKinds,
+  type NewChannel,
+  type NewEntry,
+  type Room,
+  type Snapshot,
+} from "./engine.ts";
 import { EngineError } from "./errors.ts";
 
 const KiB = 1024;
@@ -22,6 +29,8 @@ export const engineLimits = Object.freeze({
   /** Agents whose lists one entry changes. */
   agentsPerEntry: limits.membersPerChannel,
   channelsPerPage: 10_000,
+  /** Cursors that one call moves, so that others come between. */
+  cursorsPerCall: 64,
   /** Items that one `read` answers, so that it takes a few milliseconds at most. */
   itemsPerRead: 512,
 });
@@ -95,6 +104,14 @@ export function checkEntry(entry: NewEntry): void {
   if (entry.charge !== undefined) {
     checkCount("charge", entry.charge.payloadBytes);
     checkCount("charge", entry.charge.messages);
+  }
+}
+
+export function checkCursors(moves: readonly CursorMove[]): void {
+  checkCount("number of cursors", moves.length, engineLimits.cursorsPerCall);
+  for (const [, { consumed, acknowledged }] of moves) {
+    checkCount("position", consumed);
+    checkCount("position", acknowledged);
   }
 }
 

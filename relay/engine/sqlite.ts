@@ -16,6 +16,7 @@ import type {
   CommitTrace,
   CreateOutcome,
   Cursor,
+  CursorMove,
   Engine,
   ForgetBefore,
   JoiningQuery,
@@ -35,7 +36,14 @@ import type {
 import { Entries } from "./entries.ts";
 import { EngineError } from "./errors.ts";
 import { GroupCommit, nextTurn } from "./group_commit.ts";
-import { checkChannel, checkCount, checkEntry, checkSnapshot, engineLimits } from "./input.ts";
+import {
+  checkChannel,
+  checkCount,
+  checkCursors,
+  checkEntry,
+  checkSnapshot,
+  engineLimits,
+} from "./input.ts";
 import { createKeyPackagePools } from "./key_package_pools.ts";
 import { createLeaseBook, Leases } from "./leases.ts";
 import { LogBytes } from "./log_bytes.ts";
@@ -239,13 +247,13 @@ class SqliteEngine implements Engine {
     return this.#commits.read(() => this.#cursors.all(channelId));
   }
 
-  async moveCursor(channelId: ChannelId, agentId: AgentId, cursor: Cursor): Promise<void> {
-    checkCount("position", cursor.consumed);
-    checkCount("position", cursor.acknowledged);
-    if (!await this.#commits.write(() => this.#cursors.move(channelId, agentId, cursor))) {
+  async moveCursors(channelId: ChannelId, moves: readonly CursorMove[]): Promise<void> {
+    checkCursors(moves);
+    if (!await this.#commits.write(() => this.#cursors.move(channelId, moves))) {
+      const last = Math.max(...moves.map(([, { consumed }]) => consumed));
       throw new EngineError(
         "invalid",
-        `Cannot move a cursor to ${cursor.consumed}: the log does not reach so far`,
+        `Cannot move a cursor to ${last}: the log does not reach so far`,
       );
     }
   }

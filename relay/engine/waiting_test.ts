@@ -65,7 +65,10 @@ async function happen(
         message(key, { kind: "welcome", epoch, welcomeBytes }),
       );
     case 4:
-      return await engine.moveCursor(channelId, agentId, { consumed: head, acknowledged: head });
+      return await engine.moveCursors(channelId, [[agentId, {
+        consumed: head,
+        acknowledged: head,
+      }]]);
     case 5:
       return await engine.dropCursor(channelId, agentId);
     default:

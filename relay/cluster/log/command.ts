@@ -13,7 +13,7 @@ import {
   type GapReason,
 } from "../../../proto/mod.ts";
 import type {
-  Cursor,
+  CursorMove,
   ForgetBefore,
   HeldLease,
   NewChannel,
@@ -32,11 +32,11 @@ export type Command =
   | { readonly op: "create"; readonly channel: NewChannel }
   | { readonly op: "append"; readonly channelId: ChannelId; readonly entry: LoggedEntry }
   | { readonly op: "snapshot"; readonly channelId: ChannelId; readonly snapshot: Snapshot }
+  /** Of one channel, all that moved since its relay wrote them last. */
   | {
-    readonly op: "cursor";
+    readonly op: "cursors";
     readonly channelId: ChannelId;
-    readonly agentId: AgentId;
-    readonly cursor: Cursor;
+    readonly moves: readonly CursorMove[];
   }
   | { readonly op: "drop_cursor"; readonly channelId: ChannelId; readonly agentId: AgentId }
   | { readonly op: "trim"; readonly channelId: ChannelId; readonly through: number }
@@ -81,16 +81,43 @@ export type Command =
   /** The digest of a relay's copy at a position: `tripwire.ts`. */
   | { readonly op: "digest"; readonly position: number; readonly digest: Uint8Array };
 
+const fieldsOfMove = 3;
+
 export function encodeCommand(command: Command): Uint8Array {
-  return encodeCbor(command.op === "append" ? appendToCbor(command) : toCbor(command));
+  switch (command.op) {
+    case "append":
+      return encodeCbor(appendToCbor(command));
+    case "cursors":
+      return encodeCbor(cursorsToCbor(command));
+    default:
+      return encodeCbor(toCbor(command));
+  }
 }
 
 type Append = Extract<Command, { readonly op: "append" }>;
+type Cursors = Extract<Command, { readonly op: "cursors" }>;
 
 /**
- * Nearly all commands are entries, and a list is read in a third of the time of a map. Fields that
- * messages do not have are in one map.
+ * Nearly all commands are entries and cursors, and a list is read in a third of the time of a map.
+ * That of cursors begins with a list, that of an entry with its channel.
  */
+function cursorsToCbor({ channelId, moves }: Cursors): CborValue[] {
+  const flat = moves.flatMap((
+    [agentId, { consumed, acknowledged }],
+  ): CborValue[] => [agentId, consumed, acknowledged]);
+  return [flat, channelId];
+}
+
+function cursorsFromCbor(flat: readonly CborValue[], channelId: CborValue | undefined): Cursors {
+  const moves: unknown[] = [];
+  for (let at = 0; at < flat.length; at += fieldsOfMove) {
+    moves.push([flat[at], { consumed: flat[at + 1], acknowledged: flat[at + 2] }]);
+  }
+  // cast: `cursorsToCbor` of this version made it
+  return { op: "cursors", channelId, moves } as unknown as Cursors;
+}
+
+/** Fields that messages do not have are in one map. */
 function appendToCbor({ channelId, entry }: Append): CborValue[] {
   const { kind, epoch, sender, timeMs, bodyVersion, key, body, charge, room, by, ...rest } = entry;
   const isPlain = Object.entries(rest).every(([, field]) =>
@@ -145,7 +172,10 @@ function listOf(value: CborValue | undefined): readonly CborValue[] {
 
 export function decodeCommand(bytes: Uint8Array): Command {
   const value = decodeCbor(bytes, maxBatchBytes);
-  if (Array.isArray(value)) return appendFromCbor(value);
+  if (Array.isArray(value)) {
+    const [first, second] = value;
+    return Array.isArray(first) ? cursorsFromCbor(first, second) : appendFromCbor(value);
+  }
   const command = fromCbor(value);
   if (typeof command !== "object" || command === null || !("op" in command)) {
     throw new TypeError("A command of the shared log is damaged");

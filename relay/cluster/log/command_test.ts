@@ -46,7 +46,12 @@ Deno.test("a command is read as it was written", () => {
   const commands: Command[] = [
     ...entries.map((entry): Command => ({ op: "append", channelId, entry })),
     { op: "create", channel: sampleChannel(1, { maxOpen: 5 }) },
-    { op: "cursor", channelId, agentId: sampleAgent(1), cursor: { consumed: 5, acknowledged: 4 } },
+    { op: "cursors", channelId, moves: [[sampleAgent(1), { consumed: 5, acknowledged: 4 }]] },
+    {
+      op: "cursors",
+      channelId,
+      moves: [1, 2, 3].map((n) => [sampleAgent(n), { consumed: n, acknowledged: 0 }]),
+    },
     { op: "session", agentId: sampleAgent(1), nowMs: 1_000, behind: 7 },
     { op: "mark" },
   ];

@@ -7,6 +7,7 @@
 import { after, waits, within } from "../../../server/mod.ts";
 import { EngineError } from "../../engine/mod.ts";
 import { encodeBatch, maxBatchBytes } from "./batch.ts";
+import { BatchPace } from "./batch_pace.ts";
 import type { Standing } from "./writers.ts";
 
 export interface LogWriterOptions {
@@ -70,7 +71,7 @@ export class LogWriter {
   #writtenMs = 0;
   /** The last verdict came then. */
   #heardMs = -Infinity;
-  #flushing = false;
+  readonly #pace: BatchPace;
   #resending = false;
   #resentMs = 0;
   #cancelLook: (() => void) | undefined;
@@ -81,6 +82,8 @@ export class LogWriter {
 
   constructor(options: LogWriterOptions) {
     this.#options = options;
+    const { nowMs, after: inTime = after } = options;
+    this.#pace = new BatchPace({ nowMs, after: inTime, flush: () => this.#flush() });
   }
 
   /** How long the oldest command has waited for its verdict. */
@@ -152,7 +155,7 @@ export class LogWriter {
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ bytes: command, sinceMs: this.#options.nowMs(), resolve, reject, late });
-      this.#flushSoon();
+      this.#pace.came();
       this.#lookSoon();
     });
   }
@@ -194,22 +197,13 @@ export class LogWriter {
   abort(error: EngineError): void {
     this.#closed = true;
     this.#cancelLook?.();
+    this.#pace.stop();
     for (
       const { reject } of [...this.#sent.flatMap(({ commands }) => commands), ...this.#waiting]
     ) reject(error);
     this.#sent = [];
     this.#waiting = [];
     this.#drained?.resolve();
-  }
-
-  #flushSoon(): void {
-    if (this.#flushing) return;
-    this.#flushing = true;
-    // Calls in the same turn of the event loop belong to the same batch.
-    queueMicrotask(() => {
-      this.#flushing = false;
-      this.#flush();
-    });
   }
 
   /**
@@ -222,6 +216,7 @@ export class LogWriter {
 
   #flush(): void {
     while (this.#maySend && this.#waiting.length > 0 && this.#sent.length < batchesUnderWay) {
+      if (this.#waitsForMore()) return;
       let [count, bytes] = [0, 0];
       for (const command of this.#waiting) {
         if (
@@ -233,6 +228,12 @@ export class LogWriter {
       const commands = this.#waiting.splice(0, count);
       this.#send(commands, commands.map((command) => command.bytes));
     }
+  }
+
+  #waitsForMore(): boolean {
+    const [oldest] = this.#waiting;
+    return oldest !== undefined && this.#waiting.length < commandsPerBatch &&
+      this.#pace.waits(oldest.sinceMs);
   }
 
   #send(commands: readonly Waiting[], encoded: readonly Uint8Array[], began?: number): void {

@@ -2,6 +2,7 @@ import { assertEquals, assertGreater } from "@std/assert";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { EngineError } from "../../engine/mod.ts";
 import { decodeBatch } from "./batch.ts";
+import { fullerMs } from "./batch_pace.ts";
 import { LogWriter } from "./log_writer.ts";
 
 interface Published {
@@ -245,4 +246,51 @@ Deno.test("a verdict that comes after its command was given up is told late, and
   await settled();
   assertEquals(late, ["later"]);
   await writer.close();
+});
+
+Deno.test("above 500 commands a second they wait for each other, and one alone never does", async () => {
+  let nowMs = 0;
+  const due: (() => void)[] = [];
+  const batches: number[] = [];
+  const writer = new LogWriter({
+    writer: "w",
+    relay: "relay-1",
+    publish: (bytes) => {
+      batches.push(decodeBatch(bytes).commands.length);
+      return new Promise<number>(() => {});
+    },
+    position: () => 0,
+    catchUp: () => Promise.resolve(),
+    nowMs: () => nowMs,
+    after: (ms, run) => {
+      if (ms <= fullerMs) due.push(run);
+      return () => {};
+    },
+    onFenced: () => {},
+    onSetBack: () => {},
+  });
+  const write = (): void => void writer.write(Uint8Array.of(1)).catch(() => {});
+  const begun = writer.begin();
+  writer.seen(1, "counts", []);
+  await begun;
+  write();
+  await settled();
+  assertEquals([batches, due.length], [[0, 1], 0]);
+  writer.seen(2, "counts", [Promise.resolve()]);
+  for (let number = 0; number < 600; number++) write();
+  await settled();
+  assertEquals(batches, [0, 1, 256, 256]);
+  // The rest, and one that comes a moment later.
+  nowMs = 1;
+  write();
+  assertEquals([batches.length, due.length], [4, 1]);
+  nowMs = fullerMs;
+  due.shift()?.();
+  assertEquals([batches, due.length], [[0, 1, 256, 256, 89], 0]);
+  nowMs = 5_000;
+  writer.seen(3, "counts", [Promise.resolve()]);
+  write();
+  await settled();
+  assertEquals(batches, [0, 1, 256, 256, 89, 1]);
+  writer.abort(new EngineError("closed", "The test is over"));
 });

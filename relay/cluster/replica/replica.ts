@@ -113,7 +113,7 @@ export class Replica {
         await this.#settle();
         await this.#digesting;
         // With the digest that belongs to the position.
-        await this.state.save(this.state.position);
+        await this.state.save();
         run();
         resolve(this.state.position);
       } catch (error) {
@@ -193,7 +193,7 @@ export class Replica {
       }
     }
     this.#chain(position, batch, results);
-    this.#own(this.state.save(position));
+    this.#own(this.state.reached(position));
     this.#listener.seen(batch, standing, results);
     this.#wake();
   }
@@ -210,8 +210,8 @@ export class Replica {
         return this.#append(command.channelId, command.entry);
       case "snapshot":
         return engine.saveSnapshot(command.channelId, command.snapshot);
-      case "cursor":
-        return this.#moveCursor(command);
+      case "cursors":
+        return this.#moveCursors(command);
       case "drop_cursor":
         return this.#dropCursor(command);
       case "trim":
@@ -272,10 +272,10 @@ export class Replica {
     });
   }
 
-  #moveCursor({ channelId, agentId, cursor }: Extract<Command, { op: "cursor" }>): Promise<void> {
-    return this.engine.moveCursor(channelId, agentId, cursor).then(() =>
-      this.#listener.cursor(channelId, agentId, cursor)
-    );
+  #moveCursors({ channelId, moves }: Extract<Command, { op: "cursors" }>): Promise<void> {
+    return this.engine.moveCursors(channelId, moves).then(() => {
+      for (const [agentId, cursor] of moves) this.#listener.cursor(channelId, agentId, cursor);
+    });
   }
 
   async #trim({ channelId, through }: Extract<Command, { op: "trim" }>): Promise<string> {

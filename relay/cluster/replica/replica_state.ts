@@ -24,6 +24,7 @@ export class ReplicaState {
   readonly #digests = new Map<number, Uint8Array>();
   readonly #commits: Commits;
   readonly #save: Run;
+  #isSaving = false;
 
   constructor(database: Database, commits: Commits) {
     this.#commits = commits;
@@ -42,9 +43,21 @@ export class ReplicaState {
     return this.#commits.write(() => {});
   }
 
-  /** Written with what was carried out up to the position. */
-  save(position: number): Promise<void> {
+  /** The log was begun with up to here: written soon, at the latest before a rest. */
+  async reached(position: number): Promise<void> {
     this.position = position;
+    // One write at a time, behind what it tells of: entries that come meanwhile share the next.
+    if (this.#isSaving) return;
+    this.#isSaving = true;
+    for (let saved = -1; saved !== this.position;) {
+      saved = this.position;
+      await this.save();
+    }
+    this.#isSaving = false;
+  }
+
+  /** Written with what was carried out so far. */
+  save(): Promise<void> {
     const changed = this.sessions.takeChanged();
     const state = this.#encode();
     return this.#commits.write(() => {

@@ -13,6 +13,7 @@ import type {
   CommitTrace,
   CreateOutcome,
   Cursor,
+  CursorMove,
   Engine,
   Entry,
   ForgetBefore,
@@ -37,6 +38,7 @@ import {
   checkBytes,
   checkChannel,
   checkCount,
+  checkCursors,
   checkEntry,
   checkSnapshot,
   checkText,
@@ -152,10 +154,9 @@ export class ReplicatedEngine implements Engine {
     return this.#parts.copy.cursors(channelId);
   }
 
-  async moveCursor(channelId: ChannelId, agentId: AgentId, cursor: Cursor): Promise<void> {
-    checkCount("position", cursor.consumed);
-    checkCount("position", cursor.acknowledged);
-    await this.#write({ op: "cursor", channelId, agentId, cursor });
+  async moveCursors(channelId: ChannelId, moves: readonly CursorMove[]): Promise<void> {
+    checkCursors(moves);
+    await this.#write({ op: "cursors", channelId, moves });
   }
 
   dropCursor(channelId: ChannelId, agentId: AgentId): Promise<void> {

@@ -93,7 +93,7 @@ export async function acknowledge(
   const cursor = channel.cursorOf(agentId);
   // Nobody waits for the disk of a notice: the cursor is written within a second, and what comes
   // twice is recognised.
-  if (!quiet) await core.deps.engine.moveCursor(channelId, agentId, cursor);
+  if (!quiet) await core.deps.engine.moveCursors(channelId, [[agentId, cursor]]);
   return { consumed: cursor.consumed };
 }
 

@@ -46,8 +46,7 @@ export function createShakyEngine(real: Engine, options: ShakyOptions): ShakyEng
     saveSnapshot: (channelId, snapshot) =>
       write(channelId, () => real.saveSnapshot(channelId, snapshot)),
     cursors: (channelId) => read(() => real.cursors(channelId)),
-    moveCursor: (channelId, agentId, cursor) =>
-      write(channelId, () => real.moveCursor(channelId, agentId, cursor)),
+    moveCursors: (channelId, moves) => write(channelId, () => real.moveCursors(channelId, moves)),
     dropCursor: (channelId, agentId) => write(channelId, () => real.dropCursor(channelId, agentId)),
     queueSize: (channelId) => read(() => real.queueSize(channelId)),
     trim: (channelId, through) => write(channelId, () => real.trim(channelId, through)),

@@ -16,6 +16,8 @@ const longQueueBytes = 256 * 1024;
 const dropBytes = 1024 * 1024;
 /** A snapshot that is this far behind is renewed when a channel is dropped from memory. */
 const staleSnapshot = 64;
+/** Cursors in one write. */
+const cursorsAtOnce = 64;
 
 type CareDeps = Pick<CoreDeps, "engine" | "cluster" | "nowMs" | "meter">;
 
@@ -33,9 +35,11 @@ export async function careForQueue(
 
 export async function writeCursors(channel: Channel, { engine }: CareDeps): Promise<void> {
   const moved = channel.takeMoved();
-  const writing = moved.map(([agentId, cursor]) =>
-    engine.moveCursor(channel.channelId, agentId, cursor)
+  const parts = Array.from(
+    { length: Math.ceil(moved.length / cursorsAtOnce) },
+    (_, part) => moved.slice(part * cursorsAtOnce, (part + 1) * cursorsAtOnce),
   );
+  const writing = parts.map((part) => engine.moveCursors(channel.channelId, part));
   await Promise.all(writing).catch((error) => {
     channel.putBackMoved(moved);
     throw error;

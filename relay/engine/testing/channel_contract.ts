@@ -85,7 +85,7 @@ export function channelContract(test: ContractTest): void {
     assertEquals(await engine.findCommit(nowhere, 0), undefined);
     assertEquals(await engine.cursors(nowhere), new Map());
     assertEquals(await engine.queueSize(nowhere), { messages: 0, bytes: 0 });
-    await engine.moveCursor(nowhere, sampleAgent(1), { consumed: 5, acknowledged: 0 });
+    await engine.moveCursors(nowhere, [[sampleAgent(1), { consumed: 5, acknowledged: 0 }]]);
     await engine.trim(nowhere, 5);
     await engine.dropMessages(nowhere, 5, "age");
     await engine.saveSnapshot(nowhere, { sequence: 0, state: new Uint8Array(1) });
@@ -138,7 +138,7 @@ export function channelContract(test: ContractTest): void {
       await engine.append(channelId, commit("1", 0, { added: i === 1 ? [] : [agentId] }));
       await engine.append(channelId, message("2", { epoch: 1 }));
     }
-    await engine.moveCursor(sampleChannelId(2), agentId, { consumed: 1, acknowledged: 1 });
+    await engine.moveCursors(sampleChannelId(2), [[agentId, { consumed: 1, acknowledged: 1 }]]);
     await engine.append(sampleChannelId(3), message("close", { kind: "close", epoch: 1 }));
     const joining = [4, 5].map(sampleChannelId);
     assertEquals(await engine.listJoining({ agentId, limit: 2 }), {
@@ -258,7 +258,7 @@ export function channelContract(test: ContractTest): void {
     await engine.append(first, message("w", { kind: "welcome", epoch: 1, ...welcomes(100) }));
     assertEquals(await waiting(), { channelsOfAccount: 2, bytesOfAccount: 120, otherAccounts: 1 });
     // An agent that has joined waits no more, and a late Welcome changes nothing.
-    await engine.moveCursor(first, agentId, { consumed: 1, acknowledged: 1 });
+    await engine.moveCursors(first, [[agentId, { consumed: 1, acknowledged: 1 }]]);
     await engine.append(first, message("w2", { kind: "welcome", epoch: 1, ...welcomes(100) }));
     assertEquals(await waiting(), { channelsOfAccount: 1, bytesOfAccount: 20, otherAccounts: 1 });
     await engine.append(second, message("end", { kind: "close", epoch: 1 }));
@@ -283,7 +283,7 @@ export function channelContract(test: ContractTest): void {
     for (const [channelId, epoch] of [[alone, 0], [read, 1], [unread, 1]] as const) {
       await engine.append(channelId, message("end", { kind: "close", epoch, timeMs: 3000 }));
     }
-    await engine.moveCursor(read, sampleAgent(2), { consumed: 252, acknowledged: 2 });
+    await engine.moveCursors(read, [[sampleAgent(2), { consumed: 252, acknowledged: 2 }]]);
     await engine.forget({ keysMs: 0, commitsMs: 0, readMs: 3000, closedMs: 0 });
     assertEquals((await engine.findChannel(alone))?.head, 1);
     await engine.forget({ keysMs: 0, commitsMs: 0, readMs: 3001, closedMs: 0 });

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { bytesPerChannel, bytesPerMember } from "../log_bytes.ts";
 import type { ChannelId } from "../../../proto/mod.ts";
-import type { AppendOutcome } from "../engine.ts";
+import type { AppendOutcome, CursorMove } from "../engine.ts";
 import { EngineError } from "../errors.ts";
 import type { ContractTest } from "./contract.ts";
 import {
@@ -25,7 +25,7 @@ export function queueContract(test: ContractTest): void {
     await appendAll(engine, channelId, ["a", "b", "c"].map((key) => message(key)));
     await Promise.all(
       [2, 1, 2, 0].map((consumed) =>
-        engine.moveCursor(channelId, creator, { consumed, acknowledged: 0 })
+        engine.moveCursors(channelId, [[creator, { consumed, acknowledged: 0 }]])
       ),
     );
     assertEquals(
@@ -33,14 +33,36 @@ export function queueContract(test: ContractTest): void {
       new Map([[creator, { consumed: 2, acknowledged: 0 }]]),
     );
     const error = await assertRejects(
-      () => engine.moveCursor(channelId, creator, { consumed: 4, acknowledged: 0 }),
+      () => engine.moveCursors(channelId, [[creator, { consumed: 4, acknowledged: 0 }]]),
       EngineError,
     );
     assertEquals(error.code, "invalid");
     await engine.append(channelId, commit("d", 0, { removed: [creator] }));
     await engine.dropCursor(channelId, creator);
-    await engine.moveCursor(channelId, creator, { consumed: 3, acknowledged: 0 });
+    await engine.moveCursors(channelId, [[creator, { consumed: 3, acknowledged: 0 }]]);
     assertEquals(await engine.cursors(channelId), new Map());
+  });
+
+  test("moveCursors() moves all of a list but those beyond the log, and refuses a long one", async (engine) => {
+    const channelId = await createChannel(engine, 1);
+    const [other, third] = [sampleAgent(2), sampleAgent(3)];
+    await engine.append(channelId, commit("1", 0, { added: [other, third] }));
+    await engine.moveCursors(channelId, []);
+    const done = { consumed: 1, acknowledged: 1 };
+    const moves: readonly CursorMove[] = [
+      [creator, done],
+      [other, { consumed: 3, acknowledged: 1 }],
+      [third, done],
+    ];
+    const beyond = await assertRejects(() => engine.moveCursors(channelId, moves), EngineError);
+    const long = await assertRejects(
+      () => engine.moveCursors(channelId, Array.from({ length: 65 }, () => [creator, done])),
+      EngineError,
+    );
+    assertEquals([beyond.code, long.code], ["invalid", "invalid"]);
+    const cursors = await engine.cursors(channelId);
+    assertEquals([cursors.get(creator), cursors.get(third)], [done, done]);
+    assertEquals(cursors.get(other), { consumed: 0, acknowledged: 0 });
   });
 
   test("what a member acknowledged moves by itself, never back, and begins anew with its membership", async (engine) => {
@@ -48,13 +70,13 @@ export function queueContract(test: ContractTest): void {
     const agentId = sampleAgent(2);
     await engine.append(channelId, commit("1", 0, { added: [agentId] }));
     await appendAll(engine, channelId, ["a", "b"].map((key) => message(key, { epoch: 1 })));
-    await engine.moveCursor(channelId, agentId, { consumed: 3, acknowledged: 0 });
+    await engine.moveCursors(channelId, [[agentId, { consumed: 3, acknowledged: 0 }]]);
     assertEquals((await engine.cursors(channelId)).get(agentId), { consumed: 3, acknowledged: 0 });
-    await engine.moveCursor(channelId, agentId, { consumed: 1, acknowledged: 2 });
-    await engine.moveCursor(channelId, agentId, { consumed: 1, acknowledged: 1 });
+    await engine.moveCursors(channelId, [[agentId, { consumed: 1, acknowledged: 2 }]]);
+    await engine.moveCursors(channelId, [[agentId, { consumed: 1, acknowledged: 1 }]]);
     assertEquals((await engine.cursors(channelId)).get(agentId), { consumed: 3, acknowledged: 2 });
     await engine.append(channelId, commit("2", 1, { removed: [agentId], added: [agentId] }));
-    await engine.moveCursor(channelId, agentId, { consumed: 3, acknowledged: 2 });
+    await engine.moveCursors(channelId, [[agentId, { consumed: 3, acknowledged: 2 }]]);
     assertEquals((await engine.cursors(channelId)).get(agentId), { consumed: 3, acknowledged: 3 });
   });
 

@@ -10,7 +10,7 @@ const engineWrites: ReadonlySet<PropertyKey> = new Set<keyof Engine>([
   "createChannel",
   "append",
   "saveSnapshot",
-  "moveCursor",
+  "moveCursors",
   "dropCursor",
   "trim",
   "dropMessages",
