@@ -100,6 +100,7 @@ export async function openParts(
     quota,
     tokens: createTokenVerifier({ keys, nowMs: Date.now }),
     nowMs: Date.now,
+    elapsedMs: () => performance.now(),
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     verifySignature: verifyEd25519,
     after,

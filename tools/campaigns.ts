@@ -93,6 +93,7 @@ export const campaigns: readonly Campaign[] = [
       "relay/cluster/memory/memory_test.ts",
       "relay/cluster/replica/replica_test.ts",
       "relay/cluster/silence/silence_test.ts",
+      "relay/core/session/balance_world_test.ts",
       "relay/core/session/elsewhere_test.ts",
       "relay/core/simulation_test.ts",
       "relay/engine/sqlite_test.ts",

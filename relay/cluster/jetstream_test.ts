@@ -1,4 +1,5 @@
 // The contract of engines on a real node, and what it means that several relays have one log.
+import { unknownLoad } from "../core/relay_load.ts";
 import { assert, assertEquals, assertExists, assertRejects } from "@std/assert";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connectToNodes } from "./nodes/node_connection.ts";
@@ -463,7 +464,7 @@ const deaf: Parameters<OpenCluster["cluster"]["listen"]>[0] = {
   welcomed: () => {},
   cursorMoved: () => {},
   trimmed: () => {},
-  hasRoom: () => true,
+  load: () => unknownLoad,
   stalled: () => {},
   keyPackagesLost: () => {},
 };

@@ -297,7 +297,7 @@ class ClusterRelay {
       state: this.#replica.state,
       write: this.#write,
       leaseHolders,
-      hasRoom: () => this.#live.listener?.hasRoom() ?? false,
+      load: () => this.#live.listener?.load(),
     });
   }
 
@@ -350,6 +350,7 @@ class ClusterRelay {
       waitingMs: () => this.#writer.waitingMs,
       position: () => this.#replica.position,
       hasRoomElsewhere: () => peers.hasRoomElsewhere,
+      others: () => peers.others,
     });
     const { leases } = this.#store.engine;
     const leasesOf = (relay: string): LeaseBook =>

@@ -1,13 +1,16 @@
 /**
- * Which relays there are. Each says every second that it is alive, and whether its disk has room
- * for what agents bring. The one whose id comes first does what only one has to do; should two
- * believe it, nothing is done wrongly, only twice. A relay that is silent for long is given up: its
- * sessions end, its late batches are void, and its leases are settled from the log's own counts.
+ * Which relays there are. Each says every second that it is alive, whether its disk has room for
+ * what agents bring, and how many sessions it has. The one whose id comes first does what only one
+ * has to do; should two believe it, nothing is done wrongly, only twice. A relay that is silent for
+ * long is given up: its sessions end, its late batches are void, and its leases are settled from
+ * the log's own counts.
  */
 import type { Msg } from "@nats-io/nats-core";
+import { type RelayLoad, unknownLoad } from "../core/relay_load.ts";
 import { describeFailure, every, type Log, waits } from "../../server/mod.ts";
 import type { Command } from "./log/command.ts";
 import type { Nodes } from "./nodes/nodes.ts";
+import { decodeLoad, encodeLoad } from "./peer_load.ts";
 import type { ReplicaState } from "./replica/replica_state.ts";
 
 export interface PeersOptions {
@@ -20,8 +23,8 @@ export interface PeersOptions {
   readonly log: Log;
   /** Relays that hold leases. */
   readonly leaseHolders: () => Promise<readonly string[]>;
-  /** Whether this relay takes agents, and has room on its disk. */
-  readonly hasRoom: () => boolean;
+  /** Of this relay; undefined before it serves. */
+  readonly load: () => RelayLoad | undefined;
   /** Silent for so long: given up. A frozen process that wakes later must begin anew. */
   readonly silentMs?: number;
 }
@@ -39,8 +42,8 @@ export class Peers {
   readonly #wroteMs = new Map<string, number>();
   /** When relays that have not begun yet were heard of. */
   readonly #beginningMs = new Map<string, number>();
-  /** When relays said that they have room. */
-  readonly #roomMs = new Map<string, number>();
+  /** The last words of relays, and when they came. */
+  readonly #loads = new Map<string, { readonly load: RelayLoad; readonly toldMs: number }>();
   /** Since when this relay hears: it cannot say of others that they were silent before. */
   #hearingMs: number;
   #ownMs: number;
@@ -59,8 +62,11 @@ export class Peers {
     this.#stops.push(
       nodes.subscribe(`${prefix}.beat`, (message) => this.#heard(message, this.#seenMs)),
       // Of relays that read the log and cannot serve yet: they are neither silent nor any help.
-      nodes.subscribe(`${prefix}.begins`, (message) => this.#heard(message, this.#beginningMs)),
-      nodes.subscribe(`${prefix}.room`, (message) => this.#heard(message, this.#roomMs)),
+      nodes.subscribe(`${prefix}.begins`, (message) => {
+        this.#heard(message, this.#beginningMs);
+        this.#loads.delete(message.string());
+      }),
+      nodes.subscribe(`${prefix}.load`, (message) => this.#heardLoad(message)),
       nodes.subscribe(
         `$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.${prefix}_LOG`,
         () => void this.elections++,
@@ -91,7 +97,14 @@ export class Peers {
 
   /** Another relay has said of late that it has room. One that says nothing has none. */
   get hasRoomElsewhere(): boolean {
-    return this.#lately(this.#roomMs).some((relay) => relay !== this.#options.relay);
+    return this.#withRoom().some((relay) => relay !== this.#options.relay);
+  }
+
+  /** Those that are alive beside this one. One that has said nothing of it yet is not steady. */
+  get others(): readonly RelayLoad[] {
+    return this.alive.filter((relay) => relay !== this.#options.relay).map((relay) =>
+      this.#loads.get(relay)?.load ?? unknownLoad
+    );
   }
 
   get count(): number {
@@ -107,7 +120,7 @@ export class Peers {
    * has some, else the first.
    */
   get isCopier(): boolean {
-    const [first = this.alive[0]] = this.#lately(this.#roomMs).sort();
+    const [first = this.alive[0]] = this.#withRoom().sort();
     return this.#hasBegun && first === this.#options.relay;
   }
 
@@ -132,9 +145,10 @@ export class Peers {
   }
 
   #tell(): void {
-    const { nodes, prefix, relay, hasRoom } = this.#options;
+    const { nodes, prefix, relay, load } = this.#options;
+    const told = this.#hasBegun ? load() : undefined;
+    if (told !== undefined) nodes.connection.publish(`${prefix}.load`, encodeLoad(relay, told));
     nodes.connection.publish(this.#hasBegun ? `${prefix}.beat` : `${prefix}.begins`, relay);
-    if (this.#hasBegun && hasRoom()) nodes.connection.publish(`${prefix}.room`, relay);
   }
 
   #lately(told: ReadonlyMap<string, number>): string[] {
@@ -150,6 +164,19 @@ export class Peers {
     // Its nodes were away, or this process did not run.
     if (nowMs - this.#ownMs > deafMs) this.#hearingMs = nowMs;
     this.#ownMs = nowMs;
+  }
+
+  #heardLoad(message: Msg): void {
+    const found = decodeLoad(message.data);
+    if (found === undefined) return;
+    this.#loads.set(found.relay, { load: found.load, toldMs: this.#options.nowMs() });
+  }
+
+  /** Those that said of late that they have room. */
+  #withRoom(): string[] {
+    const since = this.#options.nowMs() - aliveMs;
+    return [...this.#loads].filter(([, { load, toldMs }]) => load.hasRoom && toldMs >= since)
+      .map(([relay]) => relay);
   }
 
   #lastHeardMs(relay: string): number {

@@ -3,6 +3,7 @@ import { assertEquals } from "@std/assert";
 import { eventually } from "../../tests/support/eventually.ts";
 import { natsInstalled } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
+import { unknownLoad } from "../core/relay_load.ts";
 import { openReplicaStore } from "../engine/mod.ts";
 import type { Command } from "./log/command.ts";
 import { type Nodes, openNodes } from "./nodes/nodes.ts";
@@ -61,7 +62,7 @@ testWhen(
         write: () => Promise.resolve(),
         log: ignore,
         leaseHolders: () => Promise.resolve([]),
-        hasRoom: () => rooms[index] ?? false,
+        load: () => ({ ...unknownLoad, hasRoom: rooms[index] ?? false }),
       })
     );
     for (const each of peers) each.begun();
@@ -105,7 +106,7 @@ testWhen(
       },
       log: ignore,
       leaseHolders: () => Promise.resolve(["relay-2", "relay-3"]),
-      hasRoom: () => true,
+      load: () => undefined,
       silentMs,
     });
     // Behind the relay's own subscription, so that it has heard itself when this has.

@@ -7,6 +7,7 @@ import type { AgentId, ChannelId, NoticeBody, NoticeName } from "../../proto/mod
 import type { Cursor } from "../engine/engine.ts";
 import type { Statement } from "./channel/confirmations.ts";
 import type { JoinRequest, RejoinRequest } from "./channel/pending_joins.ts";
+import type { RelayLoad } from "./relay_load.ts";
 
 /** A request to join or rejoin as relays tell each other of it. */
 export type SharedJoin = JoinRequest | Omit<RejoinRequest, "leafSenders" | "toldAtMs">;
@@ -49,6 +50,12 @@ export interface Cluster {
   isNewest(agentId: AgentId, session: number): boolean;
   /** Another relay says that it takes agents, and has room on its disk. */
   hasRoomElsewhere(): boolean;
+  /** The relays that are alive beside this one. */
+  others(): readonly RelayLoad[];
+  /** The agent was sent to another relay: no relay sends it away again soon. */
+  moved(agentId: AgentId, timeMs: number): void;
+  /** When a relay sent the agent to another one, by that relay's clock. */
+  movedMs(agentId: AgentId): number | undefined;
   /** The agent has a session, here or at another relay. */
   isOnline(agentId: AgentId): boolean;
   /** To the agent's session at another relay; lost when it has none. */
@@ -74,8 +81,8 @@ export interface ClusterListener {
   /** A cursor moved, at whatever relay; undefined: it was dropped. */
   cursorMoved(channelId: ChannelId, agentId: AgentId, cursor: Cursor | undefined): void;
   trimmed(channelId: ChannelId, through: number): void;
-  /** Whether this relay takes agents, and has room on its disk: the others are told. */
-  hasRoom(): boolean;
+  /** Of this relay: the others are told. */
+  load(): RelayLoad;
   /**
    * Nothing that this relay has asked for was answered for long: its agents may be better off
    * elsewhere.

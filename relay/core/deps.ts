@@ -61,6 +61,8 @@ export interface CoreDeps {
   readonly tokens: TokenVerifier;
   readonly quota: Quota;
   readonly nowMs: () => number;
+  /** Of a clock that is never set. */
+  readonly elapsedMs: () => number;
   readonly randomBytes: (length: number) => Uint8Array;
   /** Ed25519, of statements that are for this relay alone. */
   readonly verifySignature: (

@@ -7,6 +7,8 @@ export interface Meter {
   sessionsRefused: number;
   /** Ended to make room for others. */
   sessionsEvicted: number;
+  /** Sent to relays that have fewer. */
+  sessionsMoved: number;
   requests: number;
   requestErrors: number;
   /** Requests of accounts that have had their share of the work. */
@@ -37,6 +39,7 @@ export function createMeter(): Meter {
   return {
     sessionsRefused: 0,
     sessionsEvicted: 0,
+    sessionsMoved: 0,
     requests: 0,
     requestErrors: 0,
     requestsOverBudget: 0,

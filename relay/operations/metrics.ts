@@ -80,6 +80,11 @@ function sessionMetrics({ meter, core, edge }: MetricSources): Metric[] {
       meter.sessionsEvicted,
     ),
     counter(
+      "sessions_moved_total",
+      "Sessions that were sent to relays that have fewer.",
+      meter.sessionsMoved,
+    ),
+    counter(
       "slow_readers_total",
       "Sessions that were cut off because they did not read.",
       meter.slowReaders,

@@ -84,6 +84,7 @@ export async function openTestRelay(options: TestRelayOptions): Promise<TestRela
     tokens: { verify: (token: string) => Promise.resolve(readToken(token, nowMs())) },
     quota: createQuota(granted - (held?.consumed ?? 0), options.countBytes),
     nowMs,
+    elapsedMs: () => performance.now(),
     after,
     randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
     verifySignature: verifyEd25519,

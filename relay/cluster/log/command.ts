@@ -71,6 +71,8 @@ export type Command =
     readonly behind: number;
   }
   | { readonly op: "session_end"; readonly agentId: AgentId; readonly session: number }
+  /** A relay sends the agent to another one. */
+  | { readonly op: "moved"; readonly agentId: AgentId; readonly timeMs: number }
   /** Everything before it is known to a relay that has seen it. */
   | { readonly op: "mark" }
   /**

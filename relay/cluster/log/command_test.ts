@@ -53,6 +53,7 @@ Deno.test("a command is read as it was written", () => {
       moves: [1, 2, 3].map((n) => [sampleAgent(n), { consumed: n, acknowledged: 0 }]),
     },
     { op: "session", agentId: sampleAgent(1), nowMs: 1_000, behind: 7 },
+    { op: "moved", agentId: sampleAgent(1), timeMs: 1_000 },
     { op: "mark" },
   ];
   for (const command of commands) assertEquals(decodeCommand(encodeCommand(command)), command);

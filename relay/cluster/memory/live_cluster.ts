@@ -5,6 +5,7 @@
 import type { AgentId, NoticeBody, NoticeName } from "../../../proto/mod.ts";
 import { after, describeError, every, type Log, waits } from "../../../server/mod.ts";
 import type { Cluster, ClusterListener, Moment } from "../../core/cluster.ts";
+import { unknownLoad } from "../../core/relay_load.ts";
 import type { KeyPackagePools } from "../../engine/engine.ts";
 import { checkCount, checkText } from "../../engine/input.ts";
 import { EngineError } from "../../engine/mod.ts";
@@ -243,13 +244,14 @@ export class LiveCluster {
   }
 
   /** The port for the core. */
-  cluster({ sessions, write, waitingMs, position, hasRoomElsewhere }: {
+  cluster({ sessions, write, waitingMs, position, hasRoomElsewhere, others }: {
     readonly sessions: Sessions;
     readonly write: (command: Command, late?: Late) => Promise<unknown>;
     readonly waitingMs: () => number;
     /** The last entry of the log that this relay has read. */
     readonly position: () => number;
     readonly hasRoomElsewhere: () => boolean;
+    readonly others: Cluster["others"];
   }): Cluster {
     const { nowMs, log } = this.#options;
     const report = (error: unknown): void =>
@@ -285,6 +287,9 @@ export class LiveCluster {
       waitingMs: () => Math.max(waitingMs(), this.waitingMs),
       isNewest: (agentId, session) => !sessions.isReplaced(agentId, session),
       hasRoomElsewhere,
+      others,
+      moved: (agentId, timeMs) => void write({ op: "moved", agentId, timeMs }).catch(report),
+      movedMs: (agentId) => sessions.movedMs(agentId),
       isOnline: (agentId) => sessions.placeOf(agentId) !== undefined,
       tell: (agentId, notice, body) => send({ op: "tell", agentId, notice, body }),
       shareJoin: (request) => send({ op: "join", request }),
@@ -358,9 +363,9 @@ function guard(listener: ClusterListener, report: (error: unknown) => void): Clu
     welcomed: (...event) => call(() => listener.welcomed(...event)),
     cursorMoved: (...event) => call(() => listener.cursorMoved(...event)),
     trimmed: (...event) => call(() => listener.trimmed(...event)),
-    hasRoom: () => {
-      let answer = false;
-      call(() => void (answer = listener.hasRoom()));
+    load: () => {
+      let answer = unknownLoad;
+      call(() => void (answer = listener.load()));
       return answer;
     },
     stalled: () => call(() => listener.stalled()),

@@ -16,6 +16,7 @@ import {
   sampleChannelId,
   sampleLease,
 } from "../../engine/testing/sample.ts";
+import { unknownLoad } from "../../core/relay_load.ts";
 import type { ClusterListener } from "../../core/cluster.ts";
 import { encodeBatch } from "../log/batch.ts";
 import { openNodes } from "../nodes/nodes.ts";
@@ -77,7 +78,7 @@ const deaf: ClusterListener = {
   welcomed: () => {},
   cursorMoved: () => {},
   trimmed: () => {},
-  hasRoom: () => true,
+  load: () => unknownLoad,
   stalled: () => {},
   keyPackagesLost: () => {},
 };

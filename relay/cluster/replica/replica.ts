@@ -241,6 +241,9 @@ export class Replica {
       case "session_end":
       case "give_up":
         return this.#changeSessions(command, batch, position);
+      case "moved":
+        this.state.sessions.moved(command.agentId, command.timeMs);
+        return this.state.passed();
       case "mark":
         // Behind everything before it, as every call of the engine is.
         return this.state.passed();

@@ -12,6 +12,8 @@ interface Place {
   readonly writer: string;
   readonly timeMs: number;
   readonly isOpen: boolean;
+  /** When a relay sent the agent to another one last. */
+  readonly movedMs: number | undefined;
 }
 
 interface Row {
@@ -21,6 +23,7 @@ interface Row {
   writer: string;
   time_ms: number;
   is_open: number;
+  moved_ms: number | null;
 }
 
 interface Beginning {
@@ -44,18 +47,19 @@ export class Sessions {
     database.prepare(`
       CREATE TABLE IF NOT EXISTS session (
         agent TEXT PRIMARY KEY, session INTEGER NOT NULL, relay TEXT NOT NULL, writer TEXT NOT NULL,
-        time_ms INTEGER NOT NULL, is_open INTEGER NOT NULL
+        time_ms INTEGER NOT NULL, is_open INTEGER NOT NULL, moved_ms INTEGER
       ) STRICT, WITHOUT ROWID`).run();
-    this.#put = database.prepare("INSERT OR REPLACE INTO session VALUES (?, ?, ?, ?, ?, ?)");
+    this.#put = database.prepare("INSERT OR REPLACE INTO session VALUES (?, ?, ?, ?, ?, ?, ?)");
     this.#delete = database.prepare("DELETE FROM session WHERE agent = ?");
     for (const row of database.prepare<Row>("SELECT * FROM session").all()) {
-      const { agent, session, relay, writer, time_ms: timeMs, is_open } = row;
+      const { agent, session, relay, writer, time_ms: timeMs, is_open, moved_ms } = row;
       this.#places.set(parseAgentId(agent), {
         session,
         relay,
         writer,
         timeMs,
         isOpen: is_open === 1,
+        movedMs: moved_ms ?? undefined,
       });
     }
   }
@@ -73,7 +77,8 @@ export class Sessions {
     const unread = (behind + 1) * sessionsPerPosition;
     if (place?.isOpen && place.writer !== writer && place.session >= unread) return undefined;
     const session = Math.max(position * sessionsPerPosition, (place?.session ?? 0) + 1);
-    this.#set(agentId, { session, relay, writer, timeMs, isOpen: true });
+    const movedMs = place?.movedMs;
+    this.#set(agentId, { session, relay, writer, timeMs, isOpen: true, movedMs });
     return session;
   }
 
@@ -83,6 +88,16 @@ export class Sessions {
     if (place?.session !== session || !place.isOpen) return false;
     this.#set(agentId, { ...place, isOpen: false });
     return true;
+  }
+
+  /** Of whatever session: its next one may have begun already. */
+  moved(agentId: AgentId, timeMs: number): void {
+    const place = this.#places.get(agentId);
+    if (place !== undefined) this.#set(agentId, { ...place, movedMs: timeMs });
+  }
+
+  movedMs(agentId: AgentId): number | undefined {
+    return this.#places.get(agentId)?.movedMs;
   }
 
   /** Ends those of a relay's lives but this one; returns whose they were. */
@@ -142,6 +157,7 @@ export class Sessions {
           place.writer,
           place.timeMs,
           Number(place.isOpen),
+          place.movedMs ?? null,
         );}
     }
   }

@@ -47,3 +47,19 @@ Deno.test("sessions of one relay begin in the order in which they were asked for
     );
   });
 });
+
+Deno.test("that an agent was moved is known at its next relays, also when its next session was faster", async () => {
+  const { database, engine } = await openReplicaStore({ path: ":memory:" });
+  const sessions = new Sessions(database);
+  sessions.moved(agentId, 5);
+  assertEquals(sessions.movedMs(agentId), undefined);
+  const first = sessions.begin(agentId, { ...at("a"), position: 20, behind: 15 }) ?? 0;
+  sessions.begin(agentId, { ...at("b"), position: 21, behind: 20 });
+  sessions.moved(agentId, 7);
+  sessions.end(agentId, first);
+  sessions.begin(agentId, { ...at("c"), position: 22, behind: 21 });
+  assertEquals([sessions.movedMs(agentId), sessions.placeOf(agentId)?.relay], [7, "c"]);
+  sessions.write(sessions.takeChanged());
+  assertEquals(new Sessions(database).movedMs(agentId), 7);
+  await engine.close();
+});

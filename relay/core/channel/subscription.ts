@@ -104,6 +104,11 @@ export class Subscription {
     return this.#lastDelivered;
   }
 
+  /** Something was delivered that the member has not said to hold. */
+  get hasUnreceived(): boolean {
+    return this.#inFlight.length > 0;
+  }
+
   /**
    * A reading ends with the membership that it is of, even if another begins before it has come so
    * far.

@@ -34,7 +34,7 @@ export function followCluster(core: CoreParts): ClusterListener {
         channel.trimmed = Math.max(channel.trimmed, Math.min(through, channel.head));
       }
     },
-    hasRoom: () => core.sessions.hasRoom,
+    load: () => core.sessions.load,
     stalled: () =>
       core.sessions.sendAway("The relay has no answer from the log that it shares with others"),
     keyPackagesLost: () => {

@@ -124,7 +124,7 @@ Deno.test("a relay says that it has room while it takes agents and its disk has 
   await among(async (world, around) => {
     const hasRoom = async (): Promise<boolean | undefined> => {
       await world.time.advance(measuredMs);
-      return around.listener?.hasRoom();
+      return around.listener?.load().hasRoom;
     };
     assertEquals(await hasRoom(), true);
     around.level = "full";

@@ -139,6 +139,14 @@ export class Session implements RelaySession, DeliverySink {
     return this.#ended;
   }
 
+  /** Nothing is under way, either way: it may end without anything coming twice. */
+  get isQuiet(): boolean {
+    return !this.#ended && this.#inFlight === 0 && this.link.pendingBytes === 0 &&
+      [...this.#subscriptions.values()].every(({ channel, subscription }) =>
+        !subscription.hasUnreceived && subscription.position >= channel.head
+      );
+  }
+
   receive(bytes: Uint8Array): Promise<void> | undefined {
     if (this.#ended) return undefined;
     const envelope = this.#decode(bytes);
@@ -192,14 +200,7 @@ export class Session implements RelaySession, DeliverySink {
   end(reason: EndReason | undefined): void {
     if (this.#ended || this.#ending) return;
     this.#ending = true;
-    if (reason !== undefined) {
-      const { code, message, retryAfterMs } = reason;
-      this.notify("SessionEnding", {
-        code,
-        message,
-        ...(retryAfterMs !== undefined && { retryAfterMs }),
-      });
-    }
+    if (reason !== undefined) this.notify("SessionEnding", reason);
     this.#finish(reason);
     this.link.end(reason);
   }
@@ -479,12 +480,11 @@ export class Session implements RelaySession, DeliverySink {
     this.joins.clear();
     this.welcomes.clear();
     this.#host.ended(this);
-    const { nowMs, log } = this.#host.deps;
-    log({
+    this.#host.deps.log({
       event: "session_end",
       ...(this.agent && { agentId: this.agent.agentId }),
       ...(reason && { code: reason.code }),
-      ms: nowMs() - this.openedAtMs,
+      ms: this.#host.deps.nowMs() - this.openedAtMs,
     });
   }
 }

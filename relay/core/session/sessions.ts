@@ -19,9 +19,11 @@ import type { FairTurns } from "../limits/fair_turns.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { EndReason, Link } from "../link.ts";
 import type { Refusal } from "../refusal.ts";
+import type { RelayLoad } from "../relay_load.ts";
 import type { Agent } from "./agent.ts";
 import { Departure, longestRetryMs, shortestRetryMs } from "./departure.ts";
 import { pushJoins } from "./join_notices.ts";
+import { MovingBack } from "./moving_back.ts";
 import { Session, type SessionHost } from "./session.ts";
 import { SessionPlaces } from "./session_places.ts";
 import { pushWelcomes } from "./welcomes.ts";
@@ -31,6 +33,8 @@ import { pushWelcomes } from "./welcomes.ts";
  * that not all come at once.
  */
 const evictedRetryMs = 30_000;
+/** The log that relays share is silent: an election takes longer. */
+const logWaitMs = 3_000;
 const isSuspended: EndReason = {
   code: "account_suspended",
   message: "The account is suspended or deleted; ask the operator",
@@ -66,6 +70,7 @@ export class Sessions implements SessionHost {
   readonly #byAgent = new Map<AgentId, Session>();
   readonly #places: SessionPlaces;
   readonly #departure: Departure;
+  readonly #moving: MovingBack;
   /** Suspended or deleted. */
   readonly #suspended = new Set<AccountId>();
   /** Once the relay takes no more sessions: when all are gone. */
@@ -80,6 +85,7 @@ export class Sessions implements SessionHost {
     this.#requests = requests;
     this.#places = new SessionPlaces(config, limits.places);
     this.#departure = new Departure(config.drainMs, deps.after);
+    this.#moving = new MovingBack(this);
   }
 
   /** One that cannot be taken is ended through its link, with the reason. */
@@ -119,6 +125,15 @@ export class Sessions implements SessionHost {
     return this.#byAgent.get(agentId);
   }
 
+  /** Those of agents, the oldest first. */
+  withAgents(): Iterable<Session> {
+    return this.#byAgent.values();
+  }
+
+  get countOfAgents(): number {
+    return this.#byAgent.size;
+  }
+
   /** The agent is connected, here or at another relay. */
   isOnline(agentId: AgentId): boolean {
     return this.#byAgent.has(agentId) || this.deps.cluster?.isOnline(agentId) === true;
@@ -128,6 +143,17 @@ export class Sessions implements SessionHost {
   get hasRoom(): boolean {
     const { level, storage } = this.#parts.limits;
     return this.#gone === undefined && level < 1 && storage.level === "ok";
+  }
+
+  /** Nothing keeps it from serving agents for long. */
+  get isWell(): boolean {
+    const waitingMs = this.deps.cluster?.waitingMs() ?? 0;
+    return this.#gone === undefined && this.#parts.limits.level < 1 && waitingMs < logWaitMs;
+  }
+
+  /** For other relays. */
+  get load(): RelayLoad {
+    return this.#moving.load;
   }
 
   /** To the agent's session, wherever it is; lost when it has none. */
@@ -158,6 +184,7 @@ export class Sessions implements SessionHost {
     session.agent = agent;
     this.#byAgent.set(agent.agentId, session);
     if (admitted.evicted !== undefined) this.#evict(admitted.evicted);
+    this.#moving.came(agent.agentId);
     session.authenticated(agent);
     this.learnToken(session, agent);
     log({ event: "session_open", agentId: agent.agentId, transport: session.link.transport });
@@ -196,16 +223,21 @@ export class Sessions implements SessionHost {
 
   /** Takes no more, and resolves when all are gone. */
   async drain(): Promise<void> {
-    this.#gone ??= Promise.withResolvers();
+    const gone = this.#takeNoMore();
     this.sendAway("The relay is going away");
-    await this.#allGone(this.#gone);
+    await this.#allGone(gone);
   }
 
   /** The same without waiting for any. */
   async leave(): Promise<void> {
-    this.#gone ??= Promise.withResolvers();
+    const gone = this.#takeNoMore();
     this.#departure.finish([...this.#all], "The relay is going away");
-    await this.#allGone(this.#gone);
+    await this.#allGone(gone);
+  }
+
+  #takeNoMore(): PromiseWithResolvers<void> {
+    this.#moving.stop();
+    return this.#gone ??= Promise.withResolvers();
   }
 
   async #allGone({ promise, resolve }: PromiseWithResolvers<void>): Promise<void> {
@@ -223,6 +255,7 @@ export class Sessions implements SessionHost {
 
   used(session: Session): void {
     this.#places.used(session);
+    this.#moving.used(session);
   }
 
   ended(session: Session): void {

@@ -176,6 +176,7 @@ export class SimulatedRelay {
         return ms === undefined ? run() : new Promise((resolve) => after(ms, () => resolve(run())));
       }),
       nowMs: this.time.nowMs,
+      elapsedMs: this.time.nowMs,
       after,
       randomBytes: (length) => random.bytes(length),
       verifySignature: verifyFast,

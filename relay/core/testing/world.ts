@@ -84,6 +84,7 @@ export async function createWorld(
     tokens: createTokens(time, options.isFree),
     quota: createQuota(quota),
     nowMs: time.nowMs,
+    elapsedMs: time.nowMs,
     after: time.after,
     randomBytes: random ?? ((length) => crypto.getRandomValues(new Uint8Array(length))),
     verifySignature: verifyEd25519,
