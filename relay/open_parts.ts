@@ -101,6 +101,7 @@ export async function openParts(
     tokens: createTokenVerifier({ keys, nowMs: Date.now }),
     nowMs: Date.now,
     elapsedMs: () => performance.now(),
+    cpuMs,
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     verifySignature: verifyEd25519,
     after,
@@ -113,6 +114,11 @@ export async function openParts(
     ? engine.records
     : withPrefix(engine.records, `relay/${relayId}/`);
   return { api, certificate, quota, deps, cluster, ownRecords, connections, failed, fail };
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
 }
 
 /** A part of the records, under keys of its own. */

@@ -10,8 +10,8 @@ const endpoint = new Deno.QuicEndpoint({ hostname: "::", port: 0 });
 const listener = endpoint.listen({
   ...certificate,
   alpnProtocols: ["static-relay/1"],
-  maxIdleTimeout: 10_000,
-  keepAliveInterval: 4_000,
+  maxIdleTimeout: 36_000,
+  keepAliveInterval: 12_000,
 });
 const held: unknown[] = [];
 async function hold(incoming: Deno.QuicIncoming): Promise<void> {

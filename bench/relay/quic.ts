@@ -7,7 +7,7 @@ export async function connectQuic(port: number, cert: string): Promise<LoadStrea
     port,
     caCerts: [cert],
     alpnProtocols: ["static-relay/1"],
-    keepAliveInterval: 4_000,
+    keepAliveInterval: 12_000,
   });
   connection.closed.catch(() => {});
   const { readable, writable } = await connection.createBidirectionalStream();

@@ -6,6 +6,8 @@
 export const sessionFeatures = {
   /** One entry of the log may hold several messages, and the relay charges each of them. */
   bundles: 3,
+  /** Replies say within which time agents come back after a loss. */
+  returns: 4,
 } as const;
 
 /** All that this version knows. */

@@ -271,7 +271,7 @@ export const calls = {
       versions: [1, list(uint32, 16, 1)],
       /**
        * Additions that the client knows, by their numbers; unknown ones are ignored. 3: bundles of
-       * messages.
+       * messages. 4: `returnWithinMs`.
        */
       features: [2, features],
     }),
@@ -313,11 +313,25 @@ export const calls = {
       limits: [6, nested(relayLimits)],
       /** The relay holds a KeyPackage of last resort for this agent. */
       hasLastResort: [7, bool()],
+      /**
+       * If the connection is lost without a word, agents come back at a random moment within this
+       * time.
+       */
+      returnWithinMs: [8, optional(uint32)],
     }),
     { open: true },
   ),
   RenewToken: call(3, struct({ token: [1, token] }), struct({ expiresAtMs: [1, timeMs] })),
-  Ping: call(4, none, struct({ relayTimeMs: [1, timeMs] }), { open: true }),
+  Ping: call(
+    4,
+    none,
+    struct({
+      relayTimeMs: [1, timeMs],
+      /** As in the reply to Authenticate, for now. */
+      returnWithinMs: [2, optional(uint32)],
+    }),
+    { open: true },
+  ),
   EndSession: call(5, none, none, { open: true, quiet: true }),
   ConfigureCover: call(
     6,

@@ -12,6 +12,8 @@ export interface CoreStats {
   readonly queueBytes: number;
   /** Requests, and parts of them, that wait for the turn of their account. */
   readonly requestsWaiting: number;
+  /** Agents that were told when to log in. */
+  readonly loginsWaiting: number;
   readonly joinRequests: number;
   readonly sheddingLevel: SheddingLevel;
   readonly storage: StorageSize & { readonly level: StorageLevel };

@@ -63,6 +63,8 @@ export interface CoreDeps {
   readonly nowMs: () => number;
   /** Of a clock that is never set. */
   readonly elapsedMs: () => number;
+  /** Processor time of this process; not given: logins are not limited by it. */
+  readonly cpuMs?: (() => number) | undefined;
   readonly randomBytes: (length: number) => Uint8Array;
   /** Ed25519, of statements that are for this relay alone. */
   readonly verifySignature: (

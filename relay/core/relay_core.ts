@@ -107,7 +107,7 @@ class LiveCore implements RelayCore, CoreParts {
   }
 
   stats(): CoreStats {
-    const { level, slowTurns, storage, turns } = this.limits;
+    const { level, logins, slowTurns, storage, turns } = this.limits;
     const channels = [...this.channels];
     return {
       sessions: this.sessions.size,
@@ -116,6 +116,7 @@ class LiveCore implements RelayCore, CoreParts {
       subscriptions: channels.reduce((sum, { subscriptions }) => sum + subscriptions.size, 0),
       queueBytes: channels.reduce((sum, { queueBytes }) => sum + queueBytes, 0),
       requestsWaiting: turns.waiting + slowTurns.waiting,
+      loginsWaiting: logins.waiting,
       joinRequests: this.joins.size,
       sheddingLevel: level,
       storage: { ...storage.size, level: storage.level },

@@ -267,7 +267,7 @@ function once(run: () => void): () => void {
 
 export const defaultQuicLimits: QuicLimits = {
   handshakes: 2_048,
-  handshakeMs: 3_000,
+  handshakeMs: 10_000,
   strangers: 1_000,
   openingMs: limits.challengeMs / 2,
 };

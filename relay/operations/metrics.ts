@@ -105,6 +105,7 @@ function sessionMetrics({ meter, core, edge }: MetricSources): Metric[] {
       "Requests that wait for the turn of their account.",
       core.requestsWaiting,
     ),
+    gauge("logins_waiting", "Agents that were told when to log in.", core.loginsWaiting),
     counter(
       "shed_total",
       "Requests and connections that were refused because of load.",

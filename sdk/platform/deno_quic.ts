@@ -43,11 +43,11 @@ interface QuicCloseInfo {
 
 const protocol = "static-relay/1";
 /**
- * A relay that vanished is noticed after the idle time. The relay's own keep-alives hold a quiet
- * connection: each is answered, so that networks between keep it open too. Ours as well would
- * double what an idle agent costs.
+ * A relay that vanished is noticed after the idle time, or by the session's Ping before. The
+ * relay's own keep-alives hold a quiet connection: each is answered, so that networks between keep
+ * it open too. Ours as well would double what an idle agent costs.
  */
-const liveness = { maxIdleTimeout: 10_000 };
+const liveness = { maxIdleTimeout: 36_000 };
 /** As the relay does: BBR, which does not take a lossy network for a full one. */
 const congestionControl = "low-latency";
 

@@ -42,6 +42,11 @@ export class CallGate {
     return Promise.reject(createError("overloaded", text));
   }
 
+  /** Calls have begun or wait. */
+  get isWanted(): boolean {
+    return this.#underWay + this.#waiting.size > 0;
+  }
+
   open(): void {
     this.#open = true;
     this.admit();

@@ -25,13 +25,13 @@ import { CoverKeeper } from "./cover_keeper.ts";
 import { type Online, Opening } from "./opening.ts";
 import type { SessionDeps, SessionOptions, SessionTiming } from "./options.ts";
 import type { ConnectionInfo, RelaySession, SessionState } from "./relay_session.ts";
+import { Returning } from "./returning.ts";
 import {
   afterConnection,
   afterFailure,
   attemptMs,
   type Attempts,
   refusalOf,
-  type RetryTimes,
   startAttempts,
 } from "./retrying.ts";
 import { startUpkeep } from "./upkeep.ts";
@@ -62,7 +62,7 @@ class ReconnectingSession implements RelaySession {
   readonly #timing: SessionTiming;
   readonly #cover: CoverKeeper;
   readonly #opening: Opening;
-  readonly #retryTimes: RetryTimes;
+  readonly #returning: Returning;
   readonly #gate: CallGate;
   readonly #noticeListeners = new Set<(notice: NoticeEnvelope) => void>();
   readonly #connectionListeners = new Set<(connection: ConnectionInfo | undefined) => void>();
@@ -98,7 +98,8 @@ class ReconnectingSession implements RelaySession {
       waiting: maxCallsWaiting,
       hasRoom: () => (this.#connection?.pendingBytes ?? 0) < maxPendingBytes,
     });
-    this.#retryTimes = { minMs: this.#timing.minRetryMs, maxMs: this.#timing.maxRetryMs };
+    const { minRetryMs: minMs, maxRetryMs: maxMs } = this.#timing;
+    this.#returning = new Returning({ minMs, maxMs }, { ...deps, random: this.#random });
     this.#attempts = startAttempts(options.untilMs);
     this.#opening = new Opening(options, {
       ...deps,
@@ -147,6 +148,7 @@ class ReconnectingSession implements RelaySession {
     });
     const abort = (): void => controller.abort(signal?.reason);
     signal?.addEventListener("abort", abort);
+    this.#returning.hurry();
     try {
       return await this.#gate.pass(() => {
         sent = true;
@@ -202,32 +204,39 @@ class ReconnectingSession implements RelaySession {
   async #run(): Promise<void> {
     while (!this.#closing.signal.aborted) {
       this.#enter({ kind: "connecting" });
-      const error = await this.#connectAndServe();
+      const { error, lossMs } = await this.#connectAndServe();
       if (this.#closing.signal.aborted) return;
       this.#lastError = error;
       // Another relay need not wait until this one is back.
       const refusal = this.#opening.leave(error) ? { code: error.code } : refusalOf(error);
       const moment = { nowMs: this.#deps.nowMs(), random: this.#random() };
-      const verdict = afterFailure(this.#attempts, refusal, this.#retryTimes, moment);
+      const verdict = afterFailure(this.#attempts, refusal, this.#returning.times, moment);
       if (verdict.kind === "tell") return this.#finish(error);
       this.#attempts = verdict.attempts;
-      this.#enter({ kind: "offline", error, retryAtMs: moment.nowMs + verdict.ms });
-      await this.#pause(verdict.ms);
+      const ms = lossMs ?? verdict.ms;
+      this.#enter({ kind: "offline", error, retryAtMs: moment.nowMs + ms });
+      const signal = this.#closing.signal;
+      const pause = this.#returning.pause(ms, { signal, mayHurry: lossMs !== undefined });
+      if (this.#gate.isWanted) this.#returning.hurry();
+      await pause;
     }
   }
 
-  /** Returns the reason why it is not, or no longer, connected. */
-  async #connectAndServe(): Promise<StaticError> {
+  /** Returns the reason why it is not, or no longer, connected, and how long a loss waits. */
+  async #connectAndServe(): Promise<{ error: StaticError; lossMs?: number | undefined }> {
     const connection = await this.#opening.open(
       this.#closing.signal,
       attemptMs(this.#attempts, this.#deps.nowMs()),
     );
-    if (connection instanceof StaticError) return connection;
+    if (connection instanceof StaticError) return { error: connection };
     const sinceMs = this.#deps.nowMs();
     const error = await connection.ended;
     this.#attempts = afterConnection(this.#attempts, this.#deps.nowMs() - sinceMs >= stableMs);
     if (error.code === "session_expired") this.#opening.refuse(this.#token);
-    return this.#goOffline() ?? error;
+    const fault = this.#goOffline();
+    // Whatever the relay says itself has another code.
+    const lossMs = this.#returning.afterLoss(error.code === "transport_error");
+    return fault === undefined ? { error, lossMs } : { error: fault };
   }
 
   #goOnline(online: Online): void {
@@ -238,6 +247,7 @@ class ReconnectingSession implements RelaySession {
     this.#connection = online.connection;
     this.#token = online.token;
     this.#clockOffsetMs = clockOffsetMs;
+    this.#returning.told(online.reply.returnWithinMs);
     this.#cover.attach(online.connection);
     this.#stopUpkeep = startUpkeep({
       online,
@@ -246,6 +256,7 @@ class ReconnectingSession implements RelaySession {
       deps: this.#deps,
       random: this.#random,
       onRenewed: (token) => this.#token = token,
+      onReturnTime: (withinMs) => this.#returning.told(withinMs),
     });
     const connection = {
       limits,
@@ -309,18 +320,6 @@ class ReconnectingSession implements RelaySession {
     this.#cover.close();
     this.#closing.abort();
     this.#enter(this.#state);
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        cancel();
-        this.#closing.signal.removeEventListener("abort", done);
-        resolve();
-      };
-      const cancel = this.#deps.after(ms, done);
-      this.#closing.signal.addEventListener("abort", done);
-    });
   }
 
   #unreachable(operation: CallName, timeoutMs: number): StaticError {

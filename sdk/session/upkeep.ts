@@ -14,18 +14,29 @@ export interface UpkeepOptions {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly onRenewed: (token: string) => void;
+  /** The relay says within which time its agents come back after a loss. */
+  readonly onReturnTime: (withinMs: number | undefined) => void;
 }
 
 /** Returns a function to stop it. */
 export function startUpkeep(options: UpkeepOptions): () => void {
-  const { online: { connection, token, reply }, limits, clockOffsetMs, random, onRenewed } =
-    options;
+  const {
+    online: { connection, token, reply },
+    limits,
+    clockOffsetMs,
+    random,
+    onRenewed,
+    onReturnTime,
+  } = options;
   const { tokens, nowMs, after } = options.deps;
   const heartbeat = startHeartbeat({
     idleTimeoutMs: limits.idleTimeoutMs,
     lastReceivedMs: () => connection.lastReceivedMs,
     isWaiting: () => connection.isWaiting,
-    ping: () => void connection.request("Ping", {}).catch(() => {}),
+    ping: () => {
+      const asked = connection.request("Ping", {});
+      asked.then(({ returnWithinMs }) => onReturnTime(returnWithinMs), () => {});
+    },
     onDead: () =>
       connection.abandon(createError("transport_error", "The relay has stopped answering")),
     nowMs,

@@ -11,6 +11,7 @@ import { Allowances } from "./allowances.ts";
 import { AppendGate } from "./append_gate.ts";
 import { FairTurns } from "./fair_turns.ts";
 import { type SheddingLevel, sheddingLevel, shedRequest } from "./load_shedding.ts";
+import { Logins } from "./logins.ts";
 import { type PlaceDeps, placeDepsOf } from "./place_deps.ts";
 import { AccountPlans } from "./plans.ts";
 import { Rates } from "./rates.ts";
@@ -30,6 +31,8 @@ export interface LimitsDeps {
   readonly engine: Pick<Engine, "records" | "storage">;
   readonly cluster?: { waitingMs(): number } | undefined;
   readonly nowMs: () => number;
+  readonly elapsedMs: () => number;
+  readonly cpuMs?: (() => number) | undefined;
   readonly randomBytes: (length: number) => Uint8Array;
   readonly after: (ms: number, run: () => void) => () => void;
   readonly soon: (run: () => void) => void;
@@ -54,6 +57,7 @@ export class Limits {
   readonly slowTurns: FairTurns;
   /** For what appends to a channel, by the account that made the channel. */
   readonly appends = new AppendGate();
+  readonly logins: Logins;
   /** For places of all kinds. */
   readonly places: PlaceDeps;
   readonly #deps: LimitsDeps;
@@ -70,6 +74,7 @@ export class Limits {
       turnCost: 1,
       shareCost: 1,
     });
+    this.logins = new Logins(deps);
     this.places = placeDepsOf(deps);
     this.#deps = deps;
   }

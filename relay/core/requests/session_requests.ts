@@ -8,6 +8,7 @@ import {
   protocolVersion,
   type ReplyBody,
   type RequestBody,
+  sessionFeatures,
 } from "../../../proto/mod.ts";
 import { networkOf } from "../../../server/limits/mod.ts";
 import type { Moment } from "../cluster.ts";
@@ -41,10 +42,12 @@ export function getChallenge(
   const nowMs = core.deps.nowMs();
   // Once: a client that only asks for challenges does not stay.
   if (!session.challenged) session.expireAfter(limits.challengeMs, notAuthenticated);
+  const shared = core.config.features.filter((feature) => features.includes(feature));
   session.challenge = {
     nonce,
     untilMs: nowMs + limits.challengeMs,
     since: core.deps.cluster?.moment(),
+    features: shared,
   };
   return {
     version: protocolVersion,
@@ -52,7 +55,7 @@ export function getChallenge(
     expiresInMs: limits.challengeMs,
     relayTimeMs: nowMs,
     cellBytes: core.config.cellBytes,
-    features: core.config.features.filter((feature) => features.includes(feature)),
+    features: shared,
   };
 }
 
@@ -62,7 +65,7 @@ export async function authenticate(
 ): Promise<ReplyBody<"Authenticate">> {
   refuseSecondAgent(session);
   const { nowMs, engine } = core.deps;
-  const since = spendChallenge(session, body.relayNonce, nowMs());
+  const { since, features } = spendChallenge(session, body.relayNonce, nowMs());
   if (!core.config.origins.includes(body.origin)) {
     throw new Refusal(
       "auth_failed",
@@ -74,7 +77,16 @@ export async function authenticate(
     throw new Refusal("auth_failed", "The signature of the authentication statement is wrong");
   }
   const token = await verifyToken(core.deps.tokens.verify(body.token));
-  const isMember = await core.sessions.isMember(agentId);
+  const { logins } = core.limits;
+  const isMember = logins.isScarce
+    ? await engine.isListed(agentId)
+    : await core.sessions.isMember(agentId);
+  const retryAfterMs = logins.take(agentId, { isMember });
+  if (retryAfterMs !== undefined) {
+    core.deps.meter.sessionsRefused++;
+    const text = "Too many agents log in at once; come back when it is your turn";
+    throw new Refusal("overloaded", text, { retryAfterMs });
+  }
   // Behind it, everything that this agent was told by another relay is known here, and what it left
   // there is void.
   const number = await beginInLog({ core, session, quiet: false }, agentId, since);
@@ -85,6 +97,7 @@ export async function authenticate(
       token,
       number,
       isMember,
+      knowsReturns: features.includes(sessionFeatures.returns),
     });
   } finally {
     // Also when there was no place for it, or it has ended meanwhile.
@@ -101,6 +114,7 @@ export async function authenticate(
     keyPackages,
     limits: core.config.limits,
     hasLastResort,
+    returnWithinMs: returnTime(core, session),
   };
 }
 
@@ -127,11 +141,12 @@ interface Authenticated {
   readonly token: VerifiedToken;
   readonly number: number | undefined;
   readonly isMember: boolean;
+  readonly knowsReturns: boolean;
 }
 
 function adopt(
   { core, session }: Asker,
-  { agentId, publicKey, token, number, isMember }: Authenticated,
+  { agentId, publicKey, token, number, isMember, knowsReturns }: Authenticated,
 ): void {
   if (session.isEnded) throw new Refusal("transport_error", "The session has ended");
   // Again: the answer to a second challenge may have been faster.
@@ -151,6 +166,7 @@ function adopt(
     grant,
     visitor,
     session: number,
+    knowsReturns,
   };
   core.sessions.adopt(session, agent, isMember);
   if (number !== undefined && core.deps.cluster?.isNewest(agentId, number) === false) {
@@ -184,8 +200,13 @@ export async function renewToken(
   return { expiresAtMs: agent.expiresAtMs };
 }
 
-export function ping({ core }: Asker): ReplyBody<"Ping"> {
-  return { relayTimeMs: core.deps.nowMs() };
+export function ping({ core, session }: Asker): ReplyBody<"Ping"> {
+  return { relayTimeMs: core.deps.nowMs(), returnWithinMs: returnTime(core, session) };
+}
+
+/** Older clients refuse a field that they do not know. */
+function returnTime({ sessions }: Asker["core"], { agent }: Session): number | undefined {
+  return agent?.knowsReturns === true ? sessions.returnWithinMs : undefined;
 }
 
 /** The session ends once the reply is on its way. */
@@ -215,15 +236,12 @@ function refuseSecondAgent({ agent }: Session): void {
   );
 }
 
-/**
- * A nonce is good once, whatever becomes of the attempt. Returns when it was asked for, where
- * relays share a log.
- */
+/** A nonce is good once, whatever becomes of the attempt. */
 function spendChallenge(
   session: Session,
   relayNonce: Uint8Array,
   nowMs: number,
-): Moment | undefined {
+): NonNullable<Session["challenge"]> {
   const { challenge } = session;
   session.challenge = undefined;
   if (challenge === undefined || !equalBytes(challenge.nonce, relayNonce)) {
@@ -235,7 +253,7 @@ function spendChallenge(
   if (nowMs > challenge.untilMs) {
     throw new Refusal("auth_failed", "The challenge has expired; ask for a new one");
   }
-  return challenge.since;
+  return challenge;
 }
 
 function statementOf(body: RequestBody<"Authenticate">, agentId: AgentId): Uint8Array {

@@ -19,6 +19,8 @@ export interface Agent extends Sharing {
   /** Of its token. */
   issuedAtMs: number;
   expiresAtMs: number;
+  /** Its client takes `returnWithinMs`. */
+  readonly knowsReturns?: boolean;
   /** Its session's number, where several relays share a log. */
   readonly session?: number | undefined;
 }

@@ -97,12 +97,13 @@ export class Session implements RelaySession, DeliverySink {
   readonly refusedRuns = new RefusedRuns();
   /**
    * The nonce that may be answered, and until when. `since`: when its client asked for it, where
-   * relays share a log.
+   * relays share a log. `features` are those that the session gets.
    */
   challenge: {
     readonly nonce: Uint8Array;
     readonly untilMs: number;
     readonly since?: Moment | undefined;
+    readonly features: readonly number[];
   } | undefined;
   challenged = false;
   /** The cover that a client wants before it has authenticated: strangers are sent no cover. */

@@ -33,6 +33,9 @@ import { pushWelcomes } from "./welcomes.ts";
  * that not all come at once.
  */
 const evictedRetryMs = 30_000;
+/** Of a core: what a relay spends on agents that come back. */
+const loginShare = 0.5;
+const [shortestReturnMs, longestReturnMs] = [500, 120_000];
 /** The log that relays share is silent: an election takes longer. */
 const logWaitMs = 3_000;
 const isSuspended: EndReason = {
@@ -149,6 +152,13 @@ export class Sessions implements SessionHost {
   get isWell(): boolean {
     const waitingMs = this.deps.cluster?.waitingMs() ?? 0;
     return this.#gone === undefined && this.#parts.limits.level < 1 && waitingMs < logWaitMs;
+  }
+
+  /** Should this relay be lost, its agents are back within this time, each at a random moment. */
+  get returnWithinMs(): number {
+    const others = this.deps.cluster?.others().filter(({ hasRoom }) => hasRoom).length ?? 0;
+    const ms = this.#byAgent.size * this.#parts.limits.logins.loginMs / loginShare;
+    return Math.round(Math.min(longestReturnMs, Math.max(shortestReturnMs, ms / (others || 1))));
   }
 
   /** For other relays. */

@@ -56,6 +56,8 @@ export interface WorldOptions {
   readonly startMs?: number;
   /** Other relays on the same log. */
   readonly cluster?: Cluster;
+  /** Processor time; logins are not limited without it. */
+  readonly cpuMs?: () => number;
   /** Of another world, which goes on. */
   readonly time?: SimulatedTime;
   /** Accounts that pay nothing, by their number. All others have the plan `dev`. */
@@ -85,6 +87,7 @@ export async function createWorld(
     quota: createQuota(quota),
     nowMs: time.nowMs,
     elapsedMs: time.nowMs,
+    cpuMs: options.cpuMs,
     after: time.after,
     randomBytes: random ?? ((length) => crypto.getRandomValues(new Uint8Array(length))),
     verifySignature: verifyEd25519,

@@ -49,6 +49,8 @@ export interface ScriptedRelayOptions {
   readonly limits?: Partial<RelayLimits>;
   /** How long a session lives without renewal. */
   readonly tokenMs?: number;
+  /** Told with the answers to Authenticate and Ping. */
+  readonly returnWithinMs?: () => number;
   /** Overrides the honest answer: true when it has dealt with the request. */
   readonly script?: (link: RelayLink, request: ClientEnvelope) => boolean | void;
 }
@@ -209,7 +211,7 @@ export class RelayLink {
 
   /** The honest answer. */
   answer(request: ClientEnvelope): void {
-    const { nowMs, tokenMs = 3_600_000, limits: more } = this.#relay.options;
+    const { nowMs, tokenMs = 3_600_000, limits: more, returnWithinMs } = this.#relay.options;
     switch (request.operation) {
       case "GetChallenge":
         this.#challenge(request.id);
@@ -223,10 +225,14 @@ export class RelayLink {
           keyPackages: 0,
           limits: { ...relayLimits, ...more },
           hasLastResort: false,
+          returnWithinMs: returnWithinMs?.(),
         });
         break;
       case "Ping":
-        this.reply(request.id, "Ping", { relayTimeMs: nowMs() });
+        this.reply(request.id, "Ping", {
+          relayTimeMs: nowMs(),
+          returnWithinMs: returnWithinMs?.(),
+        });
         break;
       case "RenewToken":
         this.reply(request.id, "RenewToken", { expiresAtMs: nowMs() + tokenMs });
