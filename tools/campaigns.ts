@@ -42,6 +42,7 @@ export const campaigns: readonly Campaign[] = [
     what:
       "every order of events around a channel's connection, log, commits, stops, ways back, leaving, messages, order, duties, and an agent's names and keys: nobody is stuck",
     paths: [
+      "tests/small_worlds/balance_of_relays_test.ts",
       "tests/small_worlds/commit_controls_test.ts",
       "tests/small_worlds/crossing_commits_test.ts",
       "tests/small_worlds/doors_of_letters_test.ts",
@@ -93,7 +94,6 @@ export const campaigns: readonly Campaign[] = [
       "relay/cluster/memory/memory_test.ts",
       "relay/cluster/replica/replica_test.ts",
       "relay/cluster/silence/silence_test.ts",
-      "relay/core/session/balance_world_test.ts",
       "relay/core/session/elsewhere_test.ts",
       "relay/core/simulation_test.ts",
       "relay/engine/sqlite_test.ts",
@@ -121,6 +121,7 @@ export const campaigns: readonly Campaign[] = [
       "relay/cluster/nodes/node_transport_test.ts",
       "relay/cluster/nodes/nodes_test.ts",
       "tests/docs/cluster_page_campaign.ts",
+      "tests/faults/rolling_restart_campaign.ts",
       "tests/project/start_relays_campaign.ts",
       "tests/relay/cluster_faults_test.ts",
       "tests/relay/cluster_operations_test.ts",

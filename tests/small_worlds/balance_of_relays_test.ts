@@ -1,15 +1,15 @@
 // Three relays and a few sessions, in every order of looks, signs of life that are lost, restarts,
 // and wherever an agent goes that was sent away.
 import { assertGreater } from "@std/assert";
-import { inCampaign, tried } from "../../../tests/support/campaign.ts";
+import { inCampaign, tried } from "../support/campaign.ts";
+import { checkAll, checkFound, type Move, type World } from "./explore.ts";
 import {
-  checkAll,
-  checkFound,
-  type Move,
-  type World,
-} from "../../../tests/small_worlds/explore.ts";
-import { type RelayLoad, unknownLoad } from "../relay_load.ts";
-import { type Balance, startBalance, step } from "./balance.ts";
+  type Balance,
+  type RelayLoad,
+  startBalance,
+  step,
+  unknownLoad,
+} from "../../relay/core/testing/balance.ts";
 
 const relays = [0, 1, 2] as const;
 /** Short, so that there are few states: a session is over for one look, and rests for four. */
