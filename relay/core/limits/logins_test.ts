@@ -41,7 +41,7 @@ Deno.test("refused agents get turns one after the other, and keep them however o
     { length: 100 },
     (_, number) => logins.take(sampleAgent(number), stranger),
   );
-  turns.forEach((ms = 0, index) => assert(Math.abs(ms - (index + 2) * 5.6) < 1.01, String(ms)));
+  turns.forEach((ms, index) => assert(Math.abs((ms ?? 0) - (index + 2) * 5.6) < 1.01, `${ms}`));
   const waiting = logins.waiting;
   for (let again = 0; again < 10_000; again++) {
     assertEquals(logins.take(sampleAgent(7), stranger), turns[7]);
