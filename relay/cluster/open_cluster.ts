@@ -197,6 +197,7 @@ class ClusterRelay {
       copies,
       every: options.copyEvery ?? copyEvery,
       position: () => this.#replica.position,
+      nowMs: elapsedMs,
       // A relay may write nowhere but in its own directory.
       folder: options.path === ":memory:" ? undefined : dirname(options.path),
       copyTo: (path) => this.#copyTo(path),

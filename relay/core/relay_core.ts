@@ -12,7 +12,7 @@ import type { CoreStats } from "./core_stats.ts";
 import type { CoreDeps } from "./deps.ts";
 import { Limits } from "./limits/limits.ts";
 import type { Link, RelaySession } from "./link.ts";
-import { closeChannelsOf } from "./requests/channel_requests.ts";
+import { closeChannelsOf, eraseChannelsOf } from "./requests/channel_requests.ts";
 import { followCluster } from "./requests/cluster_events.ts";
 import { dispatch } from "./requests/dispatch.ts";
 import { followEntry } from "./requests/entry_events.ts";
@@ -38,8 +38,13 @@ export interface RelayCore {
   /** Ends the sessions of an account and takes no new ones, until it is resumed. */
   suspend(account: AccountId): void;
   resume(account: AccountId): void;
-  /** Closes the channels that an account has made. Safe to repeat. */
-  closeChannelsOf(account: AccountId): Promise<void>;
+  /**
+   * Closes the channels that an account has made. Safe to repeat. Returns whether anything of one
+   * is stored still.
+   */
+  closeChannelsOf(account: AccountId): Promise<boolean>;
+  /** Deletes them, once they are closed. */
+  eraseChannelsOf(account: AccountId): Promise<void>;
 }
 
 export function createRelayCore(config: CoreConfig, deps: CoreDeps): RelayCore {
@@ -131,7 +136,11 @@ class LiveCore implements RelayCore, CoreParts {
     this.sessions.resume(account);
   }
 
-  async closeChannelsOf(account: AccountId): Promise<void> {
-    await closeChannelsOf(this, account);
+  closeChannelsOf(account: AccountId): Promise<boolean> {
+    return closeChannelsOf(this, account);
+  }
+
+  eraseChannelsOf(account: AccountId): Promise<void> {
+    return eraseChannelsOf(this, account);
   }
 }

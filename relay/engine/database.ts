@@ -62,6 +62,13 @@ interface DatabaseParts {
   readonly isCopy: boolean;
 }
 
+/** Of a checkpoint: pages that are in the log, and those that are in the file, too. */
+interface Copied {
+  readonly busy: number;
+  readonly log: number;
+  readonly checkpointed: number;
+}
+
 interface Handles {
   readonly log: SyncHandle;
   readonly file: SyncHandle;
@@ -126,12 +133,19 @@ export class Database {
   readonly #commit: StatementSync;
   readonly #written: Written = { rows: 0, pages: 0 };
   readonly #logPages: Statement<{ log: number }>;
-  readonly #copyBack: Statement<{ busy: number; log: number; checkpointed: number }>;
-  readonly #pages: Statement<{ page_count: number }>;
-  readonly #freePages: Statement<{ freelist_count: number }>;
+  readonly #checkpoints: {
+    readonly copyBack: Statement<Copied>;
+    readonly cutLog: Statement<Copied>;
+  };
+  readonly #pages: {
+    readonly all: Statement<{ page_count: number }>;
+    readonly free: Statement<{ freelist_count: number }>;
+  };
   readonly #readDisk: () => DiskSpace;
   readonly #maxBytes: number;
   readonly #path: string;
+  /** Somebody waits until nothing that was deleted is left in the log. */
+  #wiping: PromiseWithResolvers<boolean> | undefined;
   /** A copy is wanted, or being made: the file is whole and stays as it is, and the log grows. */
   #copying: { readonly whole: PromiseWithResolvers<void>; isWhole: boolean } | undefined;
   #checkpointAt: number;
@@ -152,9 +166,14 @@ export class Database {
     this.#begin = sqlite.prepare("BEGIN IMMEDIATE");
     this.#commit = sqlite.prepare("COMMIT");
     this.#logPages = this.prepare("PRAGMA wal_checkpoint(NOOP)");
-    this.#copyBack = this.prepare("PRAGMA wal_checkpoint(PASSIVE)");
-    this.#pages = this.prepare("PRAGMA page_count");
-    this.#freePages = this.prepare("PRAGMA freelist_count");
+    this.#checkpoints = {
+      copyBack: this.prepare("PRAGMA wal_checkpoint(PASSIVE)"),
+      cutLog: this.prepare("PRAGMA wal_checkpoint(TRUNCATE)"),
+    };
+    this.#pages = {
+      all: this.prepare("PRAGMA page_count"),
+      free: this.prepare("PRAGMA freelist_count"),
+    };
   }
 
   static async open(options: DatabaseOptions): Promise<Database> {
@@ -194,6 +213,11 @@ export class Database {
     }
   }
 
+  /** Nobody waits for a disk. */
+  get isUnconfirmed(): boolean {
+    return this.#handles === undefined;
+  }
+
   prepare<Row = never>(sql: string): Statement<Row> {
     return new Statement<Row>(this.#sqlite.prepare(sql), this.#written);
   }
@@ -225,21 +249,26 @@ export class Database {
    */
   async checkpoint(): Promise<void> {
     if (this.#handles === undefined || this.#copying?.isWhole === true) return;
+    const isAsked = this.#copying !== undefined || this.#wiping !== undefined;
     // Asking costs as much as a statement that writes: not before the log can have become longer by
     // a part of its length.
-    if (this.#written.pages < this.#checkpointPages / askedParts && this.#copying === undefined) {
-      return;
-    }
+    if (this.#written.pages < this.#checkpointPages / askedParts && !isAsked) return;
     this.#written.pages = 0;
     const pages = this.#logPages.get()?.log ?? 0;
-    if (pages < this.#checkpointAt && this.#copying === undefined) return;
-    if (this.#copyLogBack()) {
+    if (pages < this.#checkpointAt && !isAsked) return;
+    if (this.#copyLogBack(this.#checkpoints.copyBack)) {
       this.#checkpointAt = this.#checkpointPages;
-      await this.#handles.file.syncData();
+      await this.#handles.file.syncData().catch((cause: unknown) => {
+        this.#wiping?.resolve(false);
+        throw cause;
+      });
+      // Not before the file is confirmed: until then the log is the only place that is.
+      this.#wiping?.resolve(this.#copyLogBack(this.#checkpoints.cutLog));
       if (this.#copying === undefined) return;
       this.#copying.isWhole = true;
       this.#copying.whole.resolve();
     } else {
+      this.#wiping?.resolve(false);
       this.#copying?.whole.reject(
         new EngineError("io", "Cannot copy the database: its disk is full. Make space first"),
       );
@@ -288,7 +317,7 @@ export class Database {
       // Without the name of a file system the copy would be in memory, too.
       return void this.#sqlite.prepare("VACUUM INTO ?").run(`file:${encodeURI(path)}?vfs=unix`);
     }
-    const { busy, log, checkpointed } = this.#copyBack.get() ??
+    const { busy, log, checkpointed } = this.#checkpoints.copyBack.get() ??
       { busy: 1, log: 0, checkpointed: 0 };
     if (busy !== 0 || log !== checkpointed) {
       throw new EngineError("io", `Cannot copy ${this.#path}: it is not whole. Is the disk full?`);
@@ -296,23 +325,45 @@ export class Database {
     Deno.copyFileSync(this.#path, path);
   }
 
+  /**
+   * Leaves nothing in the files of what was deleted before: the file has zeros in its place
+   * (`secure_delete`), and the log, which keeps old pages until others are written over them, is
+   * cut off. `write` must make a group, whose checkpoint does it. Returns whether it is done: not
+   * while the file is being copied, or when its disk is full.
+   */
+  async wipe(write: () => Promise<unknown>): Promise<boolean> {
+    if (this.#copying !== undefined || this.#wiping !== undefined) return false;
+    const wiping = this.#wiping = Promise.withResolvers<boolean>();
+    try {
+      await write();
+      return await wiping.promise;
+    } finally {
+      this.#wiping = undefined;
+    }
+  }
+
+  /** The same for a database that waits for no disk, at once: call it between two groups. */
+  wipeNow(): boolean {
+    return this.#path === ":memory:" || this.#copyLogBack(this.#checkpoints.cutLog);
+  }
+
   /** Without a sync of its own, because that would block; the caller has the file confirmed. */
-  #copyLogBack(): boolean {
+  #copyLogBack(checkpoint: Statement<Copied>): boolean {
     this.#sqlite.exec("PRAGMA synchronous = OFF");
     try {
-      const result = this.#copyBack.get();
+      const result = checkpoint.get();
       return result !== undefined && result.busy === 0 && result.log === result.checkpointed;
     } catch {
       return false;
     } finally {
       // NORMAL: SQLite syncs the log's header, and nothing else, when it starts the log anew.
-      this.#sqlite.exec("PRAGMA synchronous = NORMAL");
+      if (!this.isCopy) this.#sqlite.exec("PRAGMA synchronous = NORMAL");
     }
   }
 
   storage(): StorageSize {
-    const fileBytes = (this.#pages.get()?.page_count ?? 0) * pageBytes;
-    const freeBytes = (this.#freePages.get()?.freelist_count ?? 0) * pageBytes;
+    const fileBytes = (this.#pages.all.get()?.page_count ?? 0) * pageBytes;
+    const freeBytes = (this.#pages.free.get()?.freelist_count ?? 0) * pageBytes;
     const space = roomInFile(this.#readDisk(), { maxBytes: this.#maxBytes, fileBytes, freeBytes });
     return { usedBytes: fileBytes - freeBytes, ...space };
   }
@@ -351,6 +402,7 @@ function configure(sqlite: DatabaseSync, path: string, migrations: readonly Migr
     PRAGMA wal_autocheckpoint = 0;
     PRAGMA cache_size = -32768;
     PRAGMA temp_store = MEMORY;
+    PRAGMA secure_delete = ON;
   `);
   return migrate(sqlite, format, migrations);
 }

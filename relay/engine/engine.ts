@@ -116,6 +116,11 @@ export interface Engine {
    * place of the original.
    */
   backUp(path: string, timeMs: number): Promise<void>;
+  /**
+   * Takes out of the files what was deleted before. Returns false when that cannot be now: call it
+   * again later.
+   */
+  wipe(timeMs: number): Promise<boolean>;
   /** The present size, and the room that is left. */
   storage(): StorageSize;
   /** How long the disk has left a write unconfirmed. */

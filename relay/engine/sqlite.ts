@@ -63,7 +63,9 @@ export interface SqliteEngineOptions extends DatabaseOptions {
 
 /** Only copies have this record. Its value is the time of the backup. */
 export const copyKey = "backup/copy";
-const copyRecordMs = 100 * 365 * 24 * 60 * 60 * 1000;
+/** Written so that there is something to confirm. Its value is the time of the last wiping. */
+const wipedKey = "files/wiped";
+const lastingMs = 100 * 365 * 24 * 60 * 60 * 1000;
 
 /** Throws `EngineError`: `locked`, `corrupt`, `unsupported_version` or `io`. */
 export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Engine> {
@@ -310,17 +312,12 @@ class SqliteEngine implements Engine {
 
   async backUp(path: string, timeMs: number): Promise<void> {
     checkCount("time", timeMs);
-    const expiresAtMs = timeMs + copyRecordMs;
-    const value = new TextEncoder().encode(String(timeMs));
     // The mark of the copy under way must stay.
     if (this.#isBackingUp) {
       throw new EngineError("invalid", "The database is being copied already; wait for it");
     }
     this.#isBackingUp = true;
-    const mark = async (): Promise<void> => {
-      const last = await this.records.get(copyKey);
-      await this.records.put(copyKey, { value, expiresAtMs }, last?.revision ?? 0);
-    };
+    const mark = (): Promise<void> => this.#note(copyKey, timeMs);
     try {
       // First by itself: the copy may begin with any group, also with one that was under way
       // before.
@@ -329,6 +326,20 @@ class SqliteEngine implements Engine {
     } finally {
       await this.records.delete(copyKey).finally(() => this.#isBackingUp = false);
     }
+  }
+
+  async wipe(timeMs: number): Promise<boolean> {
+    checkCount("time", timeMs);
+    const database = this.#database;
+    if (database.isUnconfirmed) return await this.#commits.read(() => database.wipeNow());
+    return await database.wipe(() => this.#note(wipedKey, timeMs));
+  }
+
+  /** A time, under a key of the engine's own. */
+  async #note(key: string, timeMs: number): Promise<void> {
+    const value = new TextEncoder().encode(String(timeMs));
+    const last = await this.records.get(key);
+    await this.records.put(key, { value, expiresAtMs: timeMs + lastingMs }, last?.revision ?? 0);
   }
 
   storage(): StorageSize {

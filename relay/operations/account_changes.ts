@@ -1,8 +1,9 @@
 /**
  * Follows changes of accounts at the API: sessions of suspended and deleted ones end, channels of
- * deleted ones close. The suspended accounts, the channels still to close and the position are
- * durable, and written in this order. So a deletion is carried out after any crash, and a relay
- * that starts while the API is down still knows which accounts not to serve.
+ * deleted ones close, and are deleted when their members had time to hear of it. The suspended
+ * accounts, the channels still to close and the position are durable, and written in this order. So
+ * a deletion is carried out after any crash, and a relay that starts while the API is down still
+ * knows which accounts not to serve.
  */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import type { AccountChanges } from "../../proto/api/changes.ts";
@@ -13,7 +14,7 @@ import { AccountStanding } from "./account_standing.ts";
 
 export interface AccountChangesDeps {
   readonly follow: (after: number | undefined, signal: AbortSignal) => Promise<AccountChanges>;
-  readonly core: Pick<RelayCore, "suspend" | "resume" | "closeChannelsOf">;
+  readonly core: Pick<RelayCore, "suspend" | "resume" | "closeChannelsOf" | "eraseChannelsOf">;
   readonly onLimits: () => void;
   readonly records: Records;
   readonly nowMs: () => number;
@@ -27,6 +28,10 @@ const closedAgainMs = 60_000;
  * Accounts that wait to be closed; a relay that learns of more at once goes on when some are done.
  */
 const maxClosing = 5_000;
+/** Members that are away hear why their channel is gone if they come back within this time. */
+const erasedMs = 20 * 60_000;
+/** Of more, the oldest are erased sooner: accounts that come and go must not hold up the others. */
+const maxErasing = 5_000;
 
 export class FollowedAccounts {
   readonly #deps: AccountChangesDeps;
@@ -155,26 +160,50 @@ export class FollowedAccounts {
 
   /**
    * Beside the following. Each account twice: at once, and when nothing of it can be under way any
-   * more.
+   * more. Then its channels are deleted.
    */
   async #closeChannels(): Promise<void> {
-    const { core, nowMs } = this.#deps;
+    const known = this.#known;
     const isClosedOnce = new Set<AccountId>();
     while (!this.#stop.signal.aborted) {
       this.#wake = Promise.withResolvers();
-      for (const [account, sinceMs] of [...this.#known.closing]) {
-        const isLast = nowMs() - sinceMs >= closedAgainMs;
-        if (!isLast && isClosedOnce.has(account)) continue;
-        await core.closeChannelsOf(account);
+      for (const [account, sinceMs] of [...known.closing]) {
+        await this.#close(account, sinceMs, isClosedOnce);
         if (this.#stop.signal.aborted) return;
-        isClosedOnce.add(account);
-        if (!isLast) continue;
-        isClosedOnce.delete(account);
-        await this.#known.closed(account);
-        this.#failing.delete("channels_not_closed");
       }
-      const pause = this.#known.closing.size === 0 ? undefined : this.#pause(pauseMs);
+      await this.#erase();
+      const pause = known.closing.size + known.erasing.size === 0
+        ? undefined
+        : this.#pause(pauseMs);
       await (pause === undefined ? this.#wake.promise : Promise.race([this.#wake.promise, pause]));
+    }
+  }
+
+  async #close(account: AccountId, sinceMs: number, isClosedOnce: Set<AccountId>): Promise<void> {
+    const { core, nowMs } = this.#deps;
+    const isLast = nowMs() - sinceMs >= closedAgainMs;
+    if (!isLast && isClosedOnce.has(account)) return;
+    const isStored = await core.closeChannelsOf(account);
+    if (this.#stop.signal.aborted) return;
+    isClosedOnce.add(account);
+    if (!isLast) return;
+    isClosedOnce.delete(account);
+    // Before it is off the other list: one that is on both is closed and erased again.
+    if (isStored) await this.#known.toErase(account);
+    await this.#known.closed(account);
+    this.#failing.delete("channels_not_closed");
+  }
+
+  async #erase(): Promise<void> {
+    const { core, nowMs, log } = this.#deps;
+    for (const [account, sinceMs] of [...this.#known.erasing]) {
+      // A clock that was set back must not keep it from being done.
+      const isDue = Math.abs(nowMs() - sinceMs) >= erasedMs;
+      if (!isDue && this.#known.erasing.size <= maxErasing) continue;
+      await core.eraseChannelsOf(account);
+      if (this.#stop.signal.aborted) return;
+      await this.#known.erased(account);
+      log("info", "account_erased", { account_id: account });
     }
   }
 

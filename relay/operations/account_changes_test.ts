@@ -63,13 +63,21 @@ class Feed {
 class Core {
   readonly suspended = new Set<AccountId>();
   readonly closed: AccountId[] = [];
+  readonly erased: AccountId[] = [];
+  /** Accounts that have channels here. */
+  readonly owners = new Set<AccountId>();
   /** Closing waits for it. */
   gate: Promise<void> = Promise.resolve();
   suspend = (account: AccountId): void => void this.suspended.add(account);
   resume = (account: AccountId): void => void this.suspended.delete(account);
-  closeChannelsOf = async (account: AccountId): Promise<void> => {
+  closeChannelsOf = async (account: AccountId): Promise<boolean> => {
     await this.gate;
     this.closed.push(account);
+    return this.owners.has(account);
+  };
+  eraseChannelsOf = async (account: AccountId): Promise<void> => {
+    await this.gate;
+    this.erased.push(account);
   };
 }
 
@@ -141,6 +149,45 @@ feedTest(
     await until("the next", () => core.closed.includes(ben));
     assertEquals(core.closed, [ann, ann, ben]);
     await accounts.close();
+  },
+);
+
+feedTest(
+  "closed channels of a deleted account are erased once, 20 minutes later, also by a later life",
+  async (engine, feed) => {
+    const first = live(engine, feed);
+    await first.accounts.standing;
+    first.core.owners.add(ann);
+    feed.happens(ann, "deleted");
+    // Nothing of this one is here.
+    feed.happens(ben, "deleted");
+    await until("closed", () => first.core.closed.length === 2);
+    first.clock.nowMs += 61_000;
+    await until("closed again", () => first.core.closed.length === 4);
+    await first.accounts.close();
+    assertEquals(first.core.erased, []);
+
+    feed.standing = { deleted: [ann, ben] };
+    const second = live(engine, feed);
+    second.core.owners.add(ann);
+    await second.accounts.standing;
+    second.core.gate = Promise.reject(new Error("the disk is full"));
+    second.core.gate.catch(() => {});
+    second.clock.nowMs += 22 * 60_000;
+    await until("its failure", () => second.events.includes("channels_not_closed"));
+    second.core.gate = Promise.resolve();
+    await until("erased", () => second.events.includes("account_erased"));
+    // Heard twice, as after the API was set back: closed again, and nothing is there to erase.
+    second.core.owners.clear();
+    feed.happens(ann, "deleted");
+    await until("closed", () => second.core.closed.includes(ann));
+    second.clock.nowMs += 61_000;
+    await until("again", () => second.core.closed.length === 2);
+    second.clock.nowMs += 22 * 60_000;
+    feed.happens(cat, "deleted");
+    await until("the next", () => second.core.closed.includes(cat));
+    assertEquals(second.core.erased, [ann]);
+    await second.accounts.close();
   },
 );
 

@@ -1,6 +1,6 @@
 /**
  * A relay's records of accounts, in memory and in the engine: the suspended ones, and those whose
- * channels are to be closed.
+ * channels are to be closed, and deleted.
  */
 import { z } from "zod";
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
@@ -8,6 +8,7 @@ import type { Records } from "../engine/engine.ts";
 
 const cursorKey = "account-changes";
 const standingKey = "account-standing";
+const erasingKey = "account-erasing";
 /**
  * Of the suspended the newest are kept, so that the record stays below a megabyte. The API tells
  * all of them.
@@ -15,14 +16,13 @@ const standingKey = "account-standing";
 const maxKept = 20_000;
 const keptMs = 10 * 365 * 24 * 60 * 60 * 1000;
 
-const storedForm = z.object({
-  suspended: z.array(z.uuid()),
-  /** With the time at which it was learnt. */
-  closing: z.array(z.tuple([z.uuid(), z.number()])),
-});
+/** Accounts, with the time from which they wait. */
+const waitingForm = z.array(z.tuple([z.uuid(), z.number()]));
+const storedForm = z.object({ suspended: z.array(z.uuid()), closing: waitingForm });
 
 export interface Standing {
   readonly suspended: ReadonlySet<AccountId>;
+  /** With the time at which it was learnt. */
   readonly closing: ReadonlyMap<AccountId, number>;
 }
 
@@ -31,6 +31,7 @@ export class AccountStanding {
   readonly #nowMs: () => number;
   #suspended: ReadonlySet<AccountId> = new Set();
   #closing: ReadonlyMap<AccountId, number> = new Map();
+  #erasing: ReadonlyMap<AccountId, number> = new Map();
   /** One write after the other: two that follow different things share the record. */
   #writing: Promise<void> = Promise.resolve();
 
@@ -48,14 +49,18 @@ export class AccountStanding {
     return this.#closing;
   }
 
+  /** Their channels are closed, and stay for a while so that members hear of it. */
+  get erasing(): ReadonlyMap<AccountId, number> {
+    return this.#erasing;
+  }
+
   async load(): Promise<void> {
+    this.#erasing = waitingOf(JSON.parse(await this.#read(erasingKey) ?? "[]"));
     const text = await this.#read(standingKey);
     if (text === undefined) return;
     const { suspended, closing } = storedForm.parse(JSON.parse(text));
     this.#suspended = new Set(suspended.map(parseAccountId));
-    this.#closing = new Map(
-      closing.map(([account, sinceMs]) => [parseAccountId(account), sinceMs]),
-    );
+    this.#closing = waitingOf(closing);
   }
 
   /** How far an earlier life has come. */
@@ -82,6 +87,24 @@ export class AccountStanding {
     const closing = new Map(this.#closing);
     closing.delete(account);
     await this.update({ closing });
+  }
+
+  /** From now on, unless it waits already. Durable when it resolves. */
+  async toErase(account: AccountId): Promise<void> {
+    if (this.#erasing.has(account)) return;
+    this.#erasing = new Map([...this.#erasing, [account, this.#nowMs()]]);
+    await this.#writeErasing();
+  }
+
+  async erased(account: AccountId): Promise<void> {
+    const erasing = new Map(this.#erasing);
+    erasing.delete(account);
+    this.#erasing = erasing;
+    await this.#writeErasing();
+  }
+
+  #writeErasing(): Promise<void> {
+    return this.#write(erasingKey, () => JSON.stringify([...this.#erasing]));
   }
 
   #text(): string {
@@ -113,6 +136,11 @@ export class AccountStanding {
     this.#writing = written.catch(() => {});
     return written;
   }
+}
+
+function waitingOf(stored: unknown): Map<AccountId, number> {
+  const waiting = waitingForm.parse(stored);
+  return new Map(waiting.map(([account, sinceMs]) => [parseAccountId(account), sinceMs]));
 }
 
 function isEqual(one: ReadonlySet<AccountId>, other: ReadonlySet<AccountId>): boolean {

@@ -1,6 +1,7 @@
 /**
  * When the log is shortened: once it has grown by so much since the last copy, by the relay that
- * does what only one has to do.
+ * does what only one has to do. A day later also when it has grown by less: what was deleted must
+ * not stay in the log of a cluster that has little to do.
  */
 import { describeFailure, type Log } from "../../../server/mod.ts";
 import type { LogCopies } from "./log_copies.ts";
@@ -10,6 +11,8 @@ export interface ShorteningOptions {
   /** Entries between two copies. */
   readonly every: number;
   readonly position: () => number;
+  /** Of a clock that nobody sets. */
+  readonly nowMs: () => number;
   /** Where a copy may be put for a moment; undefined: where the system has such files. */
   readonly folder: string | undefined;
   /** Writes everything at a position to a file, and returns the position. */
@@ -18,21 +21,25 @@ export interface ShorteningOptions {
   readonly log: Log;
 }
 
+const latestMs = 24 * 60 * 60 * 1000;
+
 export class Shortening {
   readonly #options: ShorteningOptions;
   #last: number;
+  #lastMs: number;
   #underWay = false;
 
   /** `last`: where the newest copy is, as far as is known. */
   constructor(options: ShorteningOptions, last: number) {
     this.#options = options;
     this.#last = last;
+    this.#lastMs = options.nowMs();
   }
 
   /** Does it if it is time. Never rejects; what failed is tried again. */
   async tend(): Promise<void> {
-    const { every, position, log } = this.#options;
-    if (this.#underWay || position() - this.#last < every) return;
+    const { log } = this.#options;
+    if (this.#underWay || !this.#isDue()) return;
     this.#underWay = true;
     try {
       await this.#shorten();
@@ -43,11 +50,18 @@ export class Shortening {
     }
   }
 
+  #isDue(): boolean {
+    const { every, position, nowMs } = this.#options;
+    const entries = position() - this.#last;
+    return entries >= every || (entries > 0 && nowMs() - this.#lastMs >= latestMs);
+  }
+
   async #shorten(): Promise<void> {
-    const { copies, every, copyTo, purge, log } = this.#options;
+    const { copies, copyTo, purge, log, nowMs } = this.#options;
     // Another relay may have done it while this one was not the caretaker.
-    this.#last = Math.max(this.#last, (await copies.newest())?.position ?? 0);
-    if (this.#options.position() - this.#last < every) return;
+    const newest = (await copies.newest())?.position ?? 0;
+    if (newest > this.#last) [this.#last, this.#lastMs] = [newest, nowMs()];
+    if (!this.#isDue()) return;
     const dir = this.#options.folder;
     const folder = await Deno.makeTempDir({
       ...(dir !== undefined && { dir }),
@@ -57,7 +71,7 @@ export class Shortening {
       const position = await copyTo(`${folder}/copy.sqlite`);
       // Entries behind the own copy may be in no other one.
       const through = Math.min(position, await copies.save(`${folder}/copy.sqlite`, position));
-      this.#last = position;
+      [this.#last, this.#lastMs] = [position, nowMs()];
       if (through > 0) await purge(through);
       log("info", "log_shortened", { position, through });
     } finally {

@@ -203,6 +203,11 @@ export class ReplicatedEngine implements Engine {
     await this.#parts.backUp(path, timeMs);
   }
 
+  /** Of this relay's copy; the log is not in its hands. */
+  wipe(timeMs: number): Promise<boolean> {
+    return this.#parts.copy.wipe(timeMs);
+  }
+
   storage(): StorageSize {
     return this.#parts.copy.storage();
   }

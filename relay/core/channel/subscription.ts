@@ -121,6 +121,11 @@ export class Subscription {
     if (this.#end.atOnce) this.#finish(this.#end);
   }
 
+  /** Its log goes away now, whatever it has not been given. */
+  cut(end: ReadingEnd): void {
+    if (!this.#ended) this.#finish(end);
+  }
+
   end(): void {
     this.#ended = true;
     this.#page = [];

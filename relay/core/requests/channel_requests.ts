@@ -247,8 +247,10 @@ export async function closeChannel(
   return { closedAtMs: state.closed?.timeMs ?? await close(core, channel, agent.agentId) };
 }
 
-/** Closes the channels that an account has made. */
-export async function closeChannelsOf(core: CoreParts, account: AccountId): Promise<void> {
+/**
+ * Closes the channels that an account has made. Returns whether anything of one is stored still.
+ */
+export async function closeChannelsOf(core: CoreParts, account: AccountId): Promise<boolean> {
   const { channels, deps: { engine } } = core;
   const limit = 100;
   for (let page = await engine.listChannels({ agentId: nobody, account, limit });;) {
@@ -259,8 +261,32 @@ export async function closeChannelsOf(core: CoreParts, account: AccountId): Prom
       }
     }
     const after = page.channels.at(-1);
-    if (!page.more || after === undefined) return;
+    if (!page.more || after === undefined) break;
     page = await engine.listChannels({ agentId: nobody, account, limit, after });
+  }
+  return (await engine.closedChannels({ account, limit: 1 })).length > 0;
+}
+
+/**
+ * Deletes the closed channels that an account has made, names and all, although members may not
+ * have read them: those that still read are told of the end at once.
+ */
+export async function eraseChannelsOf(core: CoreParts, account: AccountId): Promise<void> {
+  const { channels, deps: { engine } } = core;
+  // Also those that another relay has deleted from a log that both share.
+  for (const channel of [...channels]) {
+    const { closed } = channel.state;
+    if (channel.account !== account || closed === undefined) continue;
+    const { sequence, timeMs } = closed;
+    for (const subscription of [...channel.subscriptions.values()]) {
+      subscription.cut({ sequence, timeMs, reason: "closed", atOnce: true });
+    }
+    channels.drop(channel);
+  }
+  for (;;) {
+    const page = await engine.closedChannels({ account, limit: 100 });
+    if (page.length === 0) return;
+    for (const channelId of page) await engine.purge(channelId);
   }
 }
 

@@ -58,6 +58,7 @@ export function createShakyEngine(real: Engine, options: ShakyOptions): ShakyEng
     closedChannels: (query) => read(() => real.closedChannels(query)),
     largestChannel: (account) => read(() => real.largestChannel(account)),
     backUp: (path, timeMs) => read(() => real.backUp(path, timeMs)),
+    wipe: (timeMs) => read(() => real.wipe(timeMs)),
     storage: () => real.storage(),
     diskMs: () => real.diskMs(),
     records: shakyRecords(real.records, life),

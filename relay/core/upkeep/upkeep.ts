@@ -17,6 +17,8 @@ const upkeepMs = 60_000;
  * closed, it was created.
  */
 const closedMs = 60 * 60 * 1000;
+/** Deleted bytes are out of the engine's files after so long. */
+const wipeMs = 20 * 60 * 1000;
 /** Idle channels with old messages that one round of upkeep looks at. */
 const agedAtOnce = 100;
 
@@ -36,6 +38,7 @@ export class Upkeep {
   #cancelUpkeep: () => void;
   /** A round is under way: with many channels it may take longer than from one to the next. */
   #tending = false;
+  #wipedMs = 0;
 
   constructor(parts: UpkeepParts) {
     this.#parts = parts;
@@ -96,6 +99,10 @@ export class Upkeep {
       readMs: ago(closedMs),
       closedMs: ago(Math.max(closedMs, queueAgeMs)),
     });
+    // A clock that was set back must not keep it from being done.
+    if (Math.abs(nowMs() - this.#wipedMs) >= wipeMs && await engine.wipe(nowMs())) {
+      this.#wipedMs = nowMs();
+    }
     const aged = await engine.agedChannels({ beforeMs: ago(queueAgeMs), limit: agedAtOnce });
     await background.each("upkeep", aged, async (channelId) => {
       const channel = await channels.open(channelId);
