@@ -22,6 +22,11 @@ export interface RelaySession {
   readonly agentId: AgentId;
   readonly state: SessionState;
   /**
+   * The account is suspended, as far as is known: the session is not online, and will be when that
+   * is over.
+   */
+  readonly suspension?: StaticError | undefined;
+  /**
    * One request and its reply, once: nothing is sent again behind the caller's back. Waits for the
    * session to be online. Rejects with a `StaticError`: the relay's own, `transport_error` when the
    * connection was lost before the reply (the relay may have acted on it), `connection_error` when

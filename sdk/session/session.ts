@@ -126,6 +126,11 @@ class ReconnectingSession implements RelaySession {
     return this.#state;
   }
 
+  get suspension(): StaticError | undefined {
+    if (this.#state.kind === "online") return undefined;
+    return this.#lastError?.code === "account_suspended" ? this.#lastError : undefined;
+  }
+
   covers(channel: Parameters<typeof tokenCovers>[1]): boolean {
     return tokenCovers(this.#token, channel);
   }
@@ -323,6 +328,7 @@ class ReconnectingSession implements RelaySession {
   }
 
   #unreachable(operation: CallName, timeoutMs: number): StaticError {
+    if (this.suspension !== undefined) return this.suspension;
     const why = this.#lastError === undefined ? "it has not answered yet" : this.#lastError.message;
     const text =
       `Cannot send ${operation}: no session with the relay within ${timeoutMs} ms: ${why}`;

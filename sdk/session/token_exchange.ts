@@ -94,6 +94,9 @@ function refusal({ status, code, text, retryAfterMs }: ApiRefusal, origin: strin
       `The API at ${origin} does not accept the API key${said}; create a new one or check its environment`,
     );
   }
+  if (status === 403 && code === "account_suspended") {
+    return createError("account_suspended", `The API at ${origin} gives no token${said}`, options);
+  }
   const busy = status === 429 || status === 503 ? codeOfHttp(status, code) : undefined;
   if (busy !== undefined) {
     return createError(

@@ -125,6 +125,11 @@ const refusals: readonly [what: string, response: () => Response, code: string][
     () => Response.json({ code: "quota_exceeded" }, { status: 429 }),
     "quota_exceeded",
   ],
+  [
+    "a suspended account",
+    () => Response.json({ error: "x", code: "account_suspended" }, { status: 403 }),
+    "account_suspended",
+  ],
   ["an overloaded API", () => new Response("", { status: 503 }), "overloaded"],
   ["a fault of the API", () => new Response("", { status: 500 }), "connection_error"],
   ["a page instead of an API", () => new Response("<html>", { status: 200 }), "connection_error"],

@@ -13,6 +13,7 @@ import { inCampaign } from "../support/campaign.ts";
 import { findPython, python } from "../support/python.ts";
 import { runsOf } from "../support/page_runs.ts";
 import { useInTurn } from "./one_agent.ts";
+import { suspendWhileSending } from "./suspended.ts";
 import { type PythonResult, runPythonTests, showResults } from "./python_tests.ts";
 
 const alone = [
@@ -104,7 +105,9 @@ testWhen(python, "the Python package", async (t) => {
     if (inCampaign) await Promise.all(runs);
   }
   await showResults(t, [...await Promise.all(runs), await pages].flat());
-  await useInTurn(t, { interpreter, folder: folder.path, stack, env: service });
+  const parts = { interpreter, folder: folder.path, stack, env: service };
+  await useInTurn(t, parts);
+  await suspendWhileSending(t, parts);
 });
 
 /** The `py` blocks of the pages, each as a program. */

@@ -30,9 +30,9 @@ import type { PostOptions, Sent } from "../messages/send_options.ts";
 import { standsInLog } from "./standing.ts";
 import type { OrderRunner } from "./order_runner.ts";
 import { BundleSealer, contentLength, type Sealable, slackOf } from "./bundle_sealer.ts";
-import { Calls } from "./calls.ts";
+import { Callers, Calls } from "./calls.ts";
 import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
-import { rejectionOf } from "./sending_words.ts";
+import { rejectionOf, suspendedError } from "./sending_words.ts";
 
 const defaultTimeoutMs = 30_000;
 const messageIdBytes = 16;
@@ -75,7 +75,7 @@ export class OutboxRunner {
   readonly #gathered = (): void => this.#steps.push({ type: "gathered" });
   /** Messages that are given, and wait for their step while another room writes. */
   readonly #unstepped = { messages: 0, bytes: 0 };
-  #order = 0;
+  readonly #callers: Callers;
   #run: number;
   #over: StaticError | undefined;
 
@@ -92,6 +92,10 @@ export class OutboxRunner {
       timers: () => timersOf(this.#state),
     });
     parts.membership.onMoved(() => this.look());
+    this.#callers = new Callers(
+      deps.session,
+      (order) => this.#steps.push({ type: "expired", order }),
+    );
   }
 
   /** Each is of the moment in which it is read. */
@@ -141,9 +145,9 @@ export class OutboxRunner {
     const { queue = false, timeoutMs = defaultTimeoutMs, signal } = options;
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) return reject(signal.reason);
-      const refusal = this.#refusal(content);
+      const refusal = this.#refusal(content, queue);
       if (refusal !== undefined) return reject(refusal);
-      const order = this.#order++;
+      const order = this.#callers.next();
       const given: Given = {
         // The caller may reuse its buffer.
         content: content.slice(),
@@ -151,7 +155,7 @@ export class OutboxRunner {
         resolve,
         reject,
         signal,
-        cancel: queue ? undefined : this.#steps.pushLater({ type: "expired", order }, timeoutMs),
+        cancel: queue ? undefined : this.#expireLater(order, timeoutMs),
         abort: signal && (() => this.#abort(order, given)),
       };
       if (given.abort !== undefined) signal?.addEventListener("abort", given.abort);
@@ -159,6 +163,11 @@ export class OutboxRunner {
       this.#unstepped.bytes += content.length;
       this.#steps.push({ type: "send", message: this.#messageOf(given, order, options) });
     });
+  }
+
+  #expireLater(order: number, timeoutMs: number): () => void {
+    const cancel = this.#steps.pushLater({ type: "expired", order }, timeoutMs);
+    return this.#callers.wait(order, cancel);
   }
 
   #messageOf(
@@ -206,6 +215,7 @@ export class OutboxRunner {
   end(error: StaticError): void {
     if (this.#over !== undefined) return;
     this.#over = error;
+    this.#callers.stop();
     this.#steps.push({ type: "over" });
   }
 
@@ -214,6 +224,7 @@ export class OutboxRunner {
    * nobody wonders about them.
    */
   close(): Promise<void> {
+    this.#callers.stop();
     return this.#calls.begin((operation) => this.#steps.push({ type: "closing", operation }));
   }
 
@@ -221,13 +232,14 @@ export class OutboxRunner {
     return binaryIdFromBytes<MessageId>(this.#deps.runtime.randomBytes(messageIdBytes));
   }
 
-  #refusal(content: Uint8Array): StaticError | undefined {
+  #refusal(content: Uint8Array, queue: boolean): StaticError | undefined {
     if (this.#over !== undefined) return this.#over;
-    const { state } = this.#deps.session;
+    const { state, suspension } = this.#deps.session;
     if (state.kind === "ended") {
       return state.error ??
         createError("transport_error", "Cannot send: the client was closed; connect again");
     }
+    if (suspension !== undefined && !queue) return suspendedError(suspension, false);
     if (content.length === 0) {
       return createError("invalid_request", "Cannot send an empty payload; send at least a byte");
     }
@@ -326,6 +338,7 @@ export class OutboxRunner {
     const { membership } = this.#parts;
     return rejectionOf(why, {
       isReachable: this.#deps.session.state.kind === "online",
+      suspension: this.#deps.session.suspension,
       timeoutMs,
       over: this.#over,
       notArrived: (epoch) => membership.notArrived(epoch),

@@ -5,6 +5,7 @@ import type { Rejection } from "../messages/outbox_state.ts";
 /** The moment of a rejection. */
 export interface SendingScene {
   readonly isReachable: boolean;
+  readonly suspension: StaticError | undefined;
   readonly timeoutMs: number;
   /** Why the channel is over, if it is. */
   readonly over: StaticError | undefined;
@@ -13,7 +14,7 @@ export interface SendingScene {
 
 export function rejectionOf(
   why: Rejection,
-  { isReachable, timeoutMs, over, notArrived }: SendingScene,
+  { isReachable, suspension, timeoutMs, over, notArrived }: SendingScene,
 ): StaticError {
   switch (why.by) {
     case "refused":
@@ -21,6 +22,7 @@ export function rejectionOf(
         ? why.why
         : createError("internal", "Cannot send: the relay refused it");
     case "expired":
+      if (suspension !== undefined) return suspendedError(suspension, why.isTried);
       return expired(why.isTried, isReachable, timeoutMs);
     case "silenced":
       return silenced(why.mayStand);
@@ -30,6 +32,12 @@ export function rejectionOf(
       return over ??
         createError("transport_error", "Cannot send: the client was closed; connect again");
   }
+}
+
+/** Nothing is sent while that lasts. `isTried`: the relay was given it before. */
+export function suspendedError({ message }: StaticError, isTried: boolean): StaticError {
+  const fate = isTried ? "; this message may have been delivered or not" : "";
+  return createError("account_suspended", `Cannot send: ${message}${fate}`);
 }
 
 /** For a message whose time is over. */
