@@ -4,12 +4,16 @@ import { type App, type AppDeps, createApp } from "./app.ts";
 import { createAttempts } from "./domain/attempts.ts";
 import { createGuesses } from "./domain/guesses.ts";
 import { Fault } from "./domain/fault.ts";
-import type { RateLimiter } from "./domain/rate_limit.ts";
+import type { SubjectLimiter } from "./domain/rate_limit.ts";
 import { createOriginCheck, Secret } from "../server/mod.ts";
 import { createMetrics } from "./metrics.ts";
 
 const decision = { allowed: true, policy: "p", limit: 1, windowMs: 1000, remaining: 1, resetMs: 1 };
-const unlimited: RateLimiter = { take: (): typeof decision => decision, refund: (): void => {} };
+const unlimited: SubjectLimiter = {
+  take: () => decision,
+  look: () => decision,
+  refund: () => {},
+};
 const caller = {
   accountId: parseAccountId("00000000-0000-0000-0000-000000000001"),
   keyId: parseKeyId("00000000-0000-0000-0000-000000000002"),
@@ -22,7 +26,7 @@ function createBrokenApp(
   { isAllowedOrigin = createOriginCheck(undefined), limiter = unlimited, consoleFiles }: {
     isAllowedOrigin?: (origin: string) => boolean;
     consoleFiles?: AppDeps["consoleFiles"];
-    limiter?: RateLimiter;
+    limiter?: SubjectLimiter;
   } = {},
 ): { app: App; logs: string[] } {
   const logs: string[] = [];
@@ -189,7 +193,8 @@ Deno.test("a key in a URL is never taken as a credential", async () => {
 
 Deno.test("what fails because we are overloaded uses up nobody's attempts: an outage locks nobody out", async () => {
   const taken = { count: 0 };
-  const limiter: RateLimiter = {
+  const limiter: SubjectLimiter = {
+    ...unlimited,
     take: () => {
       taken.count++;
       return decision;

@@ -22,7 +22,12 @@ import { createTokens } from "./domain/tokens.ts";
 import { createUsage } from "./domain/usage.ts";
 import type { Pools } from "./hashing/pools.ts";
 import type { KeyRingSource } from "./key_ring_file.ts";
-import { createPasswordGuesses, createRateLimits, createResetLimits } from "./rate_limits.ts";
+import {
+  createPasswordGuesses,
+  createRateLimits,
+  createRates,
+  createResetLimits,
+} from "./rate_limits.ts";
 
 const maxWaitingResets = 1000;
 
@@ -53,10 +58,12 @@ export interface DomainDeps {
   readonly keyRing: KeyRingSource;
   readonly relaySecret: Secret;
   readonly onUse: AuthenticatorDeps["onUse"];
+  /** Of clients and accounts, with other processes. */
+  readonly sharesRates: boolean;
 }
 
 export function createDomain(
-  { config, store, pools, clock, log, keyRing, relaySecret, onUse }: DomainDeps,
+  { config, store, pools, clock, log, keyRing, relaySecret, onUse, sharesRates }: DomainDeps,
 ): Domain {
   const hasher = pools.keys.hasher(config.hashing.keys);
   const passwords = pools.passwords.hasher(config.hashing.passwords);
@@ -73,10 +80,11 @@ export function createDomain(
     environment,
     limits: config,
   });
-  const rateLimits = createRateLimits(config, clock);
+  const rates = createRates(sharesRates, { store, clock, log, secret: relaySecret });
+  const rateLimits = createRateLimits(config, rates);
   const plan = config.defaultPlan;
   const devices = createDevices({ secret: relaySecret, store, clock, randomBytes });
-  const resetLimits = createResetLimits(config, clock);
+  const resetLimits = createResetLimits(config, rates);
   const resetMails = resetLimits.mails;
   const life = createAccountLife({
     store,
@@ -123,7 +131,7 @@ export function createDomain(
       onUse,
     }),
     attempts: createAttempts(rateLimits.failures),
-    beginGuess: createPasswordGuesses(config, clock),
+    beginGuess: createPasswordGuesses(config, rates),
     devices,
     resets: createResets({
       places: maxWaitingResets,

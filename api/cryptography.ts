@@ -16,6 +16,16 @@ export function createSign({ kty, crv, x, d }: SigningKey): Sign {
 }
 
 /**
+ * A keyed one-way function that is the same in every process of a deployment: names under which
+ * something is kept, in a place where they should not be read.
+ */
+export function createHide(secret: Secret, use: string): (text: string) => string {
+  const encoder = new TextEncoder();
+  const keyed = hmac.create(sha256, encoder.encode(secret.reveal())).update(encoder.encode(use));
+  return (text) => keyed.clone().update(encoder.encode(text)).digest().subarray(0, 16).toBase64();
+}
+
+/**
  * HMAC-SHA-256 under a key that only this process knows and nobody keeps; keyed once, copied for
  * each use.
  */

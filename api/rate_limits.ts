@@ -1,14 +1,18 @@
-/** The rates of one process, as its configuration has them. */
+/** The rates of the API, as its configuration has them. */
 import type { AppDeps } from "./app.ts";
 import type { Config } from "./config.ts";
-import type { Clock } from "./domain/deps.ts";
 import { type BeginGuess, createGuesses } from "./domain/guesses.ts";
 import {
-  createAddressLimiter,
-  createRateLimiter,
+  createOwnRates,
   type RateLimit,
   type RateLimiter,
+  type Rates,
+  type RateStore,
 } from "./domain/rate_limit.ts";
+import { describeFailure, type Log, type Secret } from "../server/mod.ts";
+import { createHide } from "./cryptography.ts";
+import type { Clock } from "./domain/deps.ts";
+import { createSharedRates } from "./shared_rates.ts";
 
 const dayMs = 86_400_000;
 /** A client may ask for mail to several addresses. */
@@ -57,18 +61,35 @@ export function ratesOf(
   };
 }
 
-export function createRateLimits(config: Config, clock: Clock): AppDeps["rateLimits"] {
+interface RatesDeps {
+  readonly store: RateStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly secret: Secret;
+}
+
+/** In the database, where all processes find them, or in the memory of this one. */
+export function createRates(isShared: boolean, { store, clock, log, secret }: RatesDeps): Rates {
+  if (!isShared) return createOwnRates(clock);
+  return createSharedRates({
+    store,
+    hide: createHide(secret, "static rates "),
+    onFault: (error) => log("warn", "rate_not_given_back", { error: describeFailure(error) }),
+  });
+}
+
+export function createRateLimits(config: Config, make: Rates): AppDeps["rateLimits"] {
   const rates = ratesOf(config);
   return {
-    signUp: createAddressLimiter("sign-up", rates.signUp, clock),
-    failures: createAddressLimiter("failures", rates.failures, clock),
-    account: createRateLimiter("account", rates.account, clock),
-    sharedKeys: createRateLimiter("key", rates.sharedKeys, clock),
-    publishableKeys: createRateLimiter("key", rates.account, clock),
-    changes: createRateLimiter("changes", rates.changes, clock),
-    badges: createRateLimiter("badges", rates.changes, clock),
-    mail: createRateLimiter("mail", rates.mail, clock),
-    mailClients: createAddressLimiter("mail", rates.mailClients, clock),
+    signUp: make.ofAddresses("sign-ups", "sign-up", rates.signUp),
+    failures: make.ofAddresses("keys", "failures", rates.failures),
+    account: make.ofSubjects("accounts", "account", rates.account),
+    sharedKeys: make.ofSubjects("shared keys", "key", rates.sharedKeys),
+    publishableKeys: make.ofSubjects("publishable keys", "key", rates.account),
+    changes: make.ofSubjects("changes", "changes", rates.changes),
+    badges: make.ofSubjects("badges", "badges", rates.changes),
+    mail: make.ofSubjects("mail", "mail", rates.mail),
+    mailClients: make.ofAddresses("mail clients", "mail", rates.mailClients),
   };
 }
 
@@ -78,24 +99,24 @@ export function createRateLimits(config: Config, clock: Clock): AppDeps["rateLim
  */
 export function createResetLimits(
   config: Config,
-  clock: Clock,
+  make: Rates,
 ): { readonly clients: RateLimiter; readonly mails: RateLimiter } {
   const { mailClients, resetMails } = ratesOf(config);
   return {
-    clients: createAddressLimiter("resets", mailClients, clock),
-    mails: createRateLimiter("reset-mails", resetMails, clock),
+    clients: make.ofAddresses("reset clients", "resets", mailClients),
+    mails: make.ofSubjects("reset mails", "reset-mails", resetMails),
   };
 }
 
-export function createPasswordGuesses(config: Config, clock: Clock): BeginGuess {
+export function createPasswordGuesses(config: Config, make: Rates): BeginGuess {
   const { known, failures, pairs, newcomers, newcomerNetworks, passwords } = ratesOf(config);
   return createGuesses({
-    known: createRateLimiter("known-places", known, clock),
-    addresses: createAddressLimiter("failures", failures, clock),
-    pairs: createRateLimiter("passwords", pairs, clock),
-    newcomers: createRateLimiter("newcomers", newcomers, clock),
-    newcomerNetworks: createRateLimiter("newcomers", newcomerNetworks, clock),
-    subjects: createRateLimiter("passwords", passwords, clock),
+    known: make.ofSubjects("known places", "known-places", known),
+    addresses: make.ofAddresses("guesses", "failures", failures),
+    pairs: make.ofSubjects("pairs", "passwords", pairs),
+    newcomers: make.ofSubjects("newcomers", "newcomers", newcomers),
+    newcomerNetworks: make.ofSubjects("newcomer networks", "newcomers", newcomerNetworks),
+    subjects: make.ofSubjects("passwords", "passwords", passwords),
     keptForNewcomers: Math.floor(passwords.limit / 2),
   });
 }

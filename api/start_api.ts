@@ -39,6 +39,8 @@ export interface ApiOptions {
   /** Receives each line of the log. */
   readonly writeLog: (line: string) => void;
   readonly clock?: Clock;
+  /** Rates stand in the database: other processes count the same clients. */
+  readonly sharesRates?: boolean;
   /** Of this process, so far; for its metrics. */
   readonly unownedSocketErrors?: () => number;
   /** Of the place where the lines go; for metrics. */
@@ -107,6 +109,7 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
     keyRing,
     relaySecret,
     onUse: lastUsed.note,
+    sharesRates: options.sharesRates ?? false,
   });
 
   const app = createApp({

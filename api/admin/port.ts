@@ -10,7 +10,7 @@ import { z } from "zod";
 import { equalBytes } from "../../proto/mod.ts";
 import { describeFailure, isLoopback, type Log, type Secret } from "../../server/mod.ts";
 import { Fault } from "../domain/fault.ts";
-import type { RateLimiter } from "../domain/rate_limit.ts";
+import type { OwnLimiter } from "../domain/rate_limit.ts";
 import { AdminRefusal } from "./commands.ts";
 import { type ViewQuery, viewQuery } from "./views.ts";
 
@@ -19,7 +19,7 @@ export type AdminWay = "port" | "page";
 
 export interface AdminPortDeps {
   readonly secret: Secret;
-  readonly failures: RateLimiter;
+  readonly failures: OwnLimiter;
   readonly run: (args: readonly string[], way: AdminWay) => Promise<string>;
   readonly view: (query: ViewQuery) => Promise<object>;
   /** Undefined for what is not its. */

@@ -246,13 +246,13 @@ function lifeByMail(deps: AccountLifeDeps, { hash, send, hint }: Parts): LifeByM
       // Codes end with a password, and each alias has codes of its own: only this bounds what one
       // mailbox gets.
       const subject = mailSubject("reset", login.email);
-      if (!resetMails.take(subject).allowed) return;
-      const giveBack = (): void => resetMails.refund(subject);
+      if (!(await resetMails.take(subject)).allowed) return;
+      const giveBack = async (): Promise<void> => await resetMails.refund(subject);
       const outcome = await orRefund(
         send({ ...about, ...letter }, { quietMs: resetPauseMs }),
         giveBack,
       );
-      if (outcome !== "added") giveBack();
+      if (outcome !== "added") await giveBack();
     },
     reset: async ({ email, code, newPassword, revokeKeys, party }) => {
       const proof = { emailKey: emailKeyOf(email), codeHash: hashCode(code) };

@@ -35,21 +35,25 @@ interface Crowd {
 export function createAttempts(limiter: RateLimiter): (address: string) => Attempts {
   const crowds = new Map<string, Crowd>();
   const judgeOf = (address: string, network: string): Attempts["judge"] => async (work) => {
-    let decision = limiter.take(address);
+    // Without a pause where the limit is in memory: those that come together find each other.
+    const take = (): RateDecision | Promise<RateDecision> => limiter.take(address);
+    const first = take();
+    let decision = first instanceof Promise ? await first : first;
     while (!decision.allowed) {
       const crowd = crowds.get(network);
       if (crowd === undefined || crowd.waiting.length >= maxWaiting) {
         return { outcome: "limited", decision };
       }
       await new Promise<void>((resolve) => crowd.waiting.push(resolve));
-      decision = limiter.take(address);
+      const again = take();
+      decision = again instanceof Promise ? await again : again;
     }
     const crowd = crowds.get(network) ?? { underWay: 0, waiting: [] };
     crowds.set(network, crowd);
     crowd.underWay++;
     try {
       const { isGood, value } = await orRefund(work(), () => limiter.refund(address));
-      if (isGood) limiter.refund(address);
+      if (isGood) await limiter.refund(address);
       return { outcome: "judged", value };
     } finally {
       crowd.underWay--;

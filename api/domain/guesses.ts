@@ -27,14 +27,14 @@ export interface GuessLimits {
   /** Per client address. */
   readonly addresses: RateLimiter;
   /** Per network and subject. */
-  readonly pairs: RateLimiter;
+  readonly pairs: SubjectLimiter;
   /** Per network and subject: one a day. */
-  readonly newcomers: RateLimiter;
+  readonly newcomers: SubjectLimiter;
   /**
    * Per network, over all subjects. Otherwise networks could fail so often that their first
    * failures are forgotten.
    */
-  readonly newcomerNetworks: RateLimiter;
+  readonly newcomerNetworks: SubjectLimiter;
   /** Per subject, over all strangers. */
   readonly subjects: SubjectLimiter;
   /** The part of a subject's budget that is for newcomers. */
@@ -54,66 +54,96 @@ export interface Guess {
 
 export type Guessing =
   | { readonly outcome: "limited"; readonly decision: RateDecision }
-  | { readonly outcome: "begun"; readonly party: Party; readonly giveBack: () => void };
+  | { readonly outcome: "begun"; readonly party: Party; readonly giveBack: () => Promise<void> };
 
 /** Asks for the budgets of one attempt. */
-export type BeginGuess = (guess: Guess) => Guessing;
+export type BeginGuess = (guess: Guess) => Promise<Guessing>;
 
 export function createGuesses(limits: GuessLimits): BeginGuess {
   const { known, addresses, pairs, newcomers, newcomerNetworks, subjects, keptForNewcomers } =
     limits;
-  return ({ address, subject, knownTo }) => {
+  return async ({ address, subject, knownTo }) => {
     // Beyond its budget a known place is a stranger: a thief of its token cannot take more from the
     // owner than that.
     if (knownTo !== undefined) {
       const { accountId, by } = knownTo;
       // Many programs may have a key. They do not use up what the owner's own places have.
       const payer = `${by} ${accountId}`;
-      if (known.take(payer).allowed) {
+      if ((await known.take(payer)).allowed) {
         return {
           outcome: "begun",
           party: { key: accountId, isKnown: true },
-          giveBack: () => known.refund(payer),
+          giveBack: async () => await known.refund(payer),
         };
       }
     }
     const party = strangerAt(address);
-    const takings = [takeOf(addresses, address)];
+    const asked = new Asked();
+    await asked.takeFirst(addresses, address);
     if (subject !== undefined) {
       const pair = `${party.key} ${subject}`;
-      const firsts = takeAll([takeOf(newcomers, pair), takeOf(newcomerNetworks, party.key)]);
-      const ofSubject = subjects.take(subject, firsts.length > 0 ? 0 : keptForNewcomers);
-      takings.push(takeOf(pairs, pair), {
-        decision: ofSubject,
-        giveBack: () => subjects.refund(subject),
-      }, ...firsts);
+      await asked.take(pairs, pair);
+      const isNewcomer = await asked.takeBoth([newcomers, pair], [newcomerNetworks, party.key]);
+      // The budget that others need comes last.
+      await asked.take(subjects, subject, isNewcomer ? 0 : keptForNewcomers);
     }
-    const taken = takings.filter(({ decision }) => decision.allowed);
-    const giveBack = (): void => taken.forEach((one) => one.giveBack());
-    const [refusal] = takings.map(({ decision }) => decision).filter(({ allowed }) => !allowed)
-      .sort((a, b) => b.resetMs - a.resetMs);
+    const { refusal, giveBack } = asked;
     if (refusal === undefined) return { outcome: "begun", party, giveBack };
     // It was no guess: nobody has looked at it.
-    giveBack();
+    await giveBack();
     return { outcome: "limited", decision: refusal };
   };
 }
 
-interface Taking {
-  readonly decision: RateDecision;
-  readonly giveBack: () => void;
-}
+/**
+ * The budgets that one attempt has asked. After a refusal it only looks at the rest, for the
+ * longest wait: the attempts of a flood, which are refused, must not hold what belongs to others
+ * until they have given it back.
+ */
+class Asked {
+  readonly #taken: (() => void | Promise<void>)[] = [];
+  readonly #refusals: RateDecision[] = [];
 
-function takeOf(limiter: RateLimiter, subject: string): Taking {
-  return { decision: limiter.take(subject), giveBack: () => limiter.refund(subject) };
-}
+  /** The one that takes longest. */
+  get refusal(): RateDecision | undefined {
+    return this.#refusals.sort((a, b) => b.resetMs - a.resetMs)[0];
+  }
 
-/** Returns all of them, or none if one was refused. */
-function takeAll(takings: readonly Taking[]): readonly Taking[] {
-  const taken = takings.filter(({ decision }) => decision.allowed);
-  if (taken.length === takings.length) return taken;
-  for (const { giveBack } of taken) giveBack();
-  return [];
+  readonly giveBack = async (): Promise<void> => {
+    for (const giveBack of this.#taken) await giveBack();
+  };
+
+  async takeFirst(limiter: RateLimiter, subject: string): Promise<void> {
+    const decision = await limiter.take(subject);
+    if (!decision.allowed) this.#refusals.push(decision);
+    else this.#taken.push(() => limiter.refund(subject));
+  }
+
+  async take(limiter: SubjectLimiter, subject: string, kept = 0): Promise<void> {
+    const decision = await this.#ask(limiter, subject, kept);
+    if (!decision.allowed) this.#refusals.push(decision);
+    else if (this.#refusals.length === 0) this.#taken.push(() => limiter.refund(subject));
+  }
+
+  /** Returns whether both had one; else neither is taken, and nothing is refused for it. */
+  async takeBoth(...both: (readonly [SubjectLimiter, string])[]): Promise<boolean> {
+    const taken: (() => void | Promise<void>)[] = [];
+    for (const [limiter, subject] of both) {
+      if (!(await this.#ask(limiter, subject, 0)).allowed) {
+        for (const giveBack of taken) await giveBack();
+        return false;
+      }
+      if (this.#refusals.length === 0) taken.push(() => limiter.refund(subject));
+    }
+    this.#taken.push(...taken);
+    return true;
+  }
+
+  async #ask(limiter: SubjectLimiter, subject: string, kept: number): Promise<RateDecision> {
+    return this.#refusals.length === 0
+      ? await limiter.take(subject, kept)
+      : await limiter.look(subject, kept);
+  }
 }
 
 /** A client as a party in queues: its network. */

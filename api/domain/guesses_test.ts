@@ -8,11 +8,11 @@ const account = parseAccountId("00000000-0000-0000-0000-000000000001");
 
 interface Scene {
   readonly clock: { now: number };
-  begin(guess: Guess): Guessing;
+  begin(guess: Guess): Promise<Guessing>;
   /** Whether it is judged; it fails then. */
-  fail(address: string, subject?: string): boolean;
+  fail(address: string, subject?: string): Promise<boolean>;
   /** Whether it is judged; it is good then. */
-  succeed(address: string, subject?: string): boolean;
+  succeed(address: string, subject?: string): Promise<boolean>;
 }
 
 /** As in production. */
@@ -31,29 +31,39 @@ function createScene(): Scene {
   return {
     clock,
     begin,
-    fail: (address, subject = "victim") => begin({ address, subject }).outcome === "begun",
-    succeed: (address, subject = "victim") => {
-      const guessing = begin({ address, subject });
-      if (guessing.outcome === "begun") guessing.giveBack();
+    fail: async (address, subject = "victim") =>
+      (await begin({ address, subject })).outcome === "begun",
+    succeed: async (address, subject = "victim") => {
+      const guessing = await begin({ address, subject });
+      if (guessing.outcome === "begun") await guessing.giveBack();
       return guessing.outcome === "begun";
     },
   };
+}
+
+function trues(each: readonly boolean[]): number {
+  return each.filter((one) => one).length;
+}
+
+/** All at once. */
+function times<T>(count: number, run: (index: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => run(index)));
 }
 
 /**
  * Guesses 40 times a minute from these addresses in turn, for so long; returns how often newcomers
  * were let in, once a minute.
  */
-function besiege(
+async function besiege(
   addresses: readonly string[],
   minutes: number,
-): { judged: number; letIn: number; lastMinuteOut: number } {
+): Promise<{ judged: number; letIn: number; lastMinuteOut: number }> {
   const { clock, fail, succeed } = createScene();
   const result = { judged: 0, letIn: 0, lastMinuteOut: -1 };
   for (let guess = 0; guess < 40 * minutes; guess++) {
-    if (fail(addresses[guess % addresses.length] ?? "")) result.judged++;
+    if (await fail(addresses[guess % addresses.length] ?? "")) result.judged++;
     if (guess % 40 === 39) {
-      if (succeed(`owner ${guess}`)) result.letIn++;
+      if (await succeed(`owner ${guess}`)) result.letIn++;
       else result.lastMinuteOut = Math.floor(guess / 40);
     }
     clock.now += minuteMs / 40;
@@ -61,11 +71,11 @@ function besiege(
   return result;
 }
 
-Deno.test("a siege of a day keeps newcomers out for as many minutes as it has networks by ten, and not longer", () => {
+Deno.test("a siege of a day keeps newcomers out for as many minutes as it has networks by ten, and not longer", async () => {
   const addresses = (count: number): string[] =>
     Array.from({ length: count }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
   for (const count of [1, 12, 200, 1000]) {
-    const { judged, letIn, lastMinuteOut } = besiege(addresses(count), 1440);
+    const { judged, letIn, lastMinuteOut } = await besiege(addresses(count), 1440);
     // Ten a minute is the ceiling, whatever comes.
     assertEquals([
       count,
@@ -81,108 +91,114 @@ Deno.test("a siege of a day keeps newcomers out for as many minutes as it has ne
   }
 });
 
-Deno.test("networks that fail for very many mailboxes do not become newcomers again, although not all is remembered", () => {
+Deno.test("networks that fail for very many mailboxes do not become newcomers again, although not all is remembered", async () => {
   const { clock, fail } = createScene();
   const networks = Array.from({ length: 200 }, (_, i) => `10.0.0.${i}`);
   for (const network of networks) {
-    assertEquals(fail(network), true);
+    assertEquals(await fail(network), true);
     clock.now += minuteMs / 10;
   }
   // More than the service remembers of one kind.
   for (let mailbox = 0; mailbox < 600; mailbox++) {
-    for (const network of networks) assertEquals(fail(network, `${network} ${mailbox}`), true);
+    for (const network of networks) {
+      assertEquals(await fail(network, `${network} ${mailbox}`), true);
+    }
     clock.now += minuteMs / 30;
   }
-  assertEquals(networks.filter((network) => fail(network)).length, 5);
+  assertEquals(trues(await Promise.all(networks.map((network) => fail(network)))), 5);
 });
 
-Deno.test("guesses in parallel from one newcomer leave the newcomers' half", () => {
+Deno.test("guesses in parallel from one newcomer leave the newcomers' half", async () => {
   const { fail, succeed } = createScene();
-  assertEquals(Array.from({ length: 20 }, () => fail("192.0.2.1")).filter(Boolean).length, 5);
-  assertEquals(Array.from({ length: 5 }, (_, i) => fail(`192.0.2.${i + 2}`)), Array(5).fill(true));
-  assertEquals(succeed("192.0.2.9"), false);
+  assertEquals(trues(await times(20, () => fail("192.0.2.1"))), 5);
+  assertEquals(trues(await times(5, (i) => fail(`192.0.2.${i + 2}`))), 5);
+  assertEquals(await succeed("192.0.2.9"), false);
 });
 
-Deno.test("an IPv6 network is one newcomer, whatever it has of addresses", () => {
+Deno.test("an IPv6 network is one newcomer, whatever it has of addresses", async () => {
   const { fail, succeed } = createScene();
-  for (let i = 0; i < 256; i++) fail(`2001:db8:0:${i.toString(16)}::/64`);
-  assertEquals(succeed("2001:db8:1::/64"), true);
+  for (let i = 0; i < 256; i++) await fail(`2001:db8:0:${i.toString(16)}::/64`);
+  assertEquals(await succeed("2001:db8:1::/64"), true);
 });
 
-Deno.test("an attempt that is refused or good costs nothing, and a failure costs its address and its subject", () => {
+Deno.test("an attempt that is refused or good costs nothing, and a failure costs its address and its subject", async () => {
   const { begin, fail, succeed } = createScene();
-  for (let i = 0; i < 50; i++) assertEquals(succeed("192.0.2.1"), true);
-  for (let i = 0; i < 12; i++) fail(`198.51.100.${i}`);
-  for (let i = 0; i < 50; i++) assertEquals(fail("192.0.2.1"), false);
+  for (let i = 0; i < 50; i++) assertEquals(await succeed("192.0.2.1"), true);
+  for (let i = 0; i < 12; i++) await fail(`198.51.100.${i}`);
+  for (let i = 0; i < 50; i++) assertEquals(await fail("192.0.2.1"), false);
   // The fifty that were refused are no failures of their address.
   assertEquals(
-    Array.from({ length: 40 }, (_, i) => fail("192.0.2.1", `other ${i}`)).filter(Boolean).length,
+    trues(await times(40, (i) => fail("192.0.2.1", `other ${i}`))),
     30,
   );
-  assertEquals(begin({ address: "192.0.2.1" }).outcome, "limited");
+  assertEquals((await begin({ address: "192.0.2.1" })).outcome, "limited");
 });
 
-Deno.test("a known place has what strangers cannot take, is a party of its account, and a stranger when that is used up", () => {
+Deno.test("a known place has what strangers cannot take, is a party of its account, and a stranger when that is used up", async () => {
   const { begin, fail } = createScene();
   const known = {
     address: "192.0.2.1",
     subject: "victim",
     knownTo: { accountId: account, by: "place" },
   } as const;
-  for (let i = 0; i < 40; i++) fail("192.0.2.1", `other ${i}`);
-  for (let i = 0; i < 12; i++) fail(`198.51.100.${i}`);
-  assertEquals(begin({ address: "203.0.113.1", subject: "victim" }).outcome, "limited");
-  const parties = Array.from({ length: 100 }, () => begin(known)).map((guessing) =>
+  for (let i = 0; i < 40; i++) await fail("192.0.2.1", `other ${i}`);
+  for (let i = 0; i < 12; i++) await fail(`198.51.100.${i}`);
+  assertEquals((await begin({ address: "203.0.113.1", subject: "victim" })).outcome, "limited");
+  const parties = (await times(100, () => begin(known))).map((guessing) =>
     guessing.outcome === "begun" ? guessing.party : undefined
   );
   assertEquals(parties, Array(100).fill({ key: account, isKnown: true }));
-  assertEquals(begin(known).outcome, "limited");
-  const elsewhere = begin({ ...known, address: "203.0.113.2", subject: "own" });
+  assertEquals((await begin(known)).outcome, "limited");
+  const elsewhere = await begin({ ...known, address: "203.0.113.2", subject: "own" });
   assertEquals(elsewhere.outcome === "begun" && elsewhere.party, {
     key: "203.0.113.2",
     isKnown: false,
   });
 });
 
-Deno.test("an owner who has mistyped is let in at once, each time, beside one address that guesses every 1.5 s for an hour", () => {
+Deno.test("an owner who has mistyped is let in at once, each time, beside one address that guesses every 1.5 s for an hour", async () => {
   const { clock, fail, succeed } = createScene();
   const result = { judged: 0, mistyped: 0, letIn: 0 };
   for (let guess = 0; guess < 2400; guess++) {
-    if (fail("198.51.100.1")) result.judged++;
+    if (await fail("198.51.100.1")) result.judged++;
     // Every five minutes: a typo, and then the password.
     if (guess % 200 === 150) {
-      if (fail("192.0.2.1")) result.mistyped++;
-      if (succeed("192.0.2.1")) result.letIn++;
+      if (await fail("192.0.2.1")) result.mistyped++;
+      if (await succeed("192.0.2.1")) result.letIn++;
     }
     clock.now += 1500;
   }
   assertEquals(result, { judged: 34, mistyped: 12, letIn: 12 });
 });
 
-Deno.test("a refusal tells the longest wait of all budgets, and takes of none", () => {
+Deno.test("a refusal tells the longest wait of all budgets, and takes of none", async () => {
   const { clock, begin, fail, succeed } = createScene();
-  for (let i = 0; i < 5; i++) assertEquals(fail("192.0.2.1"), true);
-  for (let i = 0; i < 25; i++) fail("192.0.2.1", `other ${i}`);
+  for (let i = 0; i < 5; i++) assertEquals(await fail("192.0.2.1"), true);
+  for (let i = 0; i < 25; i++) await fail("192.0.2.1", `other ${i}`);
   for (let i = 0; i < 50; i++) {
-    const guessing = begin({ address: "192.0.2.1", subject: "victim" });
+    const guessing = await begin({ address: "192.0.2.1", subject: "victim" });
     assertEquals(guessing.outcome === "limited" && guessing.decision.resetMs, 2 * minuteMs);
   }
   clock.now += 2 * minuteMs;
-  assertEquals([fail("192.0.2.1"), fail("192.0.2.1"), succeed("192.0.2.2")], [true, false, true]);
+  assertEquals([await fail("192.0.2.1"), await fail("192.0.2.1"), await succeed("192.0.2.2")], [
+    true,
+    false,
+    true,
+  ]);
 });
 
-Deno.test("keys and sessions of an account use up nothing of its known places, and are a party of it", () => {
+Deno.test("keys and sessions of an account use up nothing of its known places, and are a party of it", async () => {
   const { begin } = createScene();
   const caller = {
     address: "192.0.2.1",
     subject: account,
     knownTo: { accountId: account, by: "caller" },
   } as const;
-  const last = Array.from({ length: 100 }, () => begin(caller)).at(-1);
+  const last = (await times(100, () => begin(caller))).at(-1);
   assertEquals(last?.outcome === "begun" && last.party, { key: account, isKnown: true });
-  const beyond = begin(caller);
+  const beyond = await begin(caller);
   assertEquals(beyond.outcome === "begun" && beyond.party, { key: "192.0.2.1", isKnown: false });
-  const place = begin({
+  const place = await begin({
     address: "192.0.2.2",
     subject: "victim",
     knownTo: { accountId: account, by: "place" },

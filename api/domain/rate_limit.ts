@@ -21,19 +21,81 @@ export interface RateDecision {
   readonly resetMs: number;
 }
 
+/** At once where the buckets are in memory. */
+type Soon<T> = T | Promise<T>;
+
 export interface RateLimiter {
-  take(subject: string): RateDecision;
-  /** Gives one back: the attempt turned out not to be of the kind that is limited. */
-  refund(subject: string): void;
+  take(subject: string): Soon<RateDecision>;
+  /**
+   * Gives one back: the attempt turned out not to be of the kind that is limited. Never rejects.
+   */
+  refund(subject: string): Soon<void>;
 }
 
 export interface SubjectLimiter extends RateLimiter {
   /** Takes one, if as many as `kept` are left for others then. */
+  take(subject: string, kept?: number): Soon<RateDecision>;
+  /** Returns what `take` would, and takes nothing. */
+  look(subject: string, kept?: number): Soon<RateDecision>;
+}
+
+/** One whose buckets are in memory. */
+export interface OwnLimiter extends RateLimiter {
+  take(subject: string): RateDecision;
+  refund(subject: string): void;
+}
+
+export interface OwnSubjectLimiter extends OwnLimiter {
   take(subject: string, kept?: number): RateDecision;
+  look(subject: string, kept?: number): RateDecision;
+}
+
+/** Makes limiters. Those of one `place` share their buckets, where processes share any. */
+export interface Rates {
+  ofSubjects(place: string, policy: string, limit: RateLimit): SubjectLimiter;
+  ofAddresses(place: string, policy: string, limit: RateLimit): RateLimiter;
+}
+
+/** One that all processes on one database share. */
+export interface SharedBucket {
+  readonly key: string;
+  readonly rate: Rate;
+}
+
+export interface RateStore {
+  /**
+   * Takes one of a bucket, if as many as `kept` are left then, and of a wider one around it; of
+   * both or of neither. Returns what was spent of them before. `most`: buckets that are remembered.
+   */
+  takeRate(
+    bucket: SharedBucket,
+    options: {
+      readonly kept: number;
+      readonly wider?: SharedBucket | undefined;
+      readonly most?: number;
+    },
+  ): Promise<
+    { readonly isTaken: boolean; readonly spent: number; readonly widerSpent: number }
+  >;
+  /** Returns what is spent of a bucket. */
+  lookRate(bucket: SharedBucket): Promise<number>;
+  giveBackRate(key: string, wider: string | undefined): Promise<void>;
+}
+
+/** Of this process alone. */
+export function createOwnRates(clock: Clock): Rates {
+  return {
+    ofSubjects: (_, policy, limit) => createRateLimiter(policy, limit, clock),
+    ofAddresses: (_, policy, limit) => createAddressLimiter(policy, limit, clock),
+  };
 }
 
 /** Per whatever a subject is: an account, a mailbox. */
-export function createRateLimiter(policy: string, limit: RateLimit, clock: Clock): SubjectLimiter {
+export function createRateLimiter(
+  policy: string,
+  limit: RateLimit,
+  clock: Clock,
+): OwnSubjectLimiter {
   const buckets = new Buckets(rateOf(limit));
   const decide = decider(policy, limit, buckets);
   return {
@@ -45,12 +107,16 @@ export function createRateLimiter(policy: string, limit: RateLimit, clock: Clock
         buckets.waitMs(subject, nowMs, 1 + kept) ?? buckets.take(subject, nowMs),
       );
     },
+    look: (subject, kept = 0) => {
+      const nowMs = clock();
+      return decide(subject, nowMs, buckets.waitMs(subject, nowMs, 1 + kept));
+    },
     refund: (subject) => buckets.giveBack(subject, clock()),
   };
 }
 
 /** Per client address and, for IPv6, per network around it, which has four times as much. */
-export function createAddressLimiter(policy: string, limit: RateLimit, clock: Clock): RateLimiter {
+export function createAddressLimiter(policy: string, limit: RateLimit, clock: Clock): OwnLimiter {
   const buckets = new AddressBuckets(rateOf(limit));
   const decide = decider(policy, limit, buckets);
   return {
@@ -62,7 +128,7 @@ export function createAddressLimiter(policy: string, limit: RateLimit, clock: Cl
   };
 }
 
-function rateOf({ limit, windowMs }: RateLimit): Rate {
+export function rateOf({ limit, windowMs }: RateLimit): Rate {
   return { burst: limit, perSecond: 1000 * limit / windowMs };
 }
 
@@ -84,11 +150,11 @@ function decider(
  * An attempt that nobody could judge, because we were overloaded, is given back: an outage must not
  * lock anybody out. Not if the caller's own crowd was the reason: a flood would cost nothing then.
  */
-export async function orRefund<T>(work: Promise<T>, refund: () => void): Promise<T> {
+export async function orRefund<T>(work: Promise<T>, refund: () => Soon<void>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof Fault && !error.isCallersOwn) refund();
+    if (error instanceof Fault && !error.isCallersOwn) await refund();
     throw error;
   }
 }

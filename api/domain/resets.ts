@@ -31,7 +31,7 @@ export interface ResetsDeps {
 }
 
 export interface Resets {
-  ask(request: ResetRequest): void;
+  ask(request: ResetRequest): Promise<void>;
   /**
    * Drops all that wait, because a database that is away could hold each of them up, and waits for
    * the one under way.
@@ -60,8 +60,10 @@ export function createResets(
     working = undefined;
   };
   return {
-    ask: (request) => {
-      if (!clients.take(request.address).allowed) return onDropped("too many of its client");
+    ask: async (request) => {
+      const taken = clients.take(request.address);
+      const { allowed } = taken instanceof Promise ? await taken : taken;
+      if (!allowed) return onDropped("too many of its client");
       const newcomer = {
         party: networkOf(request.address),
         holder: request,

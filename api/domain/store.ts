@@ -2,6 +2,7 @@
 import type { AccountLifeStore, ExpiryStore, MailStore, SessionStore } from "./account_store.ts";
 import type { AdminStore, AuditStore, ChangesStore } from "./admin_store.ts";
 import type { BadgeStore } from "./badges.ts";
+import type { RateStore } from "./rate_limit.ts";
 import type { AccountStore, KeyStore, UsageStore } from "./deps.ts";
 
 export interface Store
@@ -16,7 +17,8 @@ export interface Store
     UsageStore,
     AdminStore,
     AuditStore,
-    ChangesStore {
+    ChangesStore,
+    RateStore {
   /**
    * Resolves when the database answers, otherwise throws `overloaded` with a cause that says why.
    */

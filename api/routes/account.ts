@@ -99,7 +99,7 @@ function addAddressChange(router: Router, deps: RouteDeps): void {
     success,
     refusals: ["auth_failed", "email_taken", "conflict", "not_found"],
     handle: async (c, { body, caller }) => {
-      const limited = limitMail(c, deps, { email: body.email, purpose: "change" });
+      const limited = await limitMail(c, deps, { email: body.email, purpose: "change" });
       if (limited !== undefined) return limited;
       const { accountId } = caller();
       const about = { target: { caller: caller() }, password: body.password };
@@ -143,7 +143,7 @@ function addVerification(router: Router, deps: RouteDeps): void {
         );
       }
       if (state.isVerified) return refuse(c, "conflict", "The address is verified already");
-      const limited = limitMail(c, deps, { email: state.email, purpose: "verify" });
+      const limited = await limitMail(c, deps, { email: state.email, purpose: "verify" });
       if (limited !== undefined) return limited;
       await life.sendVerification({ id: accountId, email: state.email });
       return c.body(null, 204);

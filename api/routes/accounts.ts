@@ -73,7 +73,7 @@ export function addAccountRoutes(router: Router, deps: RouteDeps): void {
     refusals: ["email_taken", "rate_limited"],
     handle: async (c, { body }) => {
       const [{ signUp }, address] = [deps.rateLimits, c.get("clientAddress")];
-      const decision = signUp.take(address);
+      const decision = await signUp.take(address);
       if (!decision.allowed) return rateLimited(c, decision);
       showRateLimit(c, decision);
       const result = await orRefund(
@@ -182,7 +182,7 @@ async function recover(
 
 /** An account without its message is an account all the same; its owner can ask for another one. */
 async function sendVerification({ life, rateLimits }: RouteDeps, account: Account): Promise<void> {
-  if (!rateLimits.mail.take(mailSubject("verify", account.email)).allowed) return;
+  if (!(await rateLimits.mail.take(mailSubject("verify", account.email))).allowed) return;
   try {
     await life.sendVerification(account);
   } catch (error) {

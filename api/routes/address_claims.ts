@@ -29,8 +29,8 @@ export function addAddressClaimRoutes(router: Router, deps: RouteDeps): void {
     description:
       "At most three mails go to an address in an hour. Codes of earlier ones stay good for 60 minutes.",
     success: { status: 202, text },
-    handle: (c, { body }) => {
-      deps.resets.ask({ email: body.email, address: c.get("clientAddress") });
+    handle: async (c, { body }) => {
+      await deps.resets.ask({ email: body.email, address: c.get("clientAddress") });
       return c.body(null, 202);
     },
   });
@@ -41,7 +41,7 @@ export function addAddressClaimRoutes(router: Router, deps: RouteDeps): void {
     success: { status: 204, text },
     refusals: ["rate_limited"],
     handle: async (c, { body }) => {
-      const limited = limitMail(c, deps, { email: body.email, purpose: "claim" });
+      const limited = await limitMail(c, deps, { email: body.email, purpose: "claim" });
       if (limited !== undefined) return limited;
       await deps.life.askClaim(body.email);
       return c.body(null, 204);

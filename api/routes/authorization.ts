@@ -39,7 +39,7 @@ export async function identifyCaller(
   if (result.outcome === "limited") return rateLimited(c, result.decision);
   if (result.outcome === "refused") return refuse(c, result.code, result.text);
   const { caller } = result;
-  const refusal = admit(c, deps, {
+  const refusal = await admit(c, deps, {
     caller,
     evenSuspended,
     isChange: scope !== "tokens" && scope !== "badges" && !isReading(c),
@@ -67,7 +67,7 @@ export async function identifySession(
   if (cookie === undefined || !isSessionForm(cookie)) return refuse(c, "auth_failed", noSession);
   const found = await deps.sessions.find(cookie);
   if (found === undefined) {
-    const decision = deps.rateLimits.failures.take(c.get("clientAddress"));
+    const decision = await deps.rateLimits.failures.take(c.get("clientAddress"));
     if (!decision.allowed) return rateLimited(c, decision);
     return refuse(c, "auth_failed", noSession);
   }
@@ -85,7 +85,7 @@ export async function identifySession(
     suspended: isSuspended,
     addressLost: hasLostAddress,
   };
-  return admit(c, deps, { caller, evenSuspended, isChange: !isReading(c) });
+  return await admit(c, deps, { caller, evenSuspended, isChange: !isReading(c) });
 }
 
 /**
@@ -111,7 +111,7 @@ function isReading(c: ApiContext): boolean {
   return ["GET", "HEAD"].includes(c.req.method);
 }
 
-function admit(
+async function admit(
   c: ApiContext,
   { rateLimits }: RouteDeps,
   { caller, evenSuspended, isChange }: {
@@ -119,14 +119,14 @@ function admit(
     evenSuspended: boolean;
     isChange: boolean;
   },
-): Response | undefined {
+): Promise<Response | undefined> {
   c.set("caller", caller);
   const { accountId } = caller;
-  const decision = takeRequest(caller, c.get("clientAddress"), rateLimits);
+  const decision = await takeRequest(caller, c.get("clientAddress"), rateLimits);
   if (!decision.allowed) return rateLimited(c, decision);
   showRateLimit(c, decision);
   if (isChange) {
-    const change = rateLimits.changes.take(accountId);
+    const change = await rateLimits.changes.take(accountId);
     if (!change.allowed) return rateLimited(c, change);
   }
   if (caller.suspended && !evenSuspended) return suspended(c);
@@ -139,21 +139,21 @@ function admit(
  * A visitor does not use up what a publishable key has for all of them. A guest pass is one
  * guest's.
  */
-function takeRequest(
+async function takeRequest(
   { accountId, keyId, traits }: Caller,
   address: string,
   { account, sharedKeys, publishableKeys }: RouteDeps["rateLimits"],
-): RateDecision {
+): Promise<RateDecision> {
   if (keyId === undefined || traits === undefined || traits.kind === "secret") {
-    return account.take(accountId);
+    return await account.take(accountId);
   }
-  if (traits.kind === "guest") return sharedKeys.take(keyId);
+  if (traits.kind === "guest") return await sharedKeys.take(keyId);
   const visitor = `${keyId} ${networkOf(address)}`;
-  const ofVisitor = sharedKeys.take(visitor);
+  const ofVisitor = await sharedKeys.take(visitor);
   if (!ofVisitor.allowed) return ofVisitor;
-  const ofKey = publishableKeys.take(keyId);
+  const ofKey = await publishableKeys.take(keyId);
   if (ofKey.allowed) return ofVisitor;
-  sharedKeys.refund(visitor);
+  await sharedKeys.refund(visitor);
   return ofKey;
 }
 
@@ -165,10 +165,13 @@ export function suspended(c: ApiContext): Response {
   );
 }
 
-export function authorizeRelay(c: ApiContext, deps: RouteDeps): Response | undefined {
+export async function authorizeRelay(
+  c: ApiContext,
+  deps: RouteDeps,
+): Promise<Response | undefined> {
   const given = /^Bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
   if (given !== undefined && isSecret(given, deps.relaySecret.reveal())) return undefined;
-  const decision = deps.rateLimits.failures.take(c.get("clientAddress"));
+  const decision = await deps.rateLimits.failures.take(c.get("clientAddress"));
   if (!decision.allowed) return rateLimited(c, decision);
   return refuse(
     c,

@@ -73,7 +73,7 @@ function addIssuing(router: Router, { badges, rateLimits }: RouteDeps): void {
     },
     refusals: ["not_found"],
     handle: async (c, { body, caller }) => {
-      const decision = rateLimits.badges.take(caller().accountId);
+      const decision = await rateLimits.badges.take(caller().accountId);
       if (!decision.allowed) return rateLimited(c, decision);
       const wish = { agentId: body.agent_id, withMailDomain: body.mail_domain };
       const result = await badges.issue(caller(), wish);

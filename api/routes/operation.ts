@@ -130,7 +130,7 @@ function createHandler<Body>(
       const refusal = await identifySession(c, deps);
       if (refusal !== undefined) return refusal;
     } else if (operation.credential === "relay_secret") {
-      const refusal = authorizeRelay(c, deps);
+      const refusal = await authorizeRelay(c, deps);
       if (refusal !== undefined) return refusal;
     }
     const caller = (): Caller => {

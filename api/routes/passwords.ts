@@ -13,7 +13,7 @@ import { shownDevice } from "./known_places.ts";
 
 export type Tried<T> = { readonly limited: Response } | {
   readonly value: T;
-  readonly refund: () => void;
+  readonly refund: () => Promise<void>;
 };
 
 /** The account that a password is tried for. A code is for itself. */
@@ -27,7 +27,7 @@ export async function tryPassword<T>(
   { target, password }: { readonly target: Target; readonly password: string },
   work: (attempt: Attempt) => Promise<T>,
 ): Promise<Tried<T>> {
-  const guessing = deps.beginGuess(await guessOf(c, deps, target));
+  const guessing = await deps.beginGuess(await guessOf(c, deps, target));
   if (guessing.outcome === "limited") return { limited: rateLimited(c, guessing.decision) };
   const { party, giveBack } = guessing;
   return {
@@ -64,13 +64,13 @@ export function wrongPassword(c: ApiContext): Response {
  * Purposes are counted apart: a stranger who asks for claims of an address must not keep its owner
  * from a new code.
  */
-export function limitMail(
+export async function limitMail(
   c: ApiContext,
   { rateLimits }: RouteDeps,
   { email, purpose }: { readonly email: string; readonly purpose: CodePurpose },
-): Response | undefined {
-  const byClient = rateLimits.mailClients.take(c.get("clientAddress"));
+): Promise<Response | undefined> {
+  const byClient = await rateLimits.mailClients.take(c.get("clientAddress"));
   if (!byClient.allowed) return rateLimited(c, byClient);
-  const byAddress = rateLimits.mail.take(mailSubject(purpose, email));
+  const byAddress = await rateLimits.mail.take(mailSubject(purpose, email));
   return byAddress.allowed ? undefined : rateLimited(c, byAddress);
 }

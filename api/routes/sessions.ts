@@ -98,9 +98,9 @@ function addLogIn(router: Router, deps: RouteDeps): void {
       if ("limited" in tried) return tried.limited;
       const { value: login, refund } = tried;
       if (login === undefined) return refuse(c, "auth_failed", wrongLogin);
-      refund();
+      await refund();
       if (login.isSuspended) return suspended(c);
-      const change = deps.rateLimits.changes.take(login.id);
+      const change = await deps.rateLimits.changes.take(login.id);
       if (!change.allowed) return rateLimited(c, change);
       const opened = await deps.sessions.open(login);
       if (opened === undefined) return refuse(c, "auth_failed", wrongLogin);

@@ -23,6 +23,11 @@ export function createExpiryStore({ sql, run }: Database): ExpiryStore {
         DELETE FROM badges WHERE (account_id, agent_id) IN (
           SELECT account_id, agent_id FROM badges WHERE expires_at <= ${at}
           LIMIT ${maxRows} FOR UPDATE SKIP LOCKED)`);
+      // By the database's own clock, like everything about them.
+      await run(sql`
+        DELETE FROM rate_buckets WHERE key IN (
+          SELECT key FROM rate_buckets WHERE until <= clock_timestamp()
+          LIMIT ${maxRows} FOR UPDATE SKIP LOCKED)`);
       // Else the keys that an account may still add would be counted among all that it ever had.
       await run(sql`
         UPDATE api_keys SET revoked_at = expires_at WHERE id IN (

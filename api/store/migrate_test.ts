@@ -64,9 +64,9 @@ const guarantees: Record<string, Guarantee> = {
       VALUES (${id}, 'a@b.example', 'a@b.example', '$argon2id$x', now())`;
     const text =
       "ALTER TABLE accounts ADD COLUMN note text; UPDATE accounts SET note = email || ' of format 2'";
-    const second = { version: 2, name: "0002_notes.sql", text };
-    assertEquals(await migrate(database, [...migrations, second]), [second.name]);
-    assertEquals(await migrate(database, [...migrations, second]), []);
+    const next = { version: migrations.length + 1, name: "notes.sql", text };
+    assertEquals(await migrate(database, [...migrations, next]), [next.name]);
+    assertEquals(await migrate(database, [...migrations, next]), []);
     const rows = await sql<{ id: string; note: string }[]>`SELECT id, note FROM accounts`;
     assertEquals([...rows], [{ id, note: "a@b.example of format 2" }]);
   },

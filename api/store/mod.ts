@@ -18,6 +18,7 @@ import { createExpiryStore } from "./expiry.ts";
 import { createKeyStore } from "./keys.ts";
 import { createMailStore } from "./mail.ts";
 import { migrate, readMigrations } from "./migrate.ts";
+import { createRateStore } from "./rates.ts";
 import { createSessionStore } from "./sessions.ts";
 import { createUsageStore } from "./usage.ts";
 
@@ -78,6 +79,7 @@ function createStore(database: Database): Store {
   return {
     ...createAccountStore(database),
     ...createAccountLifeStore(database),
+    ...createRateStore(database),
     ...createSessionStore(database),
     ...createMailStore(database),
     ...createExpiryStore(database),
