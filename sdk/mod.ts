@@ -22,7 +22,7 @@ export type { AddOptions } from "./channel/commits/adding.ts";
 export type { CheckedEnvelope, CheckedReader } from "./channel/runner/checked_reader.ts";
 export type { ChannelHealth } from "./channel/condition.ts";
 export type { KeyAge } from "./channel/upkeep/key_age_state.ts";
-export type { ChannelMember } from "./channel/group/member_list.ts";
+export type { ChannelMember, Presence } from "./channel/group/member_list.ts";
 export type {
   LeftOutMember,
   RecoveryChoice,

@@ -115,6 +115,7 @@ export async function serveMcp(context: Context, options: SessionOptions): Promi
       secrets,
       program,
       hideNames,
+      nowMs: () => platform.nowMs(),
       countHeld: () => held.count(),
     });
     registerAllowed(server, allowed, { link, answering, invites, hideNames });

@@ -4,9 +4,15 @@
  */
 import type { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { type Channel, type ChannelMember, RemoteError, type Sendable } from "../../sdk/mod.ts";
+import {
+  type Channel,
+  type ChannelMember,
+  type Presence,
+  RemoteError,
+  type Sendable,
+} from "../../sdk/mod.ts";
 import { agentForModel, findAddressee, quoted } from "../../proto/mod.ts";
-import { isoTime } from "../texts/amounts.ts";
+import { ago } from "../texts/amounts.ts";
 import type { AgentLink } from "./agent_link.ts";
 import { argumentsOf } from "./arguments.ts";
 import { describeChannel } from "./channel_view.ts";
@@ -28,6 +34,7 @@ export interface ToolParts {
   readonly program: string;
   /** Names that agents chose for themselves are left out. */
   readonly hideNames: boolean;
+  readonly nowMs: () => number;
   /** Messages that wait for a person. */
   readonly countHeld: () => Promise<number>;
 }
@@ -69,7 +76,7 @@ export function registerTools(server: McpServer, parts: ToolParts): void {
 
 function registerLooking(
   server: McpServer,
-  { link, answering, program, hideNames }: ToolParts,
+  { link, answering, program, hideNames, nowMs }: ToolParts,
 ): void {
   const annotations = { readOnlyHint: true, openWorldHint: false };
   server.registerTool("channels", {
@@ -96,7 +103,11 @@ function registerLooking(
   }, ({ channel: name }) =>
     answering.run(async () => {
       const channel = await link.channel(name);
-      const members = channel.members().map((member) => memberView(member, hideNames));
+      const there = new Map((await channel.presence()).map((each) => [each.agentId, each]));
+      const members = channel.members().map((member) => ({
+        ...memberView(member, hideNames),
+        ...presenceView(there.get(member.agentId), nowMs()),
+      }));
       return { channel: name, members };
     }));
 }
@@ -291,7 +302,7 @@ function registerRequests(
 }
 
 function memberView(member: ChannelMember, hideNames: boolean): object {
-  const { agentId, owner, guest, absent, lapsed, lastHeardMs, resembles } = member;
+  const { agentId, owner, guest, absent, lapsed, resembles } = member;
   return {
     agent_id: agentId,
     ...agentForModel(member, { hideNames }),
@@ -299,7 +310,15 @@ function memberView(member: ChannelMember, hideNames: boolean): object {
     ...(guest && { guest }),
     ...((absent || lapsed) && { away: true }),
     ...(resembles.length > 0 && !hideNames && { name_looks_like_that_of: resembles }),
-    ...(lastHeardMs !== undefined && { last_heard: isoTime(lastHeardMs) }),
+  };
+}
+
+/** A duration, because a model does not know what time it is; the relay's word is named so. */
+function presenceView(presence: Presence | undefined, nowMs: number): object {
+  const { online, lastHeardMs } = presence ?? {};
+  return {
+    ...(online !== undefined && { relay_says_online: online }),
+    ...(lastHeardMs !== undefined && { last_heard: ago(lastHeardMs, nowMs) }),
   };
 }
 

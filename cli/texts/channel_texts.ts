@@ -103,6 +103,11 @@ export function heardText({ confirmedEpoch, lastHeardMs }: ChannelMember, nowMs:
   }`;
 }
 
+/** The relay's word, and named so: it may say anything. */
+export function onlineText(online: boolean | undefined): string {
+  return online === undefined ? "" : `relay: ${online ? "online" : "offline"}`;
+}
+
 export function memberRoles(
   { owner, guest, self, absent, lapsed, badgeEndsMs, resembles }: ChannelMember,
   nowMs: number,

@@ -207,6 +207,19 @@ export const channelOperations = {
     again: true,
     says: "changes who may add agents, and who may send",
   },
+  presence: {
+    fields: {},
+    answer: {
+      presence: list({
+        agentId: text<AgentId>(),
+        online: optional(flag("the relay's word")),
+        lastHeardMs: optional(number("by signatures that this agent has verified")),
+      }),
+    },
+    again: true,
+    says:
+      "tells of each member whether it is there: as the relay says, and as this agent has heard",
+  },
   receiptsOf: {
     fields: { message: text("its id") },
     answer: {

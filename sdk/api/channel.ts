@@ -12,7 +12,7 @@ import type {
   InboxReader,
   ReceiveOptions,
 } from "../channel/runner/inbox_runner.ts";
-import type { ChannelMember } from "../channel/group/member_list.ts";
+import type { ChannelMember, Presence } from "../channel/group/member_list.ts";
 import type { ReceiptOf, SendOptions, Sent } from "../channel/messages/send_options.ts";
 import type { ChannelIssuer, IssuersOptions, Promotion } from "../channel/commits/plan.ts";
 import type { ChannelPort } from "../channel/port.ts";
@@ -402,6 +402,25 @@ export class Channel {
    */
   members(): ChannelMember[] {
     return this.port.members();
+  }
+
+  /**
+   * Tells of each member whether it is there. `online` is the relay's word of now; `lastHeardMs` is
+   * what this agent has verified itself. Takes a round trip to the relay; without a connection, or
+   * an answer within five seconds, `online` is left out.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function areThere(channel: Channel, agentIds: readonly string[]): Promise<boolean> {
+   *   const there = await channel.presence();
+   *   return agentIds.every((id) => there.some(({ agentId, online }) => agentId === id && online));
+   * }
+   * ```
+   */
+  async presence(): Promise<readonly Presence[]> {
+    return await this.port.act("presence", {});
   }
 
   /**

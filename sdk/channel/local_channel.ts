@@ -26,7 +26,12 @@ import { translating } from "./faults.ts";
 import { addMember } from "./runner/adding_members.ts";
 import type { EnvelopeOptions, InboxReader, ReceiveOptions } from "./runner/inbox_runner.ts";
 import type { ChannelRunner } from "./runner/channel_runner.ts";
-import { type ChannelMember, listMembers } from "./group/member_list.ts";
+import {
+  type ChannelMember,
+  listMembers,
+  listPresence,
+  type Presence,
+} from "./group/member_list.ts";
 import type { SendOptions, Sent } from "./messages/send_options.ts";
 import { setIssuers, shownIssuers } from "./commits/issuers.ts";
 import { demote, promote, setPolicy } from "./commits/ownership.ts";
@@ -37,6 +42,8 @@ import { waitForMember } from "./runner/waiting_for_member.ts";
 type Plan = ReturnType<typeof promote>;
 
 const nothing = new Uint8Array(0);
+/** For the relay's word on who is there: what this agent has heard itself is told without it. */
+const presenceMs = 5000;
 
 export class LocalChannel implements ChannelPort {
   readonly #live: ChannelRunner;
@@ -142,6 +149,18 @@ export class LocalChannel implements ChannelPort {
     return listMembers(this.#live.rooms, this.#agent.agentId, this.#agent.clocks.recogniser);
   }
 
+  async #presence(): Promise<Presence[]> {
+    const { session } = this.#agent.parts;
+    const { membership: { channelId } } = this.#live.rooms;
+    const nothingSaid = { members: [] };
+    const { members } = session.state.kind === "online"
+      ? await session.call("ListMembers", { channelId }, { timeoutMs: presenceMs })
+        .catch(() => nothingSaid)
+      : nothingSaid;
+    const online = new Map(members.map((member) => [member.agentId, member.online]));
+    return listPresence(this.#live.rooms, online);
+  }
+
   waitForMember(
     wanted: Addressee | undefined,
     options: ReceiveOptions,
@@ -240,6 +259,7 @@ export class LocalChannel implements ChannelPort {
         }
         await this.#agent.keyPackages.replace();
       }),
+    presence: () => translating("Cannot tell who is there", () => this.#presence()),
     receiptsOf: ({ message }) =>
       translating(
         "Cannot tell what became of the message",

@@ -253,9 +253,9 @@ async function agree(user: User): Promise<void> {
   assertMatch(
     stdout,
     new RegExp(
-      `^${name} — anyone can choose this name\\. Owners: you\nAGENT ID +WHO +HEARD\n` +
-        '[\\w-]{22}  you; you call yourself "default-\\w{4}" +[\\w, ]+ owner, you\n' +
-        '[\\w-]{22}  of your account; calls itself "bob-\\w{4}" +[\\w, ]+\n$',
+      `^${name} — anyone can choose this name\\. Owners: you\nAGENT ID +WHO +ONLINE +HEARD\n` +
+        '[\\w-]{22}  you; you call yourself "default-\\w{4}" +relay: online +[\\w, ]+ owner, you\n' +
+        '[\\w-]{22}  of your account; calls itself "bob-\\w{4}" +relay: offline +[\\w, ]+\n$',
     ),
   );
   const fingerprint = (await user.run(["channel", "fingerprint", name])).stdout;

@@ -94,7 +94,7 @@ Deno.test("a model and an impostor with a badge of its own making, whose key the
     const { members } = await session.call("members", { channel: name });
     return members.flatMap((each: { agent_id: string }) => {
       if (!ids.has(each.agent_id)) return [];
-      const { last_heard: _, ...shown } = each as Record<string, unknown>;
+      const { last_heard: _, relay_says_online: __, ...shown } = each as Record<string, unknown>;
       return [named(shown)];
     });
   };

@@ -108,6 +108,7 @@ export async function meetImpostors({ alice, home, stack, session }: Stage): Pro
   // Ids get the names of this test; times, and spaces that fill columns, are left out.
   const named = (text: string): string =>
     text.replace(/[\w-]{22}/g, (id) => ids.get(id) ?? "<bot>").replace(/^\d\d:\d\d:\d\d/gm, "TIME")
+      .replace(/ {2,}relay: o(n|ff)line/g, "")
       .replace(/ {2,}(just now|not yet|\d+ \w+ ago)(, epoch \d+)?/g, "").replace(/ {2,}/g, "  ")
       .replace(/"bot-\w{4}"/g, '"bot"');
   const members = async (): Promise<string> =>
@@ -171,7 +172,7 @@ export async function meetImpostors({ alice, home, stack, session }: Stage): Pro
 }
 
 const memberWords = `acme/ops/deploy — anyone can choose this name. Owners: unverified (1)
-AGENT ID  WHO  HEARD
+AGENT ID  WHO  ONLINE  HEARD
 <alice>  unverified; calls itself "alice"  owner, looks like <unseen> and <cyrillic> and <blank>
 <bot>  you; you call yourself "bot"  you
 <stranger>  unverified; calls itself "ceo@acme.com"
@@ -202,7 +203,7 @@ const modelWords: readonly string[] = [
 ];
 
 const namedWords = `acme/ops/deploy — anyone can choose this name. Owners: "Alice's laptop"
-AGENT ID  WHO  HEARD
+AGENT ID  WHO  ONLINE  HEARD
 <alice>  "Alice's laptop" (your name for it)  owner, looks like <unseen> and <cyrillic> and <blank>`;
 
 function refusalWords(claim: string, id: string): string {

@@ -61,6 +61,41 @@ Deno.test("an owner that adds somebody removes nobody because the relay calls it
   assertEquals(await read(await carol.channel(), 1), ["all here"]);
 });
 
+Deno.test("presence() tells what the relay says now, apart from what was heard, and of members alone", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await bob.manager.send(name, "here");
+  const channel = await alice.channel();
+  await read(channel, 1);
+  const said = async (): Promise<unknown[]> =>
+    (await channel.presence()).map(({ agentId, online }) =>
+      [alice, bob, carol].map(({ client }) => client.agentId).indexOf(agentId) +
+      (online ? "on" : "")
+    );
+  await until("all are there", async () => String(await said()) === "0on,1on,2on");
+  const heard = (await channel.presence()).map(({ lastHeardMs }) => lastHeardMs);
+  assertEquals(heard, channel.members().map(({ lastHeardMs }) => lastHeardMs));
+  await bob.manager.close();
+  await until("bob has gone", async () => String(await said()) === "0on,1,2on");
+  // A relay that lies says nothing of what was heard, and shows nobody who is not in the group.
+  alice.session.tampering.call = async (operation, _, forward) => {
+    if (operation !== "ListMembers") return await forward();
+    // cast: of this operation
+    const answer = await forward() as { members: { agentId: string; online: boolean }[] };
+    const lies = answer.members.map((each) => ({ ...each, online: !each.online }));
+    return { ...answer, members: [...lies, { agentId: "x".repeat(22), online: true }] };
+  };
+  assertEquals(await said(), ["0", "1on", "2"]);
+  assertEquals((await channel.presence()).map(({ lastHeardMs }) => lastHeardMs), heard);
+  // Without its word, the rest is told.
+  alice.session.tampering.call = (operation, _, forward) =>
+    operation === "ListMembers" ? Promise.reject(new Error("no")) : forward();
+  assertEquals(
+    (await channel.presence()).map(({ online, lastHeardMs }) => [online, lastHeardMs]),
+    heard.map((each) => [undefined, each]),
+  );
+});
+
 Deno.test("members() shows what the relay says of a member beside when this agent heard of it, and health() what to do", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
@@ -76,7 +111,8 @@ Deno.test("members() shows what the relay says of a member beside when this agen
   await alice.restart();
   assertEquals([(await memberOf(alice, bob)).lapsed, (await memberOf(alice, bob)).lastHeardMs], [
     true,
-    told.lastHeardMs,
+    // On disk to the minute.
+    Math.floor((told.lastHeardMs ?? 0) / 60_000) * 60_000,
   ]);
   assertStringIncludes(await lapse() ?? "", bob.client.agentId);
   await (await alice.channel()).removeMember(bob.client.agentId);

@@ -12,6 +12,7 @@ import {
   memberFields,
   memberName,
   memberRoles,
+  onlineText,
   policyLines,
 } from "../../texts/channel_texts.ts";
 import { nameArgument, withChannel, yesFlag } from "../channel.ts";
@@ -21,7 +22,8 @@ export const listMembers: Command = {
   summary: "list the members of a channel, from this agent's own state",
   details: [
     "In a channel that requires badges a member whose badge is over stays until an owner removes it: --expired lists these,",
-    "by this machine's clock, and --remove removes them.",
+    "by this machine's clock, and --remove removes them. ONLINE is what the relay says, which may say anything; HEARD is what",
+    "this agent has verified itself: a message of the member, or its signed word about the group.",
   ],
   arguments: [nameArgument],
   flags: [
@@ -54,15 +56,22 @@ async function showMembers(
   channel: Channel,
   members: readonly ChannelMember[],
 ): Promise<void> {
+  const presence = await output.progress("asking the relay who is there", channel.presence());
+  const online = new Map(presence.map((each) => [each.agentId, each.online]));
+  const shown = members.map((member) => ({
+    ...memberFields(member),
+    relay_says_online: online.get(member.agentId),
+  }));
   const policy = channel.policy();
   const isOpen = policy.admission === "members" && policy.posting === "members";
-  await output.result({ channel: channel.name, policy, members: members.map(memberFields) }, [
+  await output.result({ channel: channel.name, policy, members: shown }, [
     `${channel.name} — anyone can choose this name. Owners: ${ownersInWords(channel.members())}`,
     ...table([
-      ["AGENT ID", "WHO", "HEARD"].map((title) => output.paint("dim", title)),
+      ["AGENT ID", "WHO", "ONLINE", "HEARD"].map((title) => output.paint("dim", title)),
       ...members.map((member) => [
         member.agentId,
         agentInWords(member),
+        onlineText(online.get(member.agentId)),
         heardText(member, platform.nowMs()),
         memberRoles(member, platform.nowMs()),
       ]),

@@ -65,6 +65,35 @@ export interface ChannelMember extends Recognition {
   readonly resembles: readonly AgentId[];
 }
 
+/** Whether a member is there: as the relay says, and, apart from it, as this agent has heard. */
+export interface Presence {
+  /** The member. */
+  readonly agentId: AgentId;
+  /**
+   * Whether it has a connection to the relay now, as the relay says, which may say anything.
+   * Undefined when the relay cannot be asked, or says nothing of it.
+   */
+  readonly online?: boolean;
+  /** `lastHeardMs` of the member: by signatures that this agent has verified. */
+  readonly lastHeardMs?: number;
+}
+
+/** `online`: what the relay says, of agents of its choice. */
+export function listPresence(
+  { membership, confirmations }: Pick<Rooms, "membership" | "confirmations">,
+  online: ReadonlyMap<AgentId, boolean>,
+): Presence[] {
+  const present = membership.group.members();
+  return [...present, ...membership.absentMembers].map(({ agentId }) => {
+    const [isOnline, lastHeardMs] = [online.get(agentId), confirmations.lastHeardMs(agentId)];
+    return {
+      agentId,
+      ...(isOnline !== undefined && { online: isOnline }),
+      ...(lastHeardMs !== undefined && { lastHeardMs }),
+    };
+  });
+}
+
 export function listMembers(
   { membership, confirmations, watch: { lookAlikes } }: Rooms,
   self: AgentId,

@@ -48,6 +48,9 @@ function liarsOf(records: ChannelRecords): Set<AgentId> {
   return new Set(liars.map((agentId) => parseAgentId(String(agentId))));
 }
 
+/** A reader of the disk need not learn to the second when others were at work. */
+const minuteMs = 60_000;
+
 export function putHeard(channelId: ChannelId, heard: ReadonlyMap<AgentId, Heard>): RecordChange {
   const rows = Array.from(heard, ([agentId, { confirmed, said, heardMs }]) => [
     agentId,
@@ -55,7 +58,7 @@ export function putHeard(channelId: ChannelId, heard: ReadonlyMap<AgentId, Heard
     confirmed === undefined ? null : Math.round(confirmed.atMs),
     said?.epoch ?? null,
     said?.state ?? null,
-    heardMs === undefined ? null : Math.round(heardMs),
+    heardMs === undefined ? null : Math.floor(heardMs / minuteMs) * minuteMs,
   ]);
   return putRecord(channelId, "heard", [rows]);
 }

@@ -3,15 +3,18 @@
  * can learn of it.
  */
 import { ownersInWords } from "../../../../proto/mod.ts";
-import type { ChannelMember } from "static-sdk";
+import type { ChannelMember, Presence } from "static-sdk";
 import { Action, Ask, Fault, Time, useReading } from "../elements.ts";
-import { html, useCallback, useState, type VNode } from "../ui.ts";
+import { html, useCallback, useEffect, useState, type VNode } from "../ui.ts";
 import { InviteLink } from "./invite_link.ts";
 import type { Pane } from "./pane.ts";
 import { MeterView } from "./meter_view.ts";
 import type { Room } from "./room.ts";
 import type { TabAgent } from "./tab_agent.ts";
 import { Name, Picture } from "./who.ts";
+
+/** Between two questions about who is there, while the members are looked at. */
+const presenceMs = 60_000;
 
 export function Details(
   { agent, room, onPane }: {
@@ -37,13 +40,22 @@ export function Details(
 
 function Members({ channel }: { channel: NonNullable<Room["channel"]> }): VNode {
   const members = channel.members();
+  const { value: presence = [], again } = useReading(
+    useCallback(() => channel.presence(), [channel]),
+  );
+  useEffect(() => {
+    const timer = setInterval(() => void again(), presenceMs);
+    return () => clearInterval(timer);
+  }, [again]);
+  const there = new Map(presence.map((each) => [each.agentId, each]));
   return html`
     <section aria-labelledby="members-title">
       <h2 id="members-title">${members.length} ${members.length === 1 ? "member" : "members"}</h2>
       <ul class="members">
         ${members.map((member) =>
           html`<li key=${member.agentId}><${Picture} of=${member} /><p class="head"><${Name} of=${member} /></p>
-            <small>${marksOf(member)}</small></li>`
+            <small>${marksOf(member)}</small>
+            ${!member.self && html`<${Heard} of=${there.get(member.agentId)} />`}</li>`
         )}
       </ul>
       <small>${rulesOf(channel)}</small>
@@ -55,6 +67,18 @@ function Members({ channel }: { channel: NonNullable<Room["channel"]> }): VNode 
       </details>
     </section>
   `;
+}
+
+/** The relay's word is named so, and stands apart from what this tab has verified. */
+function Heard({ of }: { of: Presence | undefined }): VNode | undefined {
+  if (of === undefined) return undefined;
+  const { online, lastHeardMs } = of;
+  return html`<small>
+    ${online === undefined ? "" : `relay: ${online ? "online" : "offline"}, `}heard ${
+    lastHeardMs === undefined
+      ? "not yet"
+      : html`<${Time} at=${new Date(lastHeardMs).toISOString()} />`
+  }</small>`;
 }
 
 function marksOf({ self, agentId, owner, guest, absent, resembles }: ChannelMember): string {

@@ -34,6 +34,7 @@ from .values import (
     Message,
     Payload,
     Policy,
+    Presence,
     Receipt,
     RecoveryPreview,
     Sent,
@@ -44,6 +45,7 @@ from .values import (
     issuer_of,
     member_of,
     preview_of,
+    presence_of,
     receipt_of,
 )
 
@@ -320,6 +322,12 @@ class Channel(NotCopied):
         list.
         """
         return [member_of(each) for each in await self._act("members")]
+
+    async def presence(self) -> List[Presence]:
+        """Tells of each member whether it is there: as the relay says now, and as this agent has
+        heard itself. Without a connection the relay says nothing.
+        """
+        return [presence_of(each) for each in await self._act("presence")]
 
     async def wait_for_member(
         self, member: Union[None, str, Member] = None, timeout: Optional[float] = None

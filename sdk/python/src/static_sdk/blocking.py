@@ -27,6 +27,7 @@ from .values import (
     Message,
     Payload,
     Policy,
+    Presence,
     Receipt,
     RecoveryPreview,
     Sent,
@@ -37,6 +38,7 @@ from .values import (
     issuer_of,
     member_of,
     preview_of,
+    presence_of,
     receipt_of,
 )
 
@@ -313,6 +315,12 @@ class Channel(NotCopied):
         list.
         """
         return [member_of(each) for each in self._act("members")]
+
+    def presence(self) -> List[Presence]:
+        """Tells of each member whether it is there: as the relay says now, and as this agent has
+        heard itself. Without a connection the relay says nothing.
+        """
+        return [presence_of(each) for each in self._act("presence")]
 
     def wait_for_member(
         self, member: Union[None, str, Member] = None, timeout: Optional[float] = None

@@ -194,6 +194,19 @@ class Receipt:
 
 
 @dataclass(frozen=True)
+class Presence:
+    """Whether a member is there: as the relay says, and, apart from it, as this agent has heard."""
+
+    #: The member.
+    agent_id: str
+    #: Whether it has a connection to the relay now, as the relay says, which may say anything; None
+    #: when the relay cannot be asked, or says nothing of it.
+    online: Optional[bool]
+    #: When this agent last verified a signature of the member, by the local clock.
+    last_heard: Optional[float]
+
+
+@dataclass(frozen=True)
 class Counted:
     """Messages of one sender."""
 
@@ -350,6 +363,11 @@ def _attested(word: Optional[Mapping[str, Any]]) -> Optional[Attested]:
 def receipt_of(receipt: Mapping[str, Any]) -> Receipt:
     at_ms = receipt.get("atMs")
     return Receipt(receipt["agentId"], receipt.get("state"), None if at_ms is None else at_ms / 1000)
+
+
+def presence_of(presence: Mapping[str, Any]) -> Presence:
+    heard_ms = presence.get("lastHeardMs")
+    return Presence(presence["agentId"], presence.get("online"), None if heard_ms is None else heard_ms / 1000)
 
 
 def preview_of(preview: Mapping[str, Any]) -> RecoveryPreview:
