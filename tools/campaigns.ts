@@ -136,6 +136,7 @@ export const campaigns: readonly Campaign[] = [
     what: "kill -9 at every step: nothing is lost, doubled or used twice",
     paths: [
       "sdk/platform/directory_store_test.ts",
+      "tests/faults/receipt_kill_test.ts",
       "tests/formats/format_change_test.ts",
       "tests/project/start_test.ts",
       "tests/relay/engine_kill_test.ts",
