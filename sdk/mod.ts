@@ -17,10 +17,11 @@ export {
   type PromoteOptions,
   type RecoverOptions,
 } from "./api/channel.ts";
-export type { ChannelOptions } from "./channel/agent.ts";
+export type { ChannelOptions, CreateOptions } from "./channel/agent.ts";
+export type { SealingChoice } from "./mls/sealing_rules.ts";
 export type { AddOptions } from "./channel/commits/adding.ts";
 export type { CheckedEnvelope, CheckedReader } from "./channel/runner/checked_reader.ts";
-export type { ChannelHealth } from "./channel/condition.ts";
+export type { ChannelHealth, PostQuantum } from "./channel/condition.ts";
 export type { KeyAge } from "./channel/upkeep/key_age_state.ts";
 export type { ChannelMember, Presence } from "./channel/group/member_list.ts";
 export type {
@@ -90,6 +91,7 @@ export type { JoinOptions } from "./api/client_port.ts";
 export type { InviteOptions, InviteState } from "./invites/invite_state.ts";
 export type { GuestOptions, LinkOptions } from "./invites/links.ts";
 export { ChannelManager } from "./api/manager.ts";
+export { mlKemInUse } from "./api/ml_kem.ts";
 export type { CoverOptions, CoverProfile, CoverStop } from "./session/cover.ts";
 export type { RelayOptions } from "./session/open_session.ts";
 export type { TokenOptions } from "./session/tokens.ts";

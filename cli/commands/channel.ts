@@ -2,13 +2,13 @@
  * Channels and who is in them: `channel create`, `list`, `remove`, `fingerprint`,
  * `leave`, `close`.
  */
-import { parseChannelName } from "../../proto/mod.ts";
+import { parseChannelName, quoted } from "../../proto/mod.ts";
 import type { Channel } from "../../sdk/mod.ts";
 import { agentFlag, inChannelAlready, withAgent } from "../agent.ts";
 import { agentName } from "../agent_record.ts";
 import { memberFields, memberName } from "../texts/channel_texts.ts";
 import type { ArgumentSpec, Command, Context, FlagSpec } from "../command.ts";
-import { Failure } from "../failure.ts";
+import { badInput, Failure } from "../failure.ts";
 import type { Agent } from "../hosting.ts";
 import { confirm } from "../prompt.ts";
 import { waitUntil } from "../waiting.ts";
@@ -31,12 +31,24 @@ export const createChannel: Command = {
   path: "channel create",
   summary: "create an encrypted channel, with this agent as its owner",
   arguments: [nameArgument],
-  flags: [agentFlag],
+  flags: [
+    {
+      name: "post-quantum",
+      value: "MODE",
+      summary: "prefer: agents of other makers may come in without post-quantum keys; else require",
+    },
+    agentFlag,
+  ],
   examples: [{ command: "channel create acme/ops/deploy", what: "" }],
-  run: (context) =>
-    withAgent(context, async (client) => {
+  run: (context) => {
+    const postQuantum = context.given.value("post-quantum") ?? "require";
+    if (postQuantum !== "require" && postQuantum !== "prefer") {
+      throw badInput(`--post-quantum is require or prefer, and not ${quoted(postQuantum)}`);
+    }
+    return withAgent(context, async (client) => {
       const { platform, output } = context;
-      const creating = client.enter("create", { channel: nameOf(context) }).catch((error) => {
+      const entering = client.enter("create", { channel: nameOf(context), postQuantum });
+      const creating = entering.catch((error) => {
         throw inChannelAlready(error, context) ?? isTaken(error, context, client) ?? error;
       });
       const channel = await output.progress("creating the channel", creating);
@@ -45,7 +57,8 @@ export const createChannel: Command = {
       ]);
       const next = `${platform.program} channel invite ${channel.name}${agentWords(context)}`;
       await output.note("", "Invite an agent:", `  ${output.command(next)}`);
-    }),
+    });
+  },
 };
 
 export const listChannels: Command = {

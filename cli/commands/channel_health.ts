@@ -3,10 +3,10 @@
  * used.
  */
 import { shownSentence } from "../../proto/mod.ts";
-import type { Channel, ChannelHealth } from "../../sdk/mod.ts";
+import type { Channel, ChannelHealth, PostQuantum } from "../../sdk/mod.ts";
 import { agentFlag, withAgent } from "../agent.ts";
 import type { Command } from "../command.ts";
-import { isoTime, span } from "../texts/amounts.ts";
+import { isoTime, span, utc } from "../texts/amounts.ts";
 import { memberName } from "../texts/channel_texts.ts";
 import { waitUntil } from "../waiting.ts";
 import { findChannel, nameArgument } from "./channel.ts";
@@ -45,6 +45,7 @@ function healthFields({ name }: Channel, health: ChannelHealth): Readonly<Record
     problem,
     action,
     epoch,
+    post_quantum: postQuantumFields(health.postQuantum),
     unread,
     unsent,
     forked,
@@ -67,15 +68,42 @@ function healthFields({ name }: Channel, health: ChannelHealth): Readonly<Record
   };
 }
 
+function postQuantumFields(postQuantum: PostQuantum): Readonly<Record<string, unknown>> {
+  if (postQuantum.state !== "partly") return { ...postQuantum };
+  const { state, untilMs, because = null, by = null } = postQuantum;
+  return { state, until: isoTime(untilMs), because, by };
+}
+
+/** For outsiders: it does not hold against somebody who was a member. */
+function postQuantumLine(postQuantum: PostQuantum, nameOf: (agentId: string) => string): string {
+  const stay =
+    "Recordings of this channel stay closed to outsiders, also for a later quantum computer,";
+  switch (postQuantum.state) {
+    case "all":
+      return `${stay} since it was ${postQuantum.since === 0 ? "created" : "begun anew"}`;
+    case "partly": {
+      const { untilMs, because, by } = postQuantum;
+      const who = because === undefined ? "an agent" : nameOf(because);
+      const how = by === undefined ? "" : ` by ${nameOf(by)}`;
+      return `${stay} until ${
+        utc(untilMs)
+      }, when ${who} without post-quantum keys was let in${how}`;
+    }
+    case "none":
+      return "A later quantum computer may open recordings of this channel: agents without post-quantum keys may come in";
+  }
+}
+
 function healthLines(channel: Channel, health: ChannelHealth, nowMs: number): string[] {
   const names = new Map<string, string>(
     channel.members().map((member) => [member.agentId, memberName(member)]),
   );
   const nameOf = (agentId: string): string => names.get(agentId) ?? `${agentId} (no member)`;
-  const { state, problem, action, epoch, forked, silent, keys, issues } = health;
+  const { state, problem, action, epoch, postQuantum, forked, silent, keys, issues } = health;
   return [
     `${channel.name} is ${state.replace("_", " ")}, at epoch ${epoch}`,
     ...(problem === undefined ? [] : [shownSentence(`${problem}. ${action ?? ""}`)]),
+    postQuantumLine(postQuantum, nameOf),
     ...forked.map(({ epoch, signers: [a, b] }) =>
       `${nameOf(a)} and ${nameOf(b)} have been in different groups since epoch ${epoch}`
     ),

@@ -57,6 +57,7 @@ export const checks: readonly Check[] = [
   { name: "Certificate", run: checkCertificate },
   { name: "Session", needs: ["API key", "Relay"], run: checkSession },
   { name: "Data folder", run: checkDataFolder },
+  { name: "ML-KEM", run: checkMlKem },
 ];
 
 /**
@@ -279,6 +280,12 @@ async function checkSession(context: Context, settings: Settings): Promise<Findi
   } finally {
     await platform.files.remove(dataDir);
   }
+}
+
+/** Post-quantum keys work with both. The portable one does not promise constant time. */
+async function checkMlKem(): Promise<Finding> {
+  const { mlKemInUse } = await loadSdk();
+  return ok(await mlKemInUse() === "runtime" ? "the runtime's" : "portable");
 }
 
 async function checkDataFolder(context: Context): Promise<Finding> {

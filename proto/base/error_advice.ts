@@ -212,8 +212,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
     action: "Ask an owner for a new invite.",
   },
   members_must_update: {
-    meaning: "Some members run a version without policies, guests or badges.",
-    action: "Update the members in `error.members`.",
+    meaning: "Some agents run a version without policies, guests, badges or post-quantum keys.",
+    action: "Update the agents in `error.members`.",
   },
   successor_needed: {
     meaning: "The last owner cannot leave a channel with other members.",

@@ -306,7 +306,11 @@ const joining = {
 /** Ways into a channel. */
 export const entrances = {
   create: {
-    fields: { ...channel, receive: optional(flag()) },
+    fields: {
+      ...channel,
+      receive: optional(flag()),
+      postQuantum: optional(choice(["require", "prefer"], "for newcomers; `require` if not given")),
+    },
     answer: entered,
     again: true,
     says: "makes a channel",

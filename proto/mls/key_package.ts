@@ -24,15 +24,15 @@ export const supportedCipherSuites: readonly number[] = [1, 3];
 const requiredExtensions: readonly number[] = [0xf5c0, 0xf5c2, 0xf5c3];
 
 /**
- * Extensions that a channel may have in its GroupContext: those, its policy, its issuers, and its
- * guests. Every
- * leaf that this version makes lists them all, so that no member stands in the way when a channel
- * takes one on.
+ * Extensions that a channel may have in its GroupContext: those, its policy, its issuers, its
+ * sealing, and its guests. Every leaf that this version makes lists them all, so that no member
+ * stands in the way when a channel takes one on.
  */
 export const channelExtensions: readonly number[] = [
   ...requiredExtensions,
   0xf5c4,
   0xf5c5,
+  0xf5cb,
   0xf5d1,
 ];
 

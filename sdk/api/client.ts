@@ -4,7 +4,7 @@ import { platform } from "#platform";
 import type { AgentId } from "../../proto/mod.ts";
 import { type Abortable, abortable } from "../base/abortable.ts";
 import type { Channel } from "./channel.ts";
-import type { Agent, ChannelOptions } from "../channel/agent.ts";
+import type { Agent, ChannelOptions, CreateOptions } from "../channel/agent.ts";
 import type { ClientEvent, MissedEvents } from "../channel/events.ts";
 import type { ClientPort, JoinOptions } from "./client_port.ts";
 import { connectAgent } from "./connect_agent.ts";
@@ -103,7 +103,7 @@ export class StaticClient {
   }
 
   /** Makes a channel with this agent as its owner and only member. */
-  async createChannel(name: string, { signal, ...options }: ChannelOptions = {}): Promise<Channel> {
+  async createChannel(name: string, { signal, ...options }: CreateOptions = {}): Promise<Channel> {
     return await this.port.enter("create", { ...options, channel: name }, { signal });
   }
 

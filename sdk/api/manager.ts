@@ -6,7 +6,7 @@ import { connectHost } from "#hosts";
 import { platform } from "#platform";
 import { type Abortable, abortable } from "../base/abortable.ts";
 import type { Channel } from "./channel.ts";
-import type { Agent, ChannelOptions } from "../channel/agent.ts";
+import type { Agent, ChannelOptions, CreateOptions } from "../channel/agent.ts";
 import type { ChannelHealth } from "../channel/condition.ts";
 import type { EnvelopeOptions, ReceiveOptions } from "../channel/runner/inbox_runner.ts";
 import type { SendOptions, Sent } from "../channel/messages/send_options.ts";
@@ -79,7 +79,7 @@ export class ChannelManager {
   }
 
   /** Makes a channel with this agent as its owner. */
-  async create(name: string, options: ChannelOptions = {}): Promise<Channel> {
+  async create(name: string, options: CreateOptions = {}): Promise<Channel> {
     return await this.client.createChannel(name, options);
   }
 

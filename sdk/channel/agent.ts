@@ -13,10 +13,11 @@ import {
   parseChannelName,
 } from "../../proto/mod.ts";
 import type { Abortable } from "../base/abortable.ts";
-import { createError } from "../base/errors.ts";
+import { createError, invalidArgument } from "../base/errors.ts";
 import { EventStream } from "../base/event_stream.ts";
 import { withOwnTimers } from "../base/runtime.ts";
 import { Turns } from "../base/turns.ts";
+import type { SealingChoice } from "../mls/sealing_rules.ts";
 import type { ConnectionInfo } from "../session/relay_session.ts";
 import type { AgentParts } from "./agent_parts.ts";
 import { ConnectionWatch } from "./connection_events.ts";
@@ -43,6 +44,16 @@ export interface ChannelOptions extends Abortable {
    * replies still come.
    */
   readonly receive?: boolean | undefined;
+}
+
+/** How a channel is made. */
+export interface CreateOptions extends ChannelOptions {
+  /**
+   * Post-quantum keys of those that come in. `require`, when not given: nobody comes in without
+   * one. `prefer`: an agent of another maker without one may, and then the channel is not protected
+   * against recordings any more, which `health()` and an event tell. It stays as it is made.
+   */
+  readonly postQuantum?: SealingChoice | undefined;
 }
 
 /** Deliveries of the relay that belong to no open channel, and the return of the connection. */
@@ -182,11 +193,18 @@ export class Agent {
     return () => this.#listeners.delete(listener);
   }
 
-  async create(text: string, { receive = true }: ChannelOptions = {}): Promise<ChannelRunner> {
-    return await translating(
-      "Cannot create the channel",
-      () => this.#names.create(parseChannelName(text), receive),
-    );
+  async create(
+    text: string,
+    { receive = true, postQuantum: sealing = "require" }: CreateOptions = {},
+  ): Promise<ChannelRunner> {
+    return await translating("Cannot create the channel", () => {
+      if (sealing !== "require" && sealing !== "prefer") {
+        throw invalidArgument(
+          `A channel requires or prefers post-quantum keys, and not ${JSON.stringify(sealing)}`,
+        );
+      }
+      return this.#names.create(parseChannelName(text), { receive, sealing });
+    });
   }
 
   /**

@@ -61,6 +61,17 @@ export type ChannelEventBody =
   | { readonly type: "policy_changed"; readonly policy: ChannelPolicy; readonly by: AgentId }
   | { readonly type: "issuers_changed"; readonly by: AgentId }
   /**
+   * The channel prefers post-quantum keys, and an agent without one came in: from now on it is not
+   * protected against recordings; see `health().postQuantum`.
+   */
+  | {
+    readonly type: "post_quantum_lost";
+    /** The agent without a key; unknown when the channel began anew. */
+    readonly because: AgentId | undefined;
+    /** The member that let it in; unknown when this agent was away. */
+    readonly by: AgentId | undefined;
+  }
+  /**
    * Members are recognised otherwise, as `members()` has it: by another name or issuer of the
    * user's list (where a host is told so by the CLI), by a new badge, or because one is over.
    */

@@ -71,6 +71,18 @@ export interface ChannelRecord {
   readonly rejoined: boolean;
   /** SHA-256 of the leaf with which we joined. */
   readonly joinedLeaf: Uint8Array;
+  /** How the channel ceased to be sealed, if it did while we were in it. */
+  readonly unsealed: Unsealed | undefined;
+}
+
+/** Somebody came in whose Welcome had no layer. */
+export interface Unsealed {
+  /** By the local clock. */
+  readonly atMs: number;
+  /** The member that let it in; undefined when we were away. */
+  readonly by: AgentId | undefined;
+  /** The agent whose KeyPackage had no key; unknown in a founding. */
+  readonly because: AgentId | undefined;
 }
 
 export interface Beginning
@@ -82,12 +94,13 @@ export interface Beginning
 }
 
 /** Of a record, what goes on when this agent comes back into its channel. */
-export type KnownBefore = Pick<ChannelRecord, "since" | "struck" | "expelled">;
+export type KnownBefore = Pick<ChannelRecord, "since" | "struck" | "expelled" | "unsealed">;
 
 /** A membership that begins now. */
 export function newChannelRecord({ removed = [], known, ...beginning }: Beginning): ChannelRecord {
   const { joinedEpoch } = beginning;
-  const { since, struck, expelled } = known ?? { ...noLineage, expelled: new Map() };
+  const { since, struck, expelled, unsealed } = known ??
+    { ...noLineage, expelled: new Map(), unsealed: undefined };
   const removals = new Map(Array.from(removed, (agentId) => [agentId, joinedEpoch]));
   return {
     ...beginning,
@@ -98,12 +111,14 @@ export function newChannelRecord({ removed = [], known, ...beginning }: Beginnin
     knownFrom: joinedEpoch,
     removals,
     expelled,
+    unsealed,
   };
 }
 
 export type ChannelStore = Pick<RecordStore, "get" | "put" | "list" | "batch" | "clear" | "failed">;
 
 export function putChannel(record: ChannelRecord): RecordChange {
+  const { unsealed } = record;
   const value = encodeFields([
     record.name,
     record.joinedEpoch,
@@ -121,6 +136,7 @@ export function putChannel(record: ChannelRecord): RecordChange {
     record.joinedLeaf,
     [...record.expelled].map(([agentId, epoch]) => [agentId, epoch]),
     [...record.struck].map(([root, atMs]) => [root, atMs]),
+    unsealed === undefined ? [] : [[unsealed.atMs, unsealed.by ?? null, unsealed.because ?? null]],
   ]);
   return { type: "put", kind: channels, id: record.channelId, value };
 }
@@ -146,7 +162,14 @@ export function channelOf(channelId: ChannelId, value: Uint8Array): ChannelRecor
     joinedLeaf: fields.bytes(8),
     expelled: new Map(fields.rows(9).map((row) => [parseAgentId(row.text(0)), row.number(1)])),
     struck: new Map(fields.rows(10).map((row) => [row.text(0), row.number(1)])),
+    unsealed: fields.rows(11).map(unsealedOf)[0],
   };
+}
+
+function unsealedOf(row: StoredFields): Unsealed {
+  const agent = (at: number): AgentId | undefined =>
+    row.isNull(at) ? undefined : parseAgentId(row.text(at));
+  return { atMs: row.number(0), by: agent(1), because: agent(2) };
 }
 
 function cameOf(row: StoredFields): [AgentId, Came] {

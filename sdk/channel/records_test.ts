@@ -6,13 +6,13 @@ import type { RecordChange } from "../store/mod.ts";
 import { channelOf, type ChannelRecord, newChannelRecord, putChannel } from "./records.ts";
 
 const golden = [
-  "8b6f61636d652f6f70732f6465706c6f790783857642424242424242424242424242424242424242424241081b0000018bcf",
+  "8c6f61636d652f6f70732f6465706c6f790783857642424242424242424242424242424242424242424241081b0000018bcf",
   "e56800764141414141414141414141414141414141414141414168696e766974652049857643434343434343434343434343",
   "434343434343434341091b0000018bcfe5680176424242424242424242424242424242424242424242417642424242424242",
   "4242424242424242424242424242418576444444444444444444444444444444444444444444410000f6f680800781827652",
   "52525252525252525252525252525252525252524107f4582001010101010101010101010101010101010101010101010101",
   "010101010101018182764545454545454545454545454545454545454545454109818268696e7669746520491b0000018bcf",
-  "e56802",
+  "e5680281831b0000018bcfe568037641414141414141414141414141414141414141414141f6",
 ].join("");
 const agent = (letter: string): AgentId => parseAgentId(`${letter.repeat(21)}A`);
 const channelId = parseChannelId("BwcHBwcHBwcHBwcHBwcHBw");
@@ -32,6 +32,7 @@ const record: ChannelRecord = {
   ]),
   struck: new Map([["invite I", 1_700_000_000_002]]),
   expelled: new Map([[agent("E"), 9]]),
+  unsealed: { atMs: 1_700_000_000_003, by: agent("A"), because: undefined },
 };
 
 function valueOf(change: RecordChange): Uint8Array {
@@ -55,8 +56,9 @@ Deno.test("a channel's record with a row that is damaged is not read", () => {
 });
 
 Deno.test("a membership that begins anew knows nothing of one before, but what goes on in it", () => {
-  const { since, struck, expelled } = record;
+  const { since, struck, expelled, unsealed } = record;
   assertEquals(newChannelRecord(beginning).since.size + newChannelRecord(beginning).struck.size, 0);
-  const again = newChannelRecord({ ...beginning, known: { since, struck, expelled } });
+  const again = newChannelRecord({ ...beginning, known: { since, struck, expelled, unsealed } });
   assertEquals([again.since, again.struck, again.expelled], [since, struck, expelled]);
+  assertEquals([newChannelRecord(beginning).unsealed, again.unsealed], [undefined, unsealed]);
 });

@@ -11,6 +11,7 @@ import type { SuiteId } from "./crypto/suite.ts";
 import type { Epoch } from "./epoch.ts";
 import { type AbsentMember, identityHashOf } from "./generation.ts";
 import { credentialOf } from "./leaf.ts";
+import type { Sealing } from "./sealing_rules.ts";
 import type { PreSharedKeyID } from "./ts_mls.ts";
 
 /**
@@ -29,12 +30,13 @@ export interface BaseEpoch {
   readonly generation: number;
   readonly policy: ChannelPolicy | undefined;
   readonly issuers: ChannelIssuers | undefined;
+  readonly sealing: Sealing | undefined;
   readonly guests: readonly AgentId[];
   readonly resumption: Uint8Array;
 }
 
 export function baseOf({ context, suiteId, secrets, tree }: Epoch): BaseEpoch {
-  const { owners, chain, generation, policy, issuers, guests = [] } = decodeBinding(
+  const { owners, chain, generation, policy, issuers, sealing, guests = [] } = decodeBinding(
     context.extensions,
   );
   return {
@@ -48,6 +50,7 @@ export function baseOf({ context, suiteId, secrets, tree }: Epoch): BaseEpoch {
     generation: generation?.generation ?? 0,
     policy,
     issuers,
+    sealing,
     guests,
     resumption: secrets.resumption,
   };

@@ -1,6 +1,6 @@
 /**
  * The data that a channel binds into its MLS group, as extensions of the GroupContext: its name,
- * its owners, a later generation, its policy, the issuers of its badges, its guests.
+ * its owners, a later generation, its policy, the issuers of its badges, its sealing, its guests.
  */
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import {
@@ -30,7 +30,9 @@ import {
   issuersExtension,
   ownersExtension,
   policyExtension,
+  sealingExtension,
 } from "./leaf.ts";
+import { decodeSealing, encodeSealing, type Sealing } from "./sealing_rules.ts";
 import { type Extension, extensionTypeToNumber, type GroupContext } from "./ts_mls.ts";
 
 export interface ChannelBinding {
@@ -43,12 +45,14 @@ export interface ChannelBinding {
   readonly policy?: ChannelPolicy;
   /** Absent until an owner has said something about badges. */
   readonly issuers?: ChannelIssuers;
+  /** Absent once somebody came in by a Welcome that was not sealed. */
+  readonly sealing?: Sealing | undefined;
   /** Ascending. Absent while there is none. */
   readonly guests?: readonly AgentId[];
 }
 
 export function encodeBinding(
-  { name, owners, chain, generation, policy, issuers, guests = [] }: ChannelBinding,
+  { name, owners, chain, generation, policy, issuers, sealing, guests = [] }: ChannelBinding,
 ): Extension[] {
   return [
     { extensionType: channelNameExtension, extensionData: utf8ToBytes(name) },
@@ -62,6 +66,9 @@ export function encodeBinding(
     ...(issuers === undefined
       ? []
       : [{ extensionType: issuersExtension, extensionData: encodeIssuers(issuers) }]),
+    ...(sealing === undefined
+      ? []
+      : [{ extensionType: sealingExtension, extensionData: encodeSealing(sealing) }]),
     ...(guests.length === 0
       ? []
       : [{ extensionType: guestsExtension, extensionData: encodeGuests(guests) }]),
@@ -70,10 +77,10 @@ export function encodeBinding(
 
 /**
  * Throws `MlsFault` for a group that is not a channel: a name, owners, after the first its
- * generation, once they were changed its policy and its issuers, and while it has some its guests,
- * in this order, and nothing else; `MlsVersionFault` for an extension that a newer version may
- * know. Whatever else a commit could bring in would be a demand on every member's leaf that not all
- * of them meet, and so a way to fork the group.
+ * generation, once they were changed its policy and its issuers, while it is sealed that, and while
+ * it has some its guests, in this order, and nothing else; `MlsVersionFault` for an extension that
+ * a newer version may know. Whatever else a commit could bring in would be a demand on every
+ * member's leaf that not all of them meet, and so a way to fork the group.
  */
 export function decodeBinding(extensions: readonly Extension[]): ChannelBinding {
   const known = decoded.get(extensions);
@@ -94,15 +101,16 @@ function decode(extensions: readonly Extension[]): ChannelBinding {
   const [name, owners, ...others] = extensions;
   const take = (type: number): Extension | undefined =>
     typeOf(others[0]) === type ? others.shift() : undefined;
-  const [generation, policy, issuers, guests] = [
+  const [generation, policy, issuers, sealing, guests] = [
     take(generationExtension),
     take(policyExtension),
     take(issuersExtension),
+    take(sealingExtension),
     take(guestsExtension),
   ];
   if (name === undefined || owners === undefined || others.length > 0) {
     throw new MlsFault(
-      "A channel has a name, owners, perhaps a generation, a policy, issuers and guests, and no other extension",
+      "A channel has a name, owners, perhaps a generation, a policy, issuers, a sealing and guests, and no other extension",
     );
   }
   if (typeOf(name) !== channelNameExtension) {
@@ -120,11 +128,12 @@ function decode(extensions: readonly Extension[]): ChannelBinding {
       ...(generation !== undefined && { generation: decodeGeneration(generation.extensionData) }),
       ...(policy !== undefined && { policy: decodePolicy(policy.extensionData) }),
       ...(issuers !== undefined && { issuers: decodeIssuers(issuers.extensionData) }),
+      ...(sealing !== undefined && { sealing: decodeSealing(sealing.extensionData) }),
       ...(guests !== undefined && { guests: decodeGuests(guests.extensionData) }),
     };
   } catch (cause) {
     if (cause instanceof MlsFault) throw cause;
-    const what = "name, owners, generation, policy, issuers or guests";
+    const what = "name, owners, generation, policy, issuers, sealing or guests";
     throw new MlsFault(`A channel's ${what} are malformed`, { cause });
   }
 }

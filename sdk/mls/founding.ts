@@ -13,7 +13,7 @@ import {
 import type { Parts } from "../base/parts.ts";
 import { checkMembersBadges, requiredIssuers, whyNoPlace } from "./badge_rules.ts";
 import { type BaseEpoch, pskOf } from "./base_epoch.ts";
-import type { ChannelBinding } from "./channel_extensions.ts";
+import { type ChannelBinding, decodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import { createCommit } from "./commit.ts";
 import type { Epoch } from "./epoch.ts";
@@ -21,6 +21,7 @@ import { Group, type MemberDeps } from "./group.ts";
 import { type KeyPackage, type OwnKeyPackage, signedKeyPackage } from "./key_package.ts";
 import { agentOf } from "./leaf.ts";
 import { applyProposals } from "./proposals.ts";
+import { isKeyMissing } from "./sealing_rules.ts";
 import { encodeShownChanges } from "./shown_owners.ts";
 import type { PreSharedKeyID, ProposalAdd } from "./ts_mls.ts";
 
@@ -45,18 +46,21 @@ export interface FoundedGroup {
 /**
  * Those of the plan's KeyPackages that one commit can add together. They are judged as the commit
  * will be, so that no member keeps the others out by a KeyPackage of its own: one that cannot be
- * added, alone or beside those before it, is left out, and so is one without a badge that the
- * channel requires.
+ * added, alone or beside those before it, is left out, and so is one without a badge or without a
+ * key that the channel requires.
  */
 export function* addable(plan: FoundingPlan, deps: MemberDeps): Parts<KeyPackage[]> {
   const alone = beginAlone(plan, deps);
-  const issuers = requiredIssuers(alone.context.extensions);
+  const { extensions } = alone.context;
+  const issuers = requiredIssuers(extensions);
+  const { sealing } = decodeBinding(extensions);
   const signed: KeyPackage[] = [];
   for (const keyPackage of plan.add) {
     const { leafNode: node } = keyPackage;
     const hasPlace = issuers === undefined ||
       whyNoPlace({ agentId: agentOf(node), node }, issuers, deps.signatures) === undefined;
-    if (hasPlace && deps.signatures.verifyHandshakes(signedKeyPackage(keyPackage))) {
+    const isRefused = !hasPlace || isKeyMissing(keyPackage, sealing);
+    if (!isRefused && deps.signatures.verifyHandshakes(signedKeyPackage(keyPackage))) {
       signed.push(keyPackage);
     }
     yield;

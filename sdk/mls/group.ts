@@ -88,6 +88,7 @@ import {
   tryCommit,
 } from "./receive.ts";
 import { createLeaf, RatchetTree } from "./ratchet_tree.ts";
+import { checkStillRequired, checkWelcomeSealed, type Sealing } from "./sealing_rules.ts";
 import { SecretTree } from "./secret_tree.ts";
 import { believeOwners, encodeShownChanges } from "./shown_owners.ts";
 import { decodeWelcomeMessage, joinGroup, type JoiningKeyPackage } from "./welcome.ts";
@@ -205,9 +206,16 @@ export class Group {
     this.#proposals = new Map(proposals);
   }
 
-  /** A group of one, which owns it: `own` becomes its first leaf. */
+  /**
+   * A group of one, which owns it: `own` becomes its first leaf. Without a sealing, members need no
+   * key for the layer of Welcomes: groups of tests.
+   */
   static create(
-    { channelId, name }: { readonly channelId: ChannelId; readonly name: ChannelName },
+    { channelId, name, sealing }: {
+      readonly channelId: ChannelId;
+      readonly name: ChannelName;
+      readonly sealing?: Sealing;
+    },
     own: OwnKeyPackage,
     deps: MemberDeps,
   ): Group {
@@ -215,11 +223,8 @@ export class Group {
     const owners = [agentIdOf(identity.signatureKey, identity.identity)];
     const change = signChange({ channelId, before: noVersion, owners }, identity, signatures);
     const { version, lastChange } = versionOf(change);
-    return Group.begin(
-      { channelId, binding: { name, owners, chain: { version, lastChange } }, changes: [change] },
-      own,
-      deps,
-    );
+    const binding = { name, owners, chain: { version, lastChange }, sealing };
+    return Group.begin({ channelId, binding, changes: [change] }, own, deps);
   }
 
   /** A group of one with owners that are given. */
@@ -271,13 +276,14 @@ export class Group {
     deps: MemberDeps,
     expected: ExpectedGroup,
   ): Parts<Group> {
-    const { epoch, signer, extensions } = yield* joinGroup({
-      welcome: decodeWelcomeMessage(welcome),
-      own,
-    }, deps);
+    const decoded = decodeWelcomeMessage(welcome);
+    const { epoch, signer, extensions } = yield* joinGroup({ welcome: decoded, own }, deps);
     yield* checkChannel(epoch);
     yield* checkMembersBadges(epoch, deps.signatures);
-    if (decodeBinding(epoch.context.extensions).name !== expected.name) {
+    const binding = decodeBinding(epoch.context.extensions);
+    checkWelcomeSealed(decoded, binding.sealing);
+    if (expected.known !== undefined) checkStillRequired(expected.known.sealing, binding);
+    if (binding.name !== expected.name) {
       throw new MlsFault("Cannot join: the Welcome leads into a channel of another name");
     }
     if (expected.channelId && expected.channelId !== channelIdOf(epoch.context)) {

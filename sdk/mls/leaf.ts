@@ -59,6 +59,8 @@ export const generationExtension = 0xf5c3;
 export const policyExtension = 0xf5c4;
 /** Once a channel has said whose badges it requires. */
 export const issuersExtension = 0xf5c5;
+/** While all that came in came by sealed Welcomes; see `sealing_rules.ts`. */
+export const sealingExtension = 0xf5cb;
 /** While a channel has guests. */
 export const guestsExtension = 0xf5d1;
 /** Of a GroupInfo alone, so that no leaf lists it: how the maker of a Welcome came in. */
@@ -70,6 +72,7 @@ const readableExtensions: readonly number[] = [
   generationExtension,
   policyExtension,
   issuersExtension,
+  sealingExtension,
   guestsExtension,
 ];
 /** RFC 9420 has it as a KeyPackage extension (section 16.8). */

@@ -17,6 +17,7 @@ import { identityHashOf } from "./generation.ts";
 import { agentOf, type BadgedCredential, badgedOf, credentialOf } from "./leaf.ts";
 import { encodeKeyPackageMessage } from "./key_package.ts";
 import { type Rights, rightsOf } from "./policy_rules.ts";
+import { checkSealing, withoutSealKey } from "./sealing_rules.ts";
 import type { GroupContext } from "./ts_mls.ts";
 
 export { agentOf };
@@ -35,6 +36,8 @@ export interface CommitSummary {
   readonly added: readonly AgentId[];
   /** SHA-256 of the KeyPackage, as it was uploaded, under which each came in. */
   readonly keyPackageHashes: ReadonlyMap<AgentId, Uint8Array>;
+  /** Those of them whose KeyPackages had no key for the layer of Welcomes. */
+  readonly keyless: readonly AgentId[];
   readonly removed: readonly AgentId[];
   /** When the commit changed them. */
   readonly owners: readonly AgentId[] | undefined;
@@ -101,6 +104,7 @@ export function summarise(
         { keyPackage },
       ) => [agentOf(keyPackage.leafNode), sha256(encodeKeyPackageMessage(keyPackage))]),
     ),
+    keyless: withoutSealKey(added.map(({ keyPackage }) => keyPackage)),
     removed: [...removed.map(({ leaf }) => agentOf(leaf)), ...struckBetween(before, after, joined)],
     owners: before.owners.join() === after.owners.join() ? undefined : after.owners,
     ownersBefore: before.owners,
@@ -126,6 +130,7 @@ function struckBetween(
 export function* checkChannel({ tree, context }: Place): Parts<void> {
   const binding = decodeBinding(context.extensions);
   checkGroupId(context, binding);
+  checkSealing(binding.sealing, Number(context.epoch));
   const [owners, guests] = [new Set(binding.owners), new Set(binding.guests)];
   const identities = new Set<string>();
   const claim = (identityHash: Uint8Array, agentId: AgentId): void => {

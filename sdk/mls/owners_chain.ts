@@ -26,6 +26,7 @@ import { equalBytes, MlsFault } from "./codec.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import type { MlsIdentity } from "./identity.ts";
 import type { MemberCredential } from "./leaf.ts";
+import type { Sealing } from "./sealing_rules.ts";
 
 /** Of how many changes members keep a copy. */
 const keptChanges = limits.ownersChanges;
@@ -150,6 +151,7 @@ export interface KnownOwners {
   readonly generation?: { readonly generation: number };
   readonly policy?: ChannelPolicy | undefined;
   readonly issuers?: ChannelIssuers | undefined;
+  readonly sealing?: Sealing | undefined;
 }
 
 /**

@@ -1,9 +1,8 @@
 /**
- * A commit and the owners, policy, issuers and guests of its channel: what ours changes about them,
- * and what another's may. An owner changes owners, policy and issuers with its own signature; a
- * member that owns nothing only strikes owners that leave, with what those signed. The GroupContext
- * after a commit is exactly the result of its changes, but for the guests, for which a commit has a
- * choice.
+ * A commit and the owners, policy, issuers, sealing and guests of its channel: changes of ours, and
+ * of others. An owner changes owners, policy and issuers with its own signature; a member that owns
+ * nothing only strikes owners that leave, with what those signed. The GroupContext after a commit
+ * is exactly the result of its changes, but for the guests, for which a commit has a choice.
  */
 import {
   type AgentId,
@@ -36,6 +35,7 @@ import { type CommitSummary, type Member, memberAt } from "./members.ts";
 import { followChanges, leaveChange, signChange, versionOf } from "./owners_chain.ts";
 import { policyOf } from "./policy_rules.ts";
 import { leafHashOf } from "./ratchet_tree.ts";
+import { sameSealing, sealingAfter, withoutSealKey } from "./sealing_rules.ts";
 import type { Extension, KeyPackage } from "./ts_mls.ts";
 
 /** The part of our commit that may concern the owners. */
@@ -82,7 +82,10 @@ export function planBinding(
     marked,
     released,
   });
-  const binding = sameAgents(guests, guestsBefore) ? present : { ...present, guests };
+  const sealing = sealingAfter(before.sealing, withoutSealKey(intent.add ?? []));
+  const binding = sameAgents(guests, guestsBefore) && sameSealing(sealing, before.sealing)
+    ? present
+    : { ...present, sealing, guests };
   return binding === before ? plan : { ...plan, binding };
 }
 
@@ -134,7 +137,7 @@ function planOwners(
 
 /** A commit that verifies, as far as it concerns the owners. */
 export interface OwnersCommit {
-  readonly summary: Pick<CommitSummary, "added" | "removed">;
+  readonly summary: Pick<CommitSummary, "added" | "keyless" | "removed">;
   readonly committer: Member;
   /** The epoch in which it was made. */
   readonly before: Epoch;
@@ -156,12 +159,13 @@ export function checkOwners(commit: OwnersCommit, aad: CommitAad, signatures: Si
   const { added, removed } = commit.summary;
   const { guests = [], issuers } = decodeBinding(commit.extensions);
   const binding = bindingAfter(before, made, issuers);
-  const expected = { ...withoutAbsent(binding, [...added, ...removed]), guests };
+  const sealing = sealingAfter(before.sealing, commit.summary.keyless);
+  const expected = { ...withoutAbsent(binding, [...added, ...removed]), sealing, guests };
   const members = { added, removed, rejoins: aad.rejoins, ownersAfter: expected.owners };
   checkGuests({ ...members, guestsBefore: before.guests ?? [] }, guests, commit.committer);
   if (!sameExtensions(commit.extensions, encodeBinding(expected))) {
     throw new MlsFault(
-      "The owners, policy or issuers after the commit are not the result of its changes",
+      "The owners, policy, issuers or sealing after the commit are not the result of its changes",
     );
   }
 }

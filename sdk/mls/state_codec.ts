@@ -30,6 +30,7 @@ import type { Parent, PreparedCommit } from "./group.ts";
 import { RatchetTree } from "./ratchet_tree.ts";
 import type { PastEpoch } from "./past_epochs.ts";
 import type { ProposalFrom } from "./proposals.ts";
+import { decodeSealing, encodeSealing } from "./sealing_rules.ts";
 import { type LeafRatchets, type Ratchet, SecretTree } from "./secret_tree.ts";
 import { decodeGroupContext, decodeProposal, encodeProposal } from "./ts_mls.ts";
 
@@ -157,6 +158,7 @@ export function encodeParent({ base, commitHash }: Parent): Uint8Array {
     generation,
     policy,
     issuers,
+    sealing,
     guests,
     resumption,
   } = base;
@@ -165,6 +167,7 @@ export function encodeParent({ base, commitHash }: Parent): Uint8Array {
     policy === undefined ? null : encodePolicy(policy),
     issuers === undefined ? null : encodeIssuers(issuers),
     [...guests],
+    sealing === undefined ? null : encodeSealing(sealing),
   ];
   return encodeCbor([
     commitHash,
@@ -181,8 +184,8 @@ export function encodeParent({ base, commitHash }: Parent): Uint8Array {
 
 export function decodeParent(record: Uint8Array): Parent {
   const [commitHash, epoch, groupId, suiteId, transcriptHash, members, owners, chain, ...rest] =
-    open(record, 13);
-  const [generation, resumption, policy, issuers, guests] = rest;
+    open(record, 14);
+  const [generation, resumption, policy, issuers, guests, sealing] = rest;
   const [version, lastChange] = list(chain, 2);
   return {
     commitHash: bytes(commitHash),
@@ -197,6 +200,7 @@ export function decodeParent(record: Uint8Array): Parent {
       generation: number(generation),
       policy: policy === null ? undefined : decodePolicy(bytes(policy)),
       issuers: issuers === null ? undefined : decodeIssuers(bytes(issuers)),
+      sealing: sealing === null ? undefined : decodeSealing(bytes(sealing)),
       guests: list(guests).map(agent),
       resumption: bytes(resumption),
     },
@@ -288,6 +292,7 @@ export function encodeCandidate(
       [...summary.removed],
       summary.owners === undefined ? null : [...summary.owners],
       [...summary.ownersBefore],
+      [...summary.keyless],
     ],
     nextEpoch,
     encodeFrontier(next.secretTree),
@@ -296,7 +301,10 @@ export function encodeCandidate(
 
 export function decodeCandidate(record: Uint8Array): PreparedCommit {
   const [epoch, message, hash, welcome, summary, next, frontier] = open(record, 7);
-  const [committer, added, keyPackageHashes, removed, owners, ownersBefore] = list(summary, 6);
+  const [committer, added, keyPackageHashes, removed, owners, ownersBefore, keyless] = list(
+    summary,
+    7,
+  );
   const decoded = decodeEpoch(bytes(next));
   return {
     epoch: number(epoch),
@@ -312,6 +320,7 @@ export function decodeCandidate(record: Uint8Array): PreparedCommit {
           return [agent(agentId), bytes(hash)];
         }),
       ),
+      keyless: list(keyless).map(agent),
       removed: list(removed).map(agent),
       owners: owners === null ? undefined : list(owners).map(agent),
       ownersBefore: list(ownersBefore).map(agent),

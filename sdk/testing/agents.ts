@@ -27,6 +27,8 @@ export {
   keyPackageReference,
   type OwnKeyPackage,
 } from "../mls/key_package.ts";
+export { createSealKey } from "../mls/crypto/seal_layer.ts";
+export { readyToJoin } from "../mls/welcome.ts";
 export {
   type KeyPackageChange,
   signedAnew,

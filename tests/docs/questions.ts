@@ -47,7 +47,7 @@ export const questions: readonly Question[] = [
     reader: "newcomer",
     question: "What is missing?",
     page: "README.md",
-    answer: "Post-quantum cryptography",
+    answer: "Post-quantum signatures",
   },
   {
     reader: "newcomer",

@@ -9,6 +9,7 @@ import { tests as aes } from "./aes_suite.ts";
 import { tests as badges } from "./badge_suite.ts";
 import { tests as messageCrypto } from "./message_crypto_suite.ts";
 import { tests as mls } from "./mls_suite.ts";
+import { createTests as createSealingTests } from "./sealing_suite.ts";
 import { createTests as createStoreTests } from "./store_suite.ts";
 import { createTests as createXWingTests } from "./x_wing_suite.ts";
 import { runTests, type RuntimeResult } from "../support/runtime/suite.ts";
@@ -23,6 +24,9 @@ export async function runSuites(folder: string): Promise<SuiteResults> {
     mls: await runTests(mls),
     xWing: await runTests(
       createXWingTests(createNodeMlKem() ?? createWebCryptoMlKem(crypto.subtle)),
+    ),
+    sealing: await runTests(
+      createSealingTests(createNodeMlKem() ?? createWebCryptoMlKem(crypto.subtle)),
     ),
     store: await runTests(
       createStoreTests((name, options) => openDirectoryStore(`${folder}/${name}`, options)),

@@ -250,6 +250,7 @@ Deno.test("a message that came in a bundle is not shown again when it comes alon
 
 Deno.test("a member that does not read bundles gets every message by itself", async () => {
   await using stage = await Stage.open();
+  stage.postQuantum = "prefer";
   const { alice, bob } = await stage.pair();
   const sent = watch(alice);
   await addOlderMember(alice, await stage.actor("old"), stage, channelExtensions);

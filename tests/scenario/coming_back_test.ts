@@ -83,6 +83,7 @@ Deno.test("Welcomes of garbage before and after the good one, at every request, 
 
 Deno.test("a request to rejoin that no commit can grant stops neither those that leave nor those that return", async () => {
   await using stage = await Stage.open();
+  stage.postQuantum = "prefer";
   const [alice, bob, carol, dave, erin] = await stage.channelOf(4);
   assert(alice && bob && carol && dave && erin);
   // A commit that adds it would have one encryption key in two leaves.
@@ -99,6 +100,7 @@ Deno.test("a request to rejoin that no commit can grant stops neither those that
 
 Deno.test("a request that is tried alone is not granted any more when its asker has a new leaf meanwhile", async () => {
   await using stage = await Stage.open();
+  stage.postQuantum = "prefer";
   const { alice, bob, carol } = await stage.trio();
   bob.session.tampering.notice = (notice) =>
     notice.operation === "DeliverRejoinRequest" ? [] : [notice];
@@ -165,6 +167,7 @@ Deno.test("a relay that names one generation after the other is asked twice, and
 
 Deno.test("a KeyPackage that our clock says has expired is no request to rejoin", async () => {
   await using stage = await Stage.open();
+  stage.postQuantum = "prefer";
   const { alice, bob, carol } = await stage.trio();
   for (const member of [alice, carol]) {
     member.clockOffsetMs = 60 * 60 * 1000;

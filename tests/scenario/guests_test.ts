@@ -312,6 +312,7 @@ Deno.test("the last owner that leaves hands the channel to no guest, unless it n
 
 Deno.test("while a member's version knows no guests, none comes in, and the member is named", async () => {
   await using stage = await Stage.open();
+  stage.postQuantum = "prefer";
   const { alice, bob } = await stage.pair();
   const older = await stage.actor("old");
   await addOlderMember(alice, older, stage, channelExtensions.filter((type) => type !== 0xf5d1));

@@ -17,6 +17,7 @@ import {
   type BadCommit,
   createError,
   createKeyPackage,
+  createSealKey,
   decodeKeyPackageMessage,
   type KeyPackageChange,
   signedAnew,
@@ -69,6 +70,7 @@ async function oddKeyPackage(
     notBeforeMs: nowMs - 60_000,
     notAfterMs: nowMs + 60_000,
     lastResort: false,
+    sealKey: await createSealKey((length) => runtime.randomBytes(length), signatures.xWing),
     randomBytes: (length) => runtime.randomBytes(length),
     signatures,
   });

@@ -19,12 +19,14 @@ import { type Channel, type IssueKind, MlsError, StaticError } from "../../sdk/m
 import {
   atOnce,
   createKeyPackage,
+  createSealKey,
   decodeKeyPackageMessage,
   errorFromRelay,
   factsKind,
   Group,
   type OwnKeyPackage,
   portableSignatures,
+  readyToJoin,
   someone,
 } from "../../sdk/testing/agents.ts";
 import {
@@ -69,7 +71,8 @@ async function createMallory(stage: Stage): Promise<
   const randomBytes = (length: number): Uint8Array =>
     crypto.getRandomValues(new Uint8Array(length));
   const shared = { signatures: portableSignatures, randomBytes, identity };
-  const own = await createKeyPackage({ suiteId: 3, lastResort: false, ...times, ...shared });
+  const sealKey = await createSealKey(randomBytes, portableSignatures.xWing);
+  const own = createKeyPackage({ suiteId: 3, lastResort: false, sealKey, ...times, ...shared });
   const deps = {
     ...shared,
     policy: () => undefined,
@@ -363,7 +366,8 @@ Deno.test("an agent that was let in and removed does not come back by a log that
   const mallory = await createMallory(stage);
   await channel.addMember(mallory.own.message);
   assert(welcome);
-  const group = Group.join(welcome, mallory.own, mallory.deps, {
+  const own = await readyToJoin(welcome, mallory.own, portableSignatures);
+  const group = Group.join(welcome, own, mallory.deps, {
     name: parseChannelName(name),
     channelId,
   });

@@ -306,6 +306,7 @@ Deno.test("a channel that is begun anew keeps its policy, and what the stopped c
 
 Deno.test("members whose version knows no policies are named, and the channel stays as it was", async () => {
   await using stage = await Stage.open();
+  stage.postQuantum = "prefer";
   const { alice } = await stage.pair();
   const older = await stage.actor("dave");
   await addOlderMember(alice, older, stage);

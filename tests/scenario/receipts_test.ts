@@ -156,6 +156,7 @@ Deno.test("an agent that wants no messages has acknowledged none", async () => {
 
 Deno.test("while a member runs a version without receipts, send() says so and nobody sends any", async () => {
   await using stage = await Stage.open();
+  stage.postQuantum = "prefer";
   const { alice, bob } = await hurriedPair(stage);
   const old = await stage.actor("old");
   const known = leafExtensions.filter((type) => type !== receiptsCapability);

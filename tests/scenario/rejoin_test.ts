@@ -13,7 +13,7 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import { type IssueKind, StaticError } from "../../sdk/mod.ts";
-import { createError, createKeyPackage, someone } from "../../sdk/testing/agents.ts";
+import { createError, createKeyPackage, createSealKey, someone } from "../../sdk/testing/agents.ts";
 import {
   type Actor,
   allAgree,
@@ -375,6 +375,7 @@ Deno.test("of more members that ask to come back than there is room for, none is
     };
     alice.session.inject({ kind: "notice", operation: "DeliverRejoinRequest", body });
   };
+  const sealKey = await createSealKey((length) => runtime.randomBytes(length), signatures.xWing);
   for (let i = 0; i < 101; i++) {
     const identity = someone(`agent ${i}`);
     const { message } = await createKeyPackage({
@@ -383,6 +384,7 @@ Deno.test("of more members that ask to come back than there is room for, none is
       notBeforeMs: nowMs - 60_000,
       notAfterMs: nowMs + 60_000,
       lastResort: false,
+      sealKey,
       randomBytes: (length) => runtime.randomBytes(length),
       signatures,
     });

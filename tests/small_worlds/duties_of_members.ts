@@ -237,7 +237,7 @@ class Keeper {
       relayNowMs: 0,
       self: asking(this.#name).agentId,
       isGenuine: () => true,
-      isAttested: () => true,
+      lacks: () => undefined,
       judge: (request) => {
         const [name = "", leaf] = request.split(" ");
         return isGone(name) ? "gone" : leaf === "0" && !isBack(name) ? "present" : "other";

@@ -21,6 +21,7 @@ import { identityHashOf } from "../../mls/generation.ts";
 import type { Change } from "../../mls/group.ts";
 import { guestsExtension } from "../../mls/leaf.ts";
 import { lacking, rightsOf } from "../../mls/policy_rules.ts";
+import { isKeyMissing } from "../../mls/sealing_rules.ts";
 import { checkLifetime, decodeKeyPackageMessage } from "../../mls/key_package.ts";
 import { type ChannelDeps, clocksOf } from "../deps.ts";
 import { toStaticError } from "../faults.ts";
@@ -70,6 +71,9 @@ export function judgeApplicant(
   const verdict = judgePlace(membership, applicant);
   if (verdict instanceof Error) return verdict;
   const { group } = membership;
+  if (isKeyMissing(applicant.keyPackage, group.binding.sealing)) {
+    return withoutKey(applicant.agentId);
+  }
   const why = group.whyShut(applicant.keyPackage, false);
   return why === undefined ? verdict : notAttested(why, group.binding);
 }
@@ -109,6 +113,13 @@ function judgePlace(
     "already_member",
     "The agent is in the channel already; an owner can add it anew with addMember(), or remove it and invite it again",
   );
+}
+
+function withoutKey(agentId: AgentId): StaticError {
+  const text =
+    `Agent ${agentId} runs a program without post-quantum keys, and this channel requires one of everybody. Update that ` +
+    'agent, have it connect once, and try again; a channel that only prefers them is made with `postQuantum: "prefer"`';
+  return createError("members_must_update", text, { members: [agentId] });
 }
 
 /** The issuers by which somebody may come in are told with it. */

@@ -30,6 +30,7 @@ import type { CommitSummary, Member } from "../../mls/members.ts";
 import { rightsOf, silencedIn } from "../../mls/policy_rules.ts";
 import { type Leaf, leafHashOf } from "../../mls/ratchet_tree.ts";
 import type { CommitRules, Outcome } from "../../mls/receive.ts";
+import type { Sealing } from "../../mls/sealing_rules.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { BadCommit } from "../recovery/bad_commit.ts";
 import type { ChannelDeps } from "../deps.ts";
@@ -46,6 +47,7 @@ import {
   type LeaveProof,
   putChannel,
   putTrust,
+  type Unsealed,
 } from "../records.ts";
 import {
   type KeptCommit,
@@ -121,6 +123,7 @@ export interface BegunBy {
 
 /** The generation before. */
 export interface Before {
+  readonly sealing: Sealing | undefined;
   readonly epoch: number;
   readonly members: readonly AgentId[];
   readonly owners: readonly AgentId[];
@@ -180,11 +183,13 @@ export class Membership {
    * Members that signed, about whichever leaf of theirs, that they leave, since this process began.
    */
   readonly #goodbyes = new Set<AgentId>();
+  #toldUnsealed: Unsealed | undefined;
   #posting: { readonly epoch: Epoch; readonly may: boolean } | undefined;
 
   constructor(parts: MembershipParts, deps: ChannelDeps) {
     this.#durable = parts.durable;
     this.#record = parts.record;
+    this.#toldUnsealed = parts.record.unsealed;
     this.#wereAbsent = this.absent;
     this.trust = parts.trust;
     this.#health = parts.health;
@@ -410,6 +415,11 @@ export class Membership {
     return this.#record.since.get(agentId)?.epoch ?? 0;
   }
 
+  /** How the channel ceased to be sealed, if it did while this agent was in it. */
+  get unsealed(): Unsealed | undefined {
+    return this.#record.unsealed;
+  }
+
   /** By whom members came in, as far as this agent knows. */
   get lineage(): Lineage {
     return this.#record;
@@ -500,6 +510,7 @@ export class Membership {
       epoch: this.epoch,
       members: baseMembersOf(this.group.current),
       owners: this.group.binding.owners,
+      sealing: this.group.binding.sealing,
     };
   }
 
@@ -527,6 +538,7 @@ export class Membership {
       leavers,
       joinedLeaf,
       ...this.#removalsWith(gone, expelled),
+      unsealed: this.#unsealedAfter(before.sealing, { by: generation.founder }),
     };
     const noted = this.#noted(record);
     const senders = gone.map((agentId) => deleteSender(this.channelId, agentId));
@@ -556,6 +568,7 @@ export class Membership {
     this.moved({
       committer: founder,
       added: [],
+      keyless: [],
       keyPackageHashes: new Map(),
       removed: before.members.filter((agentId) => !staying.includes(agentId)),
       owners: owners.length === before.owners.length ? undefined : owners,
@@ -602,7 +615,8 @@ export class Membership {
       expelled.delete(agentId);
       expelled.set(agentId, group.epoch);
     }
-    return { ...lineage, expelled: new Map([...expelled].slice(-maxRemovals)) };
+    const unsealed = this.#unsealedAfter(this.group.binding.sealing, {}, group);
+    return { ...lineage, expelled: new Map([...expelled].slice(-maxRemovals)), unsealed };
   }
 
   /** Replaces this membership after the agent was added again. Everything is on disk already. */
@@ -611,6 +625,7 @@ export class Membership {
     this.#record = record;
     this.#wereAbsent = this.absent;
     reportChangedKeys(this.#health, changed);
+    this.#tellUnsealed();
   }
 
   /** For those that have waited in vain for this epoch. */
@@ -669,6 +684,10 @@ export class Membership {
       leavers: without(this.#record.leavers),
       lapsed,
       ...this.#removalsWith(gone, gone.filter((agentId) => !this.#left.includes(agentId))),
+      unsealed: this.#unsealedAfter(this.group.parent?.base.sealing, {
+        by: committer,
+        because: summary.keyless[0],
+      }),
     };
     const leaves = Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf);
     this.#learn(summary);
@@ -678,6 +697,27 @@ export class Membership {
       putTrust(this.channelId, this.trust),
       ...gone.map((agentId) => deleteSender(this.channelId, agentId)),
     ];
+  }
+
+  /** How the channel ceased to be sealed; undefined while it is. */
+  #unsealedAfter(
+    before: Sealing | undefined,
+    { by, because }: { readonly by?: AgentId | undefined; readonly because?: AgentId | undefined },
+    group: Group = this.group,
+  ): Unsealed | undefined {
+    if (group.binding.sealing !== undefined) return undefined;
+    if (before === undefined) return this.#record.unsealed;
+    return { atMs: this.#deps.runtime.nowMs(), by, because };
+  }
+
+  /** Once for each time that it happens. */
+  #tellUnsealed(): void {
+    const { unsealed } = this.#record;
+    if (unsealed !== undefined && unsealed !== this.#toldUnsealed) {
+      const { by, because } = unsealed;
+      this.#health.tell({ type: "post_quantum_lost", by, because });
+    }
+    this.#toldUnsealed = unsealed;
   }
 
   #lineageAfter(event: LineageEvent, group: Group = this.group): Lineage {
@@ -730,6 +770,7 @@ export class Membership {
   /** The group has followed it, and that is on disk. */
   moved(summary: CommitSummary): void {
     for (const listener of this.#listeners) listener({ ...summary, left: this.#left });
+    this.#tellUnsealed();
   }
 
   #isOther(agentId: AgentId): boolean {

@@ -251,7 +251,12 @@ export type Request =
 
 export type Job =
   /** A group of one. */
-  | { readonly of: "make"; readonly name: ChannelName; readonly channelId: ChannelId }
+  | {
+    readonly of: "make";
+    readonly operation: number;
+    readonly name: ChannelName;
+    readonly channelId: ChannelId;
+  }
   /** The first one that opens, from this one on. */
   | { readonly of: "open_welcome"; readonly operation: number; readonly from: number }
   /** The machine of before comes to rest, then the records are read. */

@@ -183,7 +183,8 @@ function created(
 }
 
 function make(run: Run, { name, at }: Named, { by }: Turn, channelId: ChannelId): void {
-  at.turn = { at: "making", by, job: work(run, { of: "make", name, channelId }), channelId };
+  const job = work(run, { of: "make", operation: by.operation, name, channelId });
+  at.turn = { at: "making", by, job, channelId };
 }
 
 /** Where it cannot be written, the nonce stays: the next attempt is the same one. */

@@ -20,6 +20,7 @@ import {
 import { type BaseEpoch, baseMembersOf, baseOf, hashOfMembers } from "../../mls/base_epoch.ts";
 import { stateOf } from "../../mls/epoch.ts";
 import type { Group } from "../../mls/group.ts";
+import { mayFollow } from "../../mls/sealing_rules.ts";
 import { type BadCommit, provenBytes } from "./bad_commit.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { Membership } from "../group/membership.ts";
@@ -148,6 +149,9 @@ export function judgeOpened(group: Group, entry: Founding, base: BaseEpoch): str
   if (why !== undefined) return why;
   if (!samePolicy(group.binding.policy, base.policy)) return "it has another policy";
   if (!sameIssuers(group.binding.issuers, base.issuers)) return "it has other issuers";
+  if (!mayFollow(group.binding.sealing, base.sealing, founding.generation)) {
+    return "it is not sealed as the channel was";
+  }
   const guests = base.guests.filter((guest) => founding.members.includes(guest));
   if ((group.binding.guests ?? []).join() !== guests.join()) return "it has other guests";
   const last = group.changes.at(-1);

@@ -33,6 +33,7 @@ import {
 import { agentOf } from "../../mls/leaf.ts";
 import { foundedChange, keepChanges, versionOf } from "../../mls/owners_chain.ts";
 import { versionIn } from "../../mls/owners_rules.ts";
+import { foundedSealing } from "../../mls/sealing_rules.ts";
 import type { FoundingCandidate } from "../../mls/state_codec.ts";
 import { type BadCommit, blamedOf, proofOf } from "./bad_commit.ts";
 import { type ChannelDeps, memberDepsOf } from "../deps.ts";
@@ -167,6 +168,7 @@ function planFounding(
     generation: { channelId, generation, founding: hash, absent: away },
     ...(policy !== undefined && { policy }),
     ...(issuers !== undefined && { issuers }),
+    sealing: foundedSealing(binding.sealing, add, generation),
     ...(guests.length > 0 && { guests }),
   };
   const plan = { channelId, base, binding: next, changes, own, add };

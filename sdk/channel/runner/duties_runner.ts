@@ -83,7 +83,7 @@ export class DutiesRunner {
       self: agentId,
       isGenuine: (request) => this.#asked?.requestId === request && this.#claims.keep(this.#asked),
       judge: (request) => this.#claims.judge(request),
-      isAttested: (request) => this.#claims.isAttested(request),
+      lacks: (request) => this.#claims.lackedBy(request),
       get leavers() {
         return membership.leavers.map((leaver) => leaver.agentId);
       },
@@ -257,10 +257,12 @@ function shownOf(
       const text = `A request to rejoin that the relay says is of ${report.agentId} is not genuine`;
       return { kind: "refused_join", text };
     }
-    case "not_attested": {
+    case "lacking": {
+      const lacked = report.what === "badge" ? "badge" : "key for the layer of Welcomes";
+      const then = report.what === "badge" ? "it has one" : "its program is updated";
       const text =
-        `${report.agentId} asks to rejoin without a badge that the channel requires; it comes back by ` +
-        "itself once it has one";
+        `${report.agentId} asks to rejoin without a ${lacked} that the channel requires; it comes back by ` +
+        `itself once ${then}`;
       return { kind: "refused_join", text };
     }
     case "too_often": {

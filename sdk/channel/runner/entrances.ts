@@ -13,6 +13,7 @@ import { channelIdOf } from "../../mls/channel_extensions.ts";
 import { DurableGroup } from "../../mls/durable_group.ts";
 import { Group } from "../../mls/group.ts";
 import { leafHashOf } from "../../mls/ratchet_tree.ts";
+import { newSealing, type SealingChoice } from "../../mls/sealing_rules.ts";
 import { kindOf } from "../../mls/stored_group.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import { anchorOf } from "../connection/anchor.ts";
@@ -60,12 +61,13 @@ export async function readRecords(
 /** A group of one, of which we are the owner. */
 export function prepareCreated(
   channelId: ChannelId,
-  name: ChannelName,
+  { name, sealing }: { readonly name: ChannelName; readonly sealing: SealingChoice },
   deps: ChannelDeps,
 ): PreparedChannel {
   const own = createOwnLeaf(deps);
   const trust = new ChannelTrust([]);
-  const group = Group.create({ channelId, name }, own, memberDepsOf(deps, trust.policy));
+  const start = { channelId, name, sealing: newSealing(sealing) };
+  const group = Group.create(start, own, memberDepsOf(deps, trust.policy));
   const enter: PreparedChannel["enter"] = async (used) =>
     enteredNow(await writeEntered(group, { name, trust, position: 0, used }, deps), trust);
   return { channelId, key: undefined, enter };

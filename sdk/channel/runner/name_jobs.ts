@@ -5,6 +5,7 @@
 import type { AgentId, ChannelId, ChannelName } from "../../../proto/mod.ts";
 import { createError, isCode, StaticError } from "../../base/errors.ts";
 import { MlsFault } from "../../mls/codec.ts";
+import type { SealingChoice } from "../../mls/sealing_rules.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { hiddenError } from "../departure/end_errors.ts";
 import type { EnteredChannel } from "../entering.ts";
@@ -40,6 +41,8 @@ export interface NameJobParts {
   /** The last machine of each channel, also when it is over. */
   readonly channels: Map<ChannelId, ChannelRunner>;
   readonly entryOf: (operation: number) => Entry | undefined;
+  /** Of a channel that it makes. */
+  readonly sealingOf: (operation: number) => SealingChoice;
   /** Named by a call to leave. */
   readonly successorOf: (operation: number) => AgentId | undefined;
   /** KeyPackages by which names are about to be entered. */
@@ -56,8 +59,11 @@ export interface Done {
 export async function doJob(job: Job, parts: NameJobParts): Promise<Done> {
   const { channels, deps } = parts;
   switch (job.of) {
-    case "make":
-      return { result: { of: "make" }, prepared: prepareCreated(job.channelId, job.name, deps) };
+    case "make": {
+      const sealing = parts.sealingOf(job.operation);
+      const prepared = prepareCreated(job.channelId, { name: job.name, sealing }, deps);
+      return { result: { of: "make" }, prepared };
+    }
     case "open_welcome":
       return await openWelcome(job, parts);
     case "load": {

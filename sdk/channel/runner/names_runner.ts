@@ -7,6 +7,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import type { AgentId, ChannelId, ChannelName } from "../../../proto/mod.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { isCode, type StaticError } from "../../base/errors.ts";
+import type { SealingChoice } from "../../mls/sealing_rules.ts";
 import type { RecordStore } from "../../store/mod.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { hiddenError } from "../departure/end_errors.ts";
@@ -75,6 +76,8 @@ export interface Joining extends Pick<Entry, "expected" | "find"> {
 interface Operation {
   readonly event: Extract<NamesEvent, { readonly type: "called" | "close" }>;
   readonly receive: boolean;
+  /** Of a channel that it makes. */
+  readonly sealing: SealingChoice;
   readonly entry: Entry | undefined;
   /** The channel that is left, and the member that owns it then. */
   readonly left:
@@ -86,7 +89,7 @@ interface Operation {
   readonly read: (result: Settled) => unknown;
 }
 
-type Given = Partial<Pick<Operation, "receive" | "entry" | "left">>;
+type Given = Partial<Pick<Operation, "receive" | "sealing" | "entry" | "left">>;
 
 interface Happening {
   readonly event: NamesEvent;
@@ -194,10 +197,13 @@ export class NamesRunner {
     return channel?.over === undefined ? channel : undefined;
   }
 
-  create(name: ChannelName, receive: boolean): Promise<ChannelRunner> {
+  create(
+    name: ChannelName,
+    { receive, sealing }: { readonly receive: boolean; readonly sealing: SealingChoice },
+  ): Promise<ChannelRunner> {
     return this.#call(
       (operation) => ({ type: "called", name, by: { type: "create", operation } }),
-      { receive },
+      { receive, sealing },
       this.#opened,
     );
   }
@@ -274,12 +280,13 @@ export class NamesRunner {
 
   #call<T>(
     eventOf: (operation: number) => Operation["event"],
-    { receive = true, entry, left }: Given,
+    { receive = true, sealing = "require", entry, left }: Given,
     read: (result: Settled) => T,
   ): Promise<T> {
     const answered = this.#calls.begin((operation) => {
       const event = eventOf(operation);
-      this.#operations.set(operation, { event, receive, entry, left, channelIds: [], read });
+      const bytes = { receive, sealing, entry, left, channelIds: [] };
+      this.#operations.set(operation, { event, ...bytes, read });
       if (this.#over === undefined) this.#steps.push({ event });
       else this.#failCall(operation, this.#over.fault);
     });
@@ -413,7 +420,10 @@ export class NamesRunner {
       this.#operations.get(operation)?.entry;
     const successorOf = (operation: number): AgentId | undefined =>
       this.#operations.get(operation)?.left?.successor;
-    doJob(work, { deps, channels, entryOf, successorOf, heldKeys: () => this.#heldKeys() }).then(
+    const sealingOf = (operation: number): SealingChoice =>
+      this.#operations.get(operation)?.sealing ?? "require";
+    const parts = { deps, channels, entryOf, successorOf, sealingOf };
+    doJob(work, { ...parts, heldKeys: () => this.#heldKeys() }).then(
       ({ result, prepared, entered }) => {
         if (prepared !== undefined) this.#prepared.set(job, prepared);
         if (entered !== undefined) this.#entered.set(job, entered);

@@ -43,6 +43,7 @@ export function openFounding(
       chain: base.chain,
       policy: base.policy,
       issuers: base.issuers,
+      sealing: base.sealing,
       ...(binding.generation && { generation: binding.generation }),
     };
     const memberDeps = { ...memberDepsOf(deps, trust.policy), findPsk: pskOf(base) };

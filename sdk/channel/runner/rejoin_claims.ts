@@ -9,6 +9,7 @@ import {
   verifyKeyPackage,
   WireError,
 } from "../../../proto/mod.ts";
+import { encodeBinding } from "../../mls/channel_extensions.ts";
 import { MlsFault } from "../../mls/codec.ts";
 import {
   checkKeyPackage,
@@ -17,10 +18,11 @@ import {
   type KeyPackage,
 } from "../../mls/key_package.ts";
 import { checkLeaf } from "../../mls/leaf.ts";
+import { isKeyMissing } from "../../mls/sealing_rules.ts";
 import { type ChannelDeps, clocksOf } from "../deps.ts";
 import type { Membership, RejoinClaim } from "../group/membership.ts";
 import type { Returning } from "../commits/plan.ts";
-import type { Signed } from "../upkeep/duties_state.ts";
+import type { Lacked, Signed } from "../upkeep/duties_state.ts";
 
 type Request = NoticeBody<"DeliverRejoinRequest">;
 type Claim = RejoinClaim & Returning;
@@ -52,10 +54,12 @@ export class RejoinClaims {
   }
 
   /** One about an outdated leaf is told the present one first, which may show another badge. */
-  isAttested(request: JoinRequestId): boolean {
+  lackedBy(request: JoinRequestId): Lacked | undefined {
     const claim = this.#kept.get(request);
-    return claim === undefined || this.judge(request) !== "present" ||
-      this.#membership.group.whyShut(claim.keyPackage, true) === undefined;
+    if (claim === undefined || this.judge(request) !== "present") return undefined;
+    const { group } = this.#membership;
+    if (isKeyMissing(claim.keyPackage, group.binding.sealing)) return "key";
+    return group.whyShut(claim.keyPackage, true) === undefined ? undefined : "badge";
   }
 
   of(request: JoinRequestId): Returning | undefined {
@@ -107,7 +111,7 @@ export class RejoinClaims {
    * decoders read it, and each may refuse what the other takes.
    */
   #readKeyPackage(request: Request): KeyPackage | undefined {
-    const { group: { current }, trust } = this.#membership;
+    const { group, group: { current }, trust } = this.#membership;
     try {
       const { agentId } = verifyKeyPackage(
         readKeyPackage(request.keyPackage),
@@ -116,9 +120,11 @@ export class RejoinClaims {
       );
       if (agentId !== request.agentId) return undefined;
       const keyPackage = decodeKeyPackageMessage(request.keyPackage);
-      const { suiteId, context: { extensions } } = current;
+      const { suiteId } = current;
       checkKeyPackage(keyPackage, suiteId);
       checkLifetime(keyPackage, clocksOf(this.#deps));
+      // One without a key is told so, or ends the sealing.
+      const extensions = encodeBinding({ ...group.binding, sealing: undefined });
       checkLeaf(keyPackage.leafNode, { suiteId, extensions, policy: trust.policy });
       return keyPackage;
     } catch (error) {

@@ -86,7 +86,8 @@ function asked(run: Run, request: Asking): void {
     return report(run, { is: "not_genuine", agentId });
   }
   // It would keep all others out that one commit lets in with it.
-  if (!facts.isAttested(request.requestId)) return report(run, { is: "not_attested", agentId });
+  const lacked = facts.lacks(request.requestId);
+  if (lacked !== undefined) return report(run, { is: "lacking", what: lacked, agentId });
   if (returnsOf(run, agentId).length >= maxReturns) {
     return report(run, { is: "too_often", agentId });
   }

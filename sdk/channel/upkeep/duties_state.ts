@@ -58,6 +58,9 @@ export interface DutyState {
  */
 export type Signed = "present" | "other" | "gone";
 
+/** A badge of one of its issuers, or a key for the layer of Welcomes. */
+export type Lacked = "badge" | "key";
+
 /** Knowledge of others at the moment of a step. */
 export interface DutyFacts {
   /** By the local clock. */
@@ -67,8 +70,8 @@ export interface DutyFacts {
   /** Whether a member signed it, with a KeyPackage that a commit can add. */
   readonly isGenuine: (request: JoinRequestId) => boolean;
   readonly judge: (request: JoinRequestId) => Signed;
-  /** Whether it shows a badge that the channel requires, if it does. */
-  readonly isAttested: (request: JoinRequestId) => boolean;
+  /** A thing that the channel requires, and that its KeyPackage has not. */
+  readonly lacks: (request: JoinRequestId) => Lacked | undefined;
   /** Members that have said that they leave. */
   readonly leavers: readonly AgentId[];
   /** In this epoch the relay lets us remove none of them. */
@@ -136,9 +139,10 @@ export type DutyEffect =
 export type DutyReport =
   | { readonly is: "failed"; readonly text: string }
   | {
-    readonly is: "not_genuine" | "not_attested" | "too_often" | "cannot_be_granted";
+    readonly is: "not_genuine" | "too_often" | "cannot_be_granted";
     readonly agentId: AgentId;
-  };
+  }
+  | { readonly is: "lacking"; readonly what: Lacked; readonly agentId: AgentId };
 
 export interface DutyStep {
   readonly effects: readonly DutyEffect[];

@@ -39,7 +39,7 @@ class Carl {
     relayNowMs: 1000,
     self: agent("carl"),
     isGenuine: () => true,
-    isAttested: () => true,
+    lacks: () => undefined,
     judge: () => "present",
     leavers: [],
     isWithoutLeavers: false,
@@ -289,9 +289,11 @@ Deno.test("asked: not genuine, a report", () => {
   assertEquals([carl.reports, carl.requests, carl.at], [["not_genuine"], [], "idle"]);
 });
 
-Deno.test("asked: without a badge that the channel requires, a report; the others come in", () => {
-  const carl = new Carl().asked("ann").know({ isAttested: () => false }).asked("dora");
-  assertEquals([carl.reports, carl.requests], [["not_attested"], ["ann"]]);
+Deno.test("asked: without a badge or a key that the channel requires, a report; the others come in", () => {
+  for (const lacked of ["badge", "key"] as const) {
+    const carl = new Carl().asked("ann").know({ lacks: () => lacked }).asked("dora");
+    assertEquals([carl.reports, carl.requests], [["lacking"], ["ann"]]);
+  }
 });
 
 Deno.test("asked: the 101st member is not looked at", () => {

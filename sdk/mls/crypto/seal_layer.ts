@@ -94,6 +94,11 @@ export function takeLayerOff(
   };
 }
 
+/** Of anybody's secrets in a Welcome. Throws `MlsVersionFault` for a layer of another format. */
+export function hasLayer(sealed: Sealed): boolean {
+  return layerOf(sealed) !== undefined;
+}
+
 /** Throws `MlsVersionFault` for one of another format. */
 function layerOf({ ciphertext }: Sealed): Sealed | undefined {
   if (ciphertext.length < leastBytes) return undefined;

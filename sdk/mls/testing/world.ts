@@ -36,6 +36,7 @@ import { createKeyPackage, type OwnKeyPackage } from "../key_package.ts";
 import type { MlsIdentity } from "../identity.ts";
 import { leafHashOf } from "../ratchet_tree.ts";
 import type { CommitRules, Outcome } from "../receive.ts";
+import type { Sealing } from "../sealing_rules.ts";
 import { kindOf } from "../stored_group.ts";
 import { readyToJoin } from "../welcome.ts";
 
@@ -295,10 +296,11 @@ export class World {
     return agent;
   }
 
-  async create(): Promise<Agent> {
+  async create(sealing?: Sealing): Promise<Agent> {
     const creator = this.newAgent();
     const own = creator.createKeyPackage();
-    await creator.enter(Group.create({ channelId: this.channelId, name }, own, creator.deps), 0);
+    const start = { channelId: this.channelId, name, ...(sealing !== undefined && { sealing }) };
+    await creator.enter(Group.create(start, own, creator.deps), 0);
     this.members = new Set([creator.id]);
     return creator;
   }

@@ -51,6 +51,15 @@ export async function addOlderMember(
   await inside.commit(() => ({ add: [keyPackage] }));
 }
 
+/** The KeyPackage of a program of before, to be handed to a member. */
+export function createOlderMessage(
+  { agent: { parts: { identity } } }: Actor,
+  { world }: Stage,
+  types?: readonly number[],
+): Uint8Array {
+  return createOlderKeyPackage(identity, world.time.nowMs(), types).message;
+}
+
 function createOlderKeyPackage(
   identity: MlsIdentity,
   nowMs: number,

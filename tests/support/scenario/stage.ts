@@ -270,6 +270,8 @@ function copyOf(disk: MemoryDisk): MemoryDisk {
 
 export class Stage implements ActorHost {
   world: World;
+  /** Of its channel: `prefer` for members without a key for the layer of Welcomes. */
+  postQuantum: "require" | "prefer" = "require";
   readonly runtime = runtime;
   readonly #actors: Actor[] = [];
   readonly #abandoned: ChannelManager[] = [];
@@ -306,7 +308,7 @@ export class Stage implements ActorHost {
   /** An owner with a channel, and guests that have joined it with one invite. */
   async channelOf(guests: number): Promise<Actor[]> {
     const owner = await this.actor("alice");
-    await owner.manager.create(name);
+    await owner.manager.create(name, { postQuantum: this.postQuantum });
     const actors = [owner];
     for (const label of ["bob", "carol", "dave", "erin"].slice(0, guests)) {
       const guest = await this.actor(label);

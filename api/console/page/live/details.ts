@@ -30,7 +30,7 @@ export function Details(
         <button type="button" onClick=${() => onPane("talk")}>Back</button>
       </div>
       ${room?.channel && html`<${Members} channel=${room.channel} />`}
-      <${MeterView} agent=${agent} />
+      <${MeterView} agent=${agent} room=${room} />
       ${room && !agent.isGuest && html`<${Invites} key=${room.name} agent=${agent} room=${room} />`}
       ${room?.channel && !agent.isGuest &&
         html`<${Ends} key=${room.name} agent=${agent} room=${room} />`}

@@ -28,6 +28,10 @@ export function eventInWords(event: ClientEvent | MissedEvents): string | undefi
       return `${quoted(event.identity)} is here with another key${
         event.trusted ? ", brought in by an owner" : ""
       }`;
+    case "post_quantum_lost":
+      return `${
+        event.because ?? "An agent"
+      } came in without post-quantum keys: from now on recordings of this channel may be opened by a later quantum computer`;
     case "gap":
       return `${event.messages} messages are lost: the relay had them for too long, or had too many`;
     case "ended":

@@ -4,6 +4,8 @@
  */
 import { html, useEffect, useState, type VNode } from "../ui.ts";
 import { type Counts, coverChoices, type Direction, megabytesADay, type Rates } from "./meter.ts";
+import type { PostQuantum } from "static-sdk";
+import type { Room } from "./room.ts";
 import type { TabAgent } from "./tab_agent.ts";
 
 const sampleMs = 1_000;
@@ -14,7 +16,7 @@ const rate = new Intl.NumberFormat(undefined, {
 const number = new Intl.NumberFormat();
 const names: Readonly<Record<Direction, string>> = { sent: "Up", received: "Down" };
 
-export function MeterView({ agent }: { agent: TabAgent }): VNode {
+export function MeterView({ agent, room }: { agent: TabAgent; room: Room | undefined }): VNode {
   const { meter } = agent;
   const [rates, setRates] = useState<Rates>(() => meter.sample(performance.now()));
   useEffect(() => {
@@ -24,6 +26,8 @@ export function MeterView({ agent }: { agent: TabAgent }): VNode {
   return html`
     <section aria-labelledby="meter-title">
       <h2 id="meter-title">Privacy meter</h2>
+      ${room?.channel &&
+        html`<p class="recordings">${recordings(room.channel.health().postQuantum)}</p>`}
       <${Cover} agent=${agent} />
       <div class="scroll" tabindex="0" role="region" aria-labelledby="meter-title">
         <table class="meter">
@@ -66,6 +70,15 @@ export function MeterView({ agent }: { agent: TabAgent }): VNode {
       </div>
     </section>
   `;
+}
+
+function recordings({ state }: PostQuantum): string {
+  if (state === "all") {
+    return "Recordings of this channel stay closed to outsiders, also for a later quantum computer.";
+  }
+  return state === "partly"
+    ? "Recordings of this channel are closed to a later quantum computer only up to when an agent without post-quantum keys joined."
+    : "A later quantum computer may open recordings of this channel.";
 }
 
 /** Every choice tells its price. Another one takes a new connection. */

@@ -530,9 +530,16 @@ class StaticClient(_Connected):
             await channel.send(b"hello")
     """
 
-    async def create_channel(self, name: str, *, receive: bool = True) -> Channel:
-        """Makes a channel with this agent as its owner and only member."""
-        return await self._enter("create", channel=operations.text("name", name), receive=receive)
+    async def create_channel(
+        self, name: str, *, receive: bool = True, post_quantum: str = "require"
+    ) -> Channel:
+        """Makes a channel with this agent as its owner and only member.
+
+        With ``post_quantum="prefer"`` an agent of another maker may come in without a post-quantum
+        key; ``health().post_quantum`` says what that ended.
+        """
+        fields = {"channel": operations.text("name", name), "receive": receive}
+        return await self._enter("create", **fields, postQuantum=operations.text("post_quantum", post_quantum))
 
     async def open_channel(self, name: str, *, receive: bool = True) -> Channel:
         """The channel of this name: opened when this agent is in it, else made with this agent as
@@ -586,9 +593,11 @@ class ChannelManager(_Connected):
         return StaticClient(self._agent)  # asyncio
         # blocking: return _client_over(self._agent)
 
-    async def create(self, name: str, *, receive: bool = True) -> Channel:
-        """Makes a channel with this agent as its owner."""
-        return await self.client.create_channel(name, receive=receive)
+    async def create(
+        self, name: str, *, receive: bool = True, post_quantum: str = "require"
+    ) -> Channel:
+        """Makes a channel with this agent as its owner; see ``StaticClient.create_channel``."""
+        return await self.client.create_channel(name, receive=receive, post_quantum=post_quantum)
 
     async def invite(
         self,

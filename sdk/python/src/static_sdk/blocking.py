@@ -515,9 +515,16 @@ class StaticClient(_Connected):
             channel.send(b"hello")
     """
 
-    def create_channel(self, name: str, *, receive: bool = True) -> Channel:
-        """Makes a channel with this agent as its owner and only member."""
-        return self._enter("create", channel=operations.text("name", name), receive=receive)
+    def create_channel(
+        self, name: str, *, receive: bool = True, post_quantum: str = "require"
+    ) -> Channel:
+        """Makes a channel with this agent as its owner and only member.
+
+        With ``post_quantum="prefer"`` an agent of another maker may come in without a post-quantum
+        key; ``health().post_quantum`` says what that ended.
+        """
+        fields = {"channel": operations.text("name", name), "receive": receive}
+        return self._enter("create", **fields, postQuantum=operations.text("post_quantum", post_quantum))
 
     def open_channel(self, name: str, *, receive: bool = True) -> Channel:
         """The channel of this name: opened when this agent is in it, else made with this agent as
@@ -570,9 +577,11 @@ class ChannelManager(_Connected):
         """The same agent, for KeyPackages and Welcomes by hand."""
         return _client_over(self._agent)
 
-    def create(self, name: str, *, receive: bool = True) -> Channel:
-        """Makes a channel with this agent as its owner."""
-        return self.client.create_channel(name, receive=receive)
+    def create(
+        self, name: str, *, receive: bool = True, post_quantum: str = "require"
+    ) -> Channel:
+        """Makes a channel with this agent as its owner; see ``StaticClient.create_channel``."""
+        return self.client.create_channel(name, receive=receive, post_quantum=post_quantum)
 
     def invite(
         self,

@@ -231,6 +231,24 @@ class Issue:
 
 
 @dataclass(frozen=True)
+class PostQuantum:
+    """Whether recordings of a channel stay closed to outsiders, also for a later quantum computer.
+
+    It does not protect against somebody who was a member.
+    """
+
+    #: ``all``, ``partly`` (until an agent without a post-quantum key came in) or ``none``.
+    state: str
+    #: With ``all``: the first epoch from which it is so, 0 since the channel was made.
+    since: Optional[int] = None
+    #: With ``partly``: when this agent learned of it, by the local clock.
+    until: Optional[float] = None
+    #: With ``partly``: the agent without a key, and the member that let it in, if they are known.
+    because: Optional[str] = None
+    by: Optional[str] = None
+
+
+@dataclass(frozen=True)
 class Health:
     """The state of a channel: its troubles, and what is being done about them."""
 
@@ -254,6 +272,7 @@ class Health:
     unreadable: Tuple[Counted, ...] = ()
     #: Everything that went wrong since the channel was opened, the latest first.
     issues: Tuple[Issue, ...] = ()
+    post_quantum: PostQuantum = PostQuantum("none")
 
 
 @dataclass(frozen=True)
@@ -410,6 +429,18 @@ def health_of(health: Mapping[str, Any]) -> Health:
         missing=tuple(Counted(each["sender"], each["messages"]) for each in health["missing"]),
         unreadable=tuple(Counted(each["sender"], each["messages"]) for each in health["unreadable"]),
         issues=tuple(issue_of(each) for each in health["issues"]),
+        post_quantum=post_quantum_of(health["postQuantum"]),
+    )
+
+
+def post_quantum_of(found: Mapping[str, Any]) -> PostQuantum:
+    until = found.get("untilMs")
+    return PostQuantum(
+        state=found["state"],
+        since=found.get("since"),
+        until=None if until is None else until / 1000,
+        because=found.get("because"),
+        by=found.get("by"),
     )
 
 
