@@ -11,6 +11,7 @@ import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import { stateOf } from "../../sdk/testing/agents.ts";
 import { signedBy } from "../support/scenario/bad_commits.ts";
 import { allStopped, issuesOf, membersOf, recover, talk } from "../support/scenario/recovery.ts";
+import { addOlderMember } from "../support/scenario/older_member.ts";
 import { type Actor, allAgree, name, Stage, until } from "../support/scenario/stage.ts";
 
 const [acme, next, other] = [
@@ -225,5 +226,22 @@ Deno.test("an agent that does not enter leaves at once: it is nobody's member, a
     assertEquals(bob.client.channels, []);
   }
   await join({});
+  await talk(alice, bob);
+});
+
+Deno.test("a member whose version knows no badges stays, is named when they are to be required, and may go in the same step", async () => {
+  await using stage = await Stage.open();
+  const [alice, older] = [
+    await stage.actor("alice", 1, by(stage, acme)),
+    await stage.actor("dave"),
+  ];
+  const channel = await alice.manager.create(name);
+  await addOlderMember(alice, older, stage);
+  const bob = await enter(await stage.actor("bob", 1, by(stage, acme)), alice);
+  await talk(alice, bob);
+  const error = await refused(channel.setIssuers([listed(acme)]), "members_must_update");
+  assertEquals(error.members, [older.client.agentId]);
+  assertEquals(await channel.issuers(), []);
+  await channel.setIssuers([listed(acme)], { remove: [older.client.agentId] });
   await talk(alice, bob);
 });
