@@ -346,8 +346,8 @@ async function keepBadges(context: Context, badges: readonly Badge[]): Promise<v
     ),
   );
   await output.note(
-    "Channels that the agent is in already see it with its next keys, which it has at once by:",
-    output.command(`${platform.program} channel rotate NAME`),
+    "Channels that the agent is in already see it with its next keys. To give it these now:",
+    `  ${output.command(`${platform.program} channel rotate NAME`)}`,
   );
 }
 

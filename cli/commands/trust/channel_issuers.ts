@@ -1,9 +1,9 @@
 /** `channel issuers`: the issuers of which every member of a channel needs a badge. */
 import { encodeBase64url } from "../../../proto/mod.ts";
-import type { Channel, ChannelIssuer } from "../../../sdk/mod.ts";
+import { type Channel, type ChannelIssuer, StaticError } from "../../../sdk/mod.ts";
 import { agentFlag } from "../../agent.ts";
 import type { Command, Context } from "../../command.ts";
-import { badInput } from "../../failure.ts";
+import { badInput, Failure } from "../../failure.ts";
 import { readTrust } from "../../trust.ts";
 import { nameArgument, withChannel } from "../channel.ts";
 
@@ -48,12 +48,25 @@ export const channelIssuers: Command = {
     await withChannel(context, async (channel) => {
       const { output } = context;
       if (wanted !== undefined) {
-        await output.progress("changing the issuers", channel.setIssuers(wanted, { remove }));
+        const changing = channel.setIssuers(wanted, { remove }).catch(explain);
+        await output.progress("changing the issuers", changing);
       }
       await show(context, channel, await channel.issuers());
     });
   },
 };
+
+/** With what a user of this program can do about it. */
+function explain(cause: unknown): never {
+  if (!(cause instanceof StaticError) || cause.code !== "members_not_attested") throw cause;
+  const members = cause.members ?? [];
+  const text = `These members have no badge of one of these issuers: ${members.join(", ")}`;
+  throw new Failure(cause.code, text, {
+    advice: "Each of them, once it has one: {} badge use BADGE, then {} channel rotate NAME\n" +
+      `Or remove them in the same step, with --remove ${members.join(",")}`,
+    cause,
+  });
+}
 
 /** Those that `--require` names, with every key that the user believes. */
 async function wantedIssuers(context: Context): Promise<ChannelIssuer[] | undefined> {
