@@ -43,7 +43,7 @@ Deno.test("docs/protocol.md tells the numbers of the MLS profile as the code has
     leaf.matchAll(/Extension = (0x[0-9a-f]+|\d+);/g),
     ([, number = ""]) => number,
   );
-  assertEquals(numbers.length, 8);
+  assertEquals(numbers.length, 9);
   const days = limits.keyPackageLifetimeMs / 86_400_000;
   for (
     const told of [
