@@ -262,11 +262,13 @@ async function agree(user: User): Promise<void> {
   assertMatch(fingerprint, /^(\d{5} ){7}\d{5} {2}epoch \d+\n$/);
   assertEquals((await user.run(["channel", "fingerprint", name, ...bob])).stdout, fingerprint);
   assertEquals((await user.run(["channel", "list", ...bob])).stdout, `${name}\n`);
-  const { state, forked, silent } = await user.json(["channel", "health", name, ...bob]);
-  assertEquals([state, forked, silent], ["ok", [], []]);
+  const { state, post_quantum: recorded, forked, silent } = await user.json(
+    ["channel", "health", name, ...bob],
+  );
+  assertEquals([state, recorded, forked, silent], ["ok", { state: "all", since: 0 }, [], []]);
   assertMatch(
     (await user.run(["channel", "health", name])).stdout,
-    /^acme\/ops\/deploy is ok, at epoch \d+\n/,
+    /^acme\/ops\/deploy is ok, at epoch \d+\nRecordings of .+ since it was created\n/,
   );
 }
 
@@ -587,7 +589,7 @@ async function diagnose(stack: Stack, user: User): Promise<void> {
   const well = await user.json(["doctor"]);
   assertEquals(
     well.findings.map(({ state }: { state: string }) => state),
-    new Array(10).fill("ok"),
+    new Array(11).fill("ok"),
   );
   const alone = await user.json(["doctor", "--relay-url", stack.quicUrl]);
   assertEquals(stateOf(alone, "Relay"), "warning", "the TCP port of such an address is a guess");
