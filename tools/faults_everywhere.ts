@@ -27,8 +27,8 @@ export const faultsEverywhere: readonly Fault[] = [
   {
     name: "flood-of-logins-is-given-back",
     path: "api/domain/rate_limit.ts",
-    from: "if (error instanceof Fault && !error.isCallersOwn) refund();",
-    to: "if (error instanceof Fault) refund();",
+    from: "if (error instanceof Fault && !error.isCallersOwn) await refund();",
+    to: "if (error instanceof Fault) await refund();",
   },
   {
     name: "console-change-without-csrf-header",
