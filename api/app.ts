@@ -7,7 +7,14 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { ClientAddress } from "./client_address.ts";
 import { cors } from "./cors.ts";
 import { Fault } from "./domain/fault.ts";
-import { describeError, describeFailure, type Log, type LogFields } from "../server/mod.ts";
+import {
+  describeError,
+  describeFailure,
+  type Log,
+  type LogFields,
+  type Span,
+  type Traces,
+} from "../server/mod.ts";
 import type { Metrics } from "./metrics.ts";
 import type { ConsoleDeps } from "./routes/console.ts";
 import type { ApiContext, AppEnv, RouteDeps } from "./routes/context.ts";
@@ -24,6 +31,7 @@ export interface AppDeps extends RouteDeps, Pick<ConsoleDeps, "consoleFiles"> {
   readonly newRequestId: () => string;
   readonly clientAddress: ClientAddress;
   readonly isAllowedOrigin: (origin: string) => boolean;
+  readonly traces?: Traces | undefined;
 }
 
 /**
@@ -46,17 +54,17 @@ export function createApp(deps: AppDeps): App {
   const inFlight = { count: 0 };
   const help = "Requests that were accepted and not yet answered.";
   deps.metrics.gauge("static_api_requests_in_flight", help, () => inFlight.count);
-  const serve = (addRoutes: (router: Router) => void): Fetch => {
+  const serve = (addRoutes: (router: Router) => void, isInternal: boolean): Fetch => {
     const router = createRouter(deps);
-    surround(router.hono, deps, inFlight);
+    surround(router.hono, deps, { inFlight, isInternal });
     addRoutes(router);
     addHealthRoutes(router, deps);
     answerStrays(router);
     return (request, peer, received) => router.hono.fetch(request, { peer, received });
   };
   return {
-    fetch: serve((router) => addPublicRoutes(router, deps)),
-    fetchInternal: serve((router) => addRelaysRoutes(router, deps)),
+    fetch: serve((router) => addPublicRoutes(router, deps), false),
+    fetchInternal: serve((router) => addRelaysRoutes(router, deps), true),
   };
 }
 
@@ -64,9 +72,18 @@ export function createApp(deps: AppDeps): App {
  * Around every request: its id, who sent it, one log line, one observation, and headers that every
  * answer carries.
  */
-function surround(hono: OpenAPIHono<AppEnv>, deps: AppDeps, inFlight: { count: number }): void {
+function surround(
+  hono: OpenAPIHono<AppEnv>,
+  deps: AppDeps,
+  { inFlight, isInternal }: { readonly inFlight: { count: number }; readonly isInternal: boolean },
+): void {
   hono.use(async (c, next) => {
     const startedMs = deps.elapsedMs();
+    // Strangers would choose what stands in the operator's traces.
+    const span = deps.traces?.begin(
+      "server",
+      isInternal ? c.req.header("traceparent") : undefined,
+    );
     inFlight.count++;
     const requestId = deps.newRequestId();
     c.set("requestId", requestId);
@@ -82,6 +99,7 @@ function surround(hono: OpenAPIHono<AppEnv>, deps: AppDeps, inFlight: { count: n
       inFlight.count--;
     }
     record(c, deps, deps.elapsedMs() - startedMs);
+    if (span !== undefined) endSpan(c, span);
   });
   hono.use(cors(deps.isAllowedOrigin));
 }
@@ -106,6 +124,16 @@ function record(c: ApiContext, { log, metrics }: AppDeps, durationMs: number): v
     session_id: caller?.sessionId,
     ...(fault === undefined ? {} : { error: describeFault(fault) }),
   });
+}
+
+function endSpan(c: ApiContext, span: Span): void {
+  const [method, route, { status }] = [knownMethod(c.req.method), c.get("route"), c.res];
+  span.end(`${method} ${route}`, {
+    "http.request.method": method,
+    "http.route": route,
+    "http.response.status_code": status,
+    "error.type": c.get("errorCode"),
+  }, status >= 500);
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   type Log,
   type LogState,
   needed,
+  openTraces,
   type Secret,
   serveAdmin,
   waits,
@@ -39,6 +40,8 @@ export interface ApiOptions {
   /** Receives each line of the log. */
   readonly writeLog: (line: string) => void;
   readonly clock?: Clock;
+  /** Of a collector. Undefined: as the environment says. */
+  readonly tracesUrl?: string | undefined;
   /** Rates stand in the database: other processes count the same clients. */
   readonly sharesRates?: boolean;
   /** Of this process, so far; for its metrics. */
@@ -84,6 +87,7 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
   const startedMs = clock();
   const log = createLog({ write: options.writeLog, nowMs: clock });
   logConfig(log, config);
+  const traces = openTraces("static-api", log, options.tracesUrl);
   const { keyRing, relaySecret } = await openSecrets(config);
   const { store, applied, failed, close: closeStore } = await openDatabase(config);
   if (applied.length > 0) log("info", "migrated", { applied });
@@ -127,6 +131,7 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
     newRequestId: () => crypto.randomUUID(),
     clientAddress: createClientAddress(config.trustedProxies, config.trustedHeader),
     isAllowedOrigin: createOriginCheck(config.corsOrigins),
+    traces,
   });
 
   const mail = createMail(config, { store, clock, log });
@@ -163,6 +168,7 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
     failed,
     stopWaiting: domain.changes.stop,
     close: async () => {
+      await traces?.close();
       await stopUpkeep();
       await domain.resets.stop();
       pools.close();

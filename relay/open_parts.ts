@@ -13,6 +13,7 @@ import {
   needed,
   openCertificate,
   openDevelopmentCertificate,
+  openTraces,
   readOrCreateOwned,
   soon,
   StartFailed,
@@ -66,7 +67,10 @@ export async function openParts(
   const { engine, cluster } = await openEngine({ ...config, dataDir }, { relayId, log, fail });
   opened.defer(() => engine.close());
   const certificate = await loadCertificate(config.tls, dataDir);
+  const traces = openTraces("static-relay", log);
+  opened.defer(async () => await traces?.close());
   const api = createApiClient({
+    traces,
     url: config.apiUrl,
     internalUrl: config.apiInternalUrl,
     relaySecret: config.relaySecret ?? await loadRelaySecret(dataDir),
@@ -109,6 +113,7 @@ export async function openParts(
     loopLagMs: loopLag.currentMs,
     log: createCoreLog(log, Date.now),
     meter: createMeter(),
+    traces,
   };
   const ownRecords = cluster === undefined
     ? engine.records

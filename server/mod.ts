@@ -31,6 +31,7 @@ export { Secret } from "./secret.ts";
 export { needed, StartFailed } from "./start_failed.ts";
 export { type ConfiguredPort, naming, PortTaken } from "./taken_port.ts";
 export { after, every, soon, within } from "./timers.ts";
+export { openTraces, type Span, type Traces, tracesVariable } from "./traces.ts";
 export { ownNames, ownVariable } from "./environment.ts";
 export { ConfigError, type ReadVariable, readVariables, type VariableReader } from "./variables.ts";
 export { type Wait, waits } from "./waits.ts";

@@ -4,6 +4,7 @@
  */
 import type { Config as ApiConfig } from "../../api/mod.ts";
 import type { RelayConfig } from "../../relay/mod.ts";
+import { tracesVariable } from "../../server/mod.ts";
 import type { Listening } from "./part.ts";
 import type { PartCommand } from "./part_process.ts";
 import {
@@ -65,7 +66,7 @@ export function apiCommand(
 export function apiPermissions(variable: VariableOf): string[] {
   return [
     "--allow-net",
-    "--allow-env=STATIC_*,DATABASE_URL,PG*,USER,USERNAME,LOGNAME",
+    `--allow-env=STATIC_*,DATABASE_URL,PG*,USER,USERNAME,LOGNAME,${tracesVariable}`,
     `--allow-read=${readableBy("api", variable)}`,
     `--allow-write=${writableBy(variable)}`,
     `--deny-read=${keptFromApi(variable)}`,
@@ -97,7 +98,7 @@ export function relayCommand(
     entry: "deploy/local/relay/main.ts",
     flags: [
       "--allow-net",
-      "--allow-env=STATIC_*",
+      `--allow-env=STATIC_*,${tracesVariable}`,
       `--allow-read=${pathList(readable)}`,
       `--allow-write=${pathList([dataDir])}`,
       "--allow-sys=statfs",

@@ -80,6 +80,17 @@ export interface CoreDeps {
   readonly loopLagMs: () => number;
   readonly log: (event: CoreEvent) => void;
   readonly meter: Meter;
+  /** Undefined: nobody wants any. */
+  readonly traces?: Traces | undefined;
+}
+
+/** Spans of requests, for a collector. Names and values are out of closed lists. */
+export interface Traces {
+  begin(kind: "server"): Span;
+}
+
+export interface Span {
+  end(name: string, values: Readonly<Record<string, string | undefined>>, isFault: boolean): void;
 }
 
 /** For the log: no payloads, no identities beyond agent ids. */

@@ -5,7 +5,7 @@
 import { type AccountChanges, readAccountChanges } from "../../proto/api/changes.ts";
 import { type Lease, listLeases, reportLeases, takeLease } from "../../proto/api/lease.ts";
 import { type ApiAccess, type ApiOutcome, type HttpFetch, readTokenKeys } from "../../proto/mod.ts";
-import { type Secret, waits } from "../../server/mod.ts";
+import { type Secret, type Traces, waits } from "../../server/mod.ts";
 import type { LeaseApi, ReportOutcome, TakeAnswer } from "../quota/lease_api.ts";
 
 export interface ApiClient extends LeaseApi {
@@ -31,6 +31,7 @@ export interface ApiClientOptions {
   readonly nowMs: () => number;
   /** The clock that leases and tokens are judged by. */
   readonly clockMs: () => number;
+  readonly traces?: Traces | undefined;
   /** For tests. */
   readonly timeoutMs?: number;
 }
@@ -44,11 +45,19 @@ export class ApiFault extends Error {
 }
 
 export function createApiClient(
-  { url, internalUrl, relaySecret, nowMs, clockMs, timeoutMs = waits.apiAnswer.ms }:
+  { url, internalUrl, relaySecret, nowMs, clockMs, traces, timeoutMs = waits.apiAnswer.ms }:
     ApiClientOptions,
 ): ApiClient {
   const heard: { ms?: number; aheadMs?: number } = {};
-  const open = (url: string): ApiAccess => ({ url, fetch, signal: AbortSignal.timeout(timeoutMs) });
+  // limit: `signal` is in `init`
+  const send: HttpFetch = traces === undefined
+    ? fetch
+    : (address, init) => sendTraced(traces, address, init);
+  const open = (url: string): ApiAccess => ({
+    url,
+    fetch: send,
+    signal: AbortSignal.timeout(timeoutMs),
+  });
   const openLeases = (): ApiAccess & { relaySecret: string } => ({
     ...open(internalUrl),
     relaySecret: relaySecret.reveal(),
@@ -98,6 +107,31 @@ export function createApiClient(
       demandLeases("list leases", await listLeases(openLeases(), relayId)).leases,
   };
 }
+
+/** Neither the address of the API is told nor the query, which names the relay. */
+async function sendTraced(traces: Traces, address: string, init: RequestInit): Promise<Response> {
+  const [span, headers] = [traces.begin("client"), new Headers(init.headers)];
+  headers.set("traceparent", span.traceparent);
+  let status: number | undefined;
+  try {
+    // limit: `signal` is in `init`
+    const response = await fetch(address, { ...init, headers });
+    status = response.status;
+    return response;
+  } finally {
+    const { pathname } = new URL(address);
+    const path = tracedPaths.find((path) => pathname.endsWith(path)) ?? "(other)";
+    const values = { "url.path": path, "http.response.status_code": status };
+    span.end(`${init.method ?? "GET"} ${path}`, values, status === undefined || status >= 500);
+  }
+}
+
+const tracedPaths = [
+  "/internal/v1/leases",
+  "/internal/v1/leases/reports",
+  "/internal/v1/changes",
+  "/.well-known/jwks.json",
+];
 
 function demand<T>(what: string, url: string, answer: ApiOutcome<T>): T {
   if (answer.outcome !== "done") throw faultOf(what, url, answer);

@@ -51,12 +51,14 @@ export interface StackOptions {
    * them.
    */
   readonly between?: (relay: RelayPorts) => RelayPorts;
+  /** More variables of the API. */
+  readonly apiVariables?: Readonly<Record<string, string>>;
   /** More variables of the relay. */
   readonly relayVariables?: Readonly<Record<string, string>>;
 }
 
 export async function startStack(
-  { between = (relay) => relay, relayVariables = {} }: StackOptions = {},
+  { between = (relay) => relay, apiVariables = {}, relayVariables = {} }: StackOptions = {},
 ): Promise<Stack> {
   await using opened = new AsyncDisposableStack();
   const backend = await anyBackend.open();
@@ -69,6 +71,7 @@ export async function startStack(
     ...backend.environment,
     STATIC_RELAY_URL: `quic://localhost:${told.quicPort},https://localhost:${told.grpcPort}`,
     STATIC_CA_FILE: `${dataDir}/ca.pem`,
+    ...apiVariables,
   });
   opened.defer(() => api.close());
   const environment = {

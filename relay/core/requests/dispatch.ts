@@ -1,6 +1,13 @@
 /** From an envelope to its handler. */
-import type { CallName, ClientEnvelope, ReplyBody } from "../../../proto/mod.ts";
+import {
+  type CallName,
+  type ClientEnvelope,
+  type ReplyBody,
+  WireError,
+} from "../../../proto/mod.ts";
+import type { Span } from "../deps.ts";
 import { authorize } from "./authorization.ts";
+import type { Transport } from "../link.ts";
 import { Refusal } from "../refusal.ts";
 import type { AgentAsker, Asker, CoreParts, Handler } from "./request_handler.ts";
 import * as channel from "./channel_requests.ts";
@@ -55,7 +62,44 @@ const handlers: { readonly [Name in Exclude<CallName, OpenCall>]: Handler<Name> 
 };
 
 /** Rejects with `Refusal` or `WireError` for an expected no, with anything else for a fault. */
-export async function dispatch(
+export function dispatch(
+  core: CoreParts,
+  session: Session,
+  envelope: ClientEnvelope,
+): Promise<ReplyBody<CallName>> {
+  const { traces } = core.deps;
+  if (traces === undefined) return carryOut(core, session, envelope);
+  return inSpan(
+    traces.begin("server"),
+    envelope.operation,
+    session.link.transport,
+    () => carryOut(core, session, envelope),
+  );
+}
+
+/** Of a span nothing is told but which operation it was, and what became of it. */
+async function inSpan<T>(
+  span: Span,
+  operation: CallName,
+  transport: Transport,
+  work: () => Promise<T>,
+): Promise<T> {
+  let code: string | undefined;
+  try {
+    return await work();
+  } catch (error) {
+    code = error instanceof Refusal || error instanceof WireError ? error.code : "internal";
+    throw error;
+  } finally {
+    span.end(operation, {
+      "rpc.method": operation,
+      "network.transport": transport,
+      "error.type": code,
+    }, code === "internal");
+  }
+}
+
+async function carryOut(
   core: CoreParts,
   session: Session,
   envelope: ClientEnvelope,

@@ -3,6 +3,7 @@
  */
 import postgres from "postgres";
 import { type Config, createApi, readConfig, startApi } from "../../../api/mod.ts";
+import { tracesVariable } from "../../../server/mod.ts";
 import {
   oncePerRun,
   openSharedDatabase,
@@ -184,6 +185,7 @@ export async function startTestApi(
   const api = await startApi({ ...config, hashing: { ...config.hashing, ...hashing } }, {
     writeLog: (line) => logs.push(line),
     clock: () => Date.now() + clock.aheadMs,
+    tracesUrl: environment[tracesVariable],
   });
   const call = createCall(api.url, { internalUrl: api.internalUrl });
   return {

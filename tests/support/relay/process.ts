@@ -3,6 +3,7 @@
  * production.
  */
 import { relayMemory } from "../../../deploy/local/commands.ts";
+import { tracesVariable } from "../../../server/mod.ts";
 import {
   type PartProcess,
   readMetrics,
@@ -100,12 +101,14 @@ function permissions(variables: Readonly<Record<string, string>>): string[] {
   const nodes = [STATIC_NATS_URLS, STATIC_NATS_MONITOR_URLS].flatMap((urls) => urls.split(","))
     .filter((url) => url !== "")
     .map((url) => new URL(url).host);
+  const { [tracesVariable]: collector } = variables;
   const net = [
     `[::]:${STATIC_RELAY_GRPC_PORT}`,
     `[::]:${STATIC_RELAY_QUIC_PORT}`,
     `127.0.0.1:${STATIC_ADMIN_PORT}`,
     ...api,
     ...nodes,
+    ...collector === undefined ? [] : [new URL(collector).host],
   ];
   const { STATIC_TLS_CERT: cert, STATIC_TLS_KEY: key } = variables;
   const { STATIC_NATS_CA: nodesCa, STATIC_NATS_CREDENTIALS: nodesKey } = variables;
@@ -115,7 +118,7 @@ function permissions(variables: Readonly<Record<string, string>>): string[] {
   return [
     "--no-prompt",
     `--allow-net=${net.join(",")}`,
-    "--allow-env=STATIC_*",
+    `--allow-env=${["STATIC_*", ...collector === undefined ? [] : [tracesVariable]].join(",")}`,
     `--allow-read=${files.join(",")}`,
     `--allow-write=${STATIC_DATA_DIR}`,
     "--allow-sys=statfs",
