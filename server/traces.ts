@@ -7,7 +7,7 @@
 import { version } from "../proto/mod.ts";
 import { ownVariable } from "./environment.ts";
 import { describeFailure, type Log } from "./log.ts";
-import { every } from "./timers.ts";
+import { after } from "./timers.ts";
 import { ConfigError } from "./variables.ts";
 import { waits } from "./waits.ts";
 
@@ -94,7 +94,14 @@ function createTraces({ service, url, log }: TracesOptions): Traces {
       isFailing = true;
     }
   };
-  const stop = every(flushMs, flush);
+  // Only while spans wait: a part whose start failed leaves no timer behind.
+  let cancel: (() => void) | undefined;
+  let sending = Promise.resolve();
+  const flushLater = (): () => void =>
+    after(flushMs, () => {
+      cancel = undefined;
+      sending = flush();
+    });
   return {
     begin: (kind, parent) => {
       const [, traceId = randomHex(16), parentSpanId] = parentForm.exec(parent ?? "") ?? [];
@@ -116,12 +123,14 @@ function createTraces({ service, url, log }: TracesOptions): Traces {
             attributes: attributesOf(values),
             status: { code: isFault ? 2 : 1 },
           });
+          cancel ??= flushLater();
         },
       };
     },
     close: async () => {
-      stop();
-      await flush();
+      cancel?.();
+      cancel = undefined;
+      await Promise.all([sending, flush()]);
     },
   };
 }
