@@ -8,6 +8,7 @@
 import { type Channel, type IncomingRequest, RemoteError, type Sendable } from "../../sdk/mod.ts";
 import { Feed, type Given, type Judge } from "./feed.ts";
 import type { GivenNotes } from "./given_notes.ts";
+import type { ReceiptView, SessionReceipts } from "./receipts.ts";
 
 export interface InboxParts {
   /** The durable reader. */
@@ -18,6 +19,7 @@ export interface InboxParts {
   /** Messages that were held, and that a person has released. */
   readonly released: () => Promise<readonly Given[]>;
   readonly notes: Pick<GivenNotes, "give" | "forget">;
+  readonly receipts: Pick<SessionReceipts, "coming" | "news" | "told">;
 }
 
 /** The client's id of a call. */
@@ -36,6 +38,7 @@ export interface Batch {
   /** Those that an earlier session was given, and did not come back for. */
   readonly again: ReadonlySet<Given>;
   readonly problems: readonly { readonly channel: string; readonly error: unknown }[];
+  readonly receipts: readonly ReceiptView[];
 }
 
 /** A request may wait for days: one sender must not take all the places. */
@@ -64,6 +67,7 @@ export class Inbox {
     const read = [...this.#answers].filter(([, { isSent }]) => isSent);
     for (const [call] of read) this.#answers.delete(call);
     const asked = this.#turn.then(async () => {
+      for (const [, { receipts }] of read) this.#parts.receipts.told(receipts);
       await this.#acknowledge(read.flatMap(([, { items }]) => items));
       return await this.#wait(question);
     });
@@ -108,7 +112,7 @@ export class Inbox {
     const over = AbortSignal.any([signal, this.#parts.deadline(timeoutMs)]);
     for (const feed of feeds) feed.begin();
     try {
-      await anyReady(feeds, over);
+      await this.#untilSomething(feeds, over);
       if (!over.aborted) {
         await enoughReady(
           feeds,
@@ -134,16 +138,40 @@ export class Inbox {
     return await this.#give(question, items, problems);
   }
 
+  /** Resolves when there are messages, or a receipt that the model has not been told. */
+  async #untilSomething(feeds: readonly Feed[], over: AbortSignal): Promise<void> {
+    for (;;) {
+      // What comes while the host is asked is asked for again.
+      const { coming } = this.#parts.receipts;
+      if ((await this.#news()).length > 0) return;
+      await anyReady(feeds, AbortSignal.any([over, coming]));
+      if (!coming.aborted || over.aborted) return;
+    }
+  }
+
+  /** Without those of answers that nobody has come back for yet. */
+  async #news(): Promise<readonly ReceiptView[]> {
+    const out = [...this.#answers.values()].flatMap(({ receipts }) => receipts);
+    const isOut = (view: ReceiptView): boolean =>
+      out.some(({ id, agent_id, state }) =>
+        id === view.id && agent_id === view.agent_id && state === view.state
+      );
+    return (await this.#parts.receipts.news()).filter((view) => !isOut(view));
+  }
+
   async #give(
     { call, signal }: Question,
     items: readonly Given[],
     problems: Batch["problems"] = [],
   ): Promise<Batch> {
-    if (items.length > 0) this.#answers.set(call, { items, isSent: false });
+    const receipts = await this.#news();
+    if (items.length > 0 || receipts.length > 0) {
+      this.#answers.set(call, { items, receipts, isSent: false });
+    }
     const again = await this.#parts.notes.give(items);
     if (signal.aborted) this.givenUp(call);
     signal.throwIfAborted();
-    return { items, again, problems };
+    return { items, again, problems, receipts };
   }
 
   /** An answer has it that nobody has come back for yet. */
@@ -198,6 +226,7 @@ export class Inbox {
 
 interface Answer {
   readonly items: readonly Given[];
+  readonly receipts: readonly ReceiptView[];
   isSent: boolean;
 }
 

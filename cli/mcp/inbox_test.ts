@@ -3,6 +3,7 @@ import { files } from "../platform/files.ts";
 import type { Given } from "./feed.ts";
 import { GivenNotes } from "./given_notes.ts";
 import { Inbox, type InboxParts, type Question } from "./inbox.ts";
+import { SessionReceipts } from "./receipts.ts";
 
 // cast: nothing else of it is read
 const said = { id: "1", sender: { agentId: "alice" } } as Given["message"];
@@ -30,6 +31,7 @@ function createInbox(given: Given, notes: InboxParts["notes"]): Inbox {
     judge: unused,
     released,
     notes,
+    receipts: new SessionReceipts(),
   });
 }
 

@@ -31,6 +31,9 @@ const maxAsked = 100;
 const maxShown = 1000;
 
 export class SessionReceipts {
+  /** Those that are listened to. */
+  readonly #heard = new WeakSet<Channel>();
+  #coming = new AbortController();
   readonly #asked = new Map<string, Asked>();
   /** Messages that the model was given and that may be done, by channel, sender and id. */
   readonly #shown = new Map<string, AskedOf>();
@@ -38,6 +41,26 @@ export class SessionReceipts {
   /** The model has sent it, and asks. */
   ask(channel: Channel, id: string): void {
     keep(this.#asked, id, { channel, told: new Map() }, maxAsked);
+    if (this.#heard.has(channel)) return;
+    this.#heard.add(channel);
+    void this.#hear(channel);
+  }
+
+  /** Aborted when there may be news. */
+  get coming(): AbortSignal {
+    return this.#coming.signal;
+  }
+
+  async #hear(channel: Channel): Promise<void> {
+    for await (const event of channel.events()) {
+      const mayBeNews = event.type === "receipt"
+        ? this.#asked.has(event.id)
+        // Nobody was told of what came before.
+        : event.type === "missed" || event.type === "connected";
+      if (!mayBeNews) continue;
+      this.#coming.abort();
+      this.#coming = new AbortController();
+    }
   }
 
   /** The model is given it. */
@@ -46,7 +69,7 @@ export class SessionReceipts {
     keep(this.#shown, keyOf(channel, message.sender.agentId, message.id), message, maxShown);
   }
 
-  /** Those that have come since the model was told last. */
+  /** Those that the model has not been told. */
   async news(): Promise<ReceiptView[]> {
     const news: ReceiptView[] = [];
     for (const [id, { channel, told }] of this.#asked) {
@@ -54,14 +77,21 @@ export class SessionReceipts {
       const receipts = await channel.receiptsOf(id).catch(() => []);
       for (const { agentId, state } of receipts) {
         if (state === undefined || told.get(agentId) === state) continue;
-        told.set(agentId, state);
         news.push({ channel: channel.name, id, agent_id: agentId, state });
       }
-      if (receipts.length > 0 && receipts.every(({ state }) => isLast(state))) {
-        this.#asked.delete(id);
-      }
+      const isOver = receipts.every(({ agentId, state }) =>
+        isLast(state) && told.get(agentId) === state
+      );
+      if (receipts.length > 0 && isOver) this.#asked.delete(id);
     }
     return news;
+  }
+
+  /** The model has them. */
+  told(news: readonly ReceiptView[]): void {
+    for (const { id, agent_id, state } of news) {
+      this.#asked.get(id)?.told.set(agent_id, state);
+    }
   }
 
   /** Throws for a message whose sender does not want to know, or that this session was not given. */

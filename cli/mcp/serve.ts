@@ -62,6 +62,7 @@ export async function serveMcp(context: Context, options: SessionOptions): Promi
       () => held.released(() => readTrust(context), platform.nowMs()),
     ),
     notes: new GivenNotes(platform.files, modelFolder(context), reader),
+    receipts,
   });
   const invites = new InviteFiles(platform.files, modelFolder(context));
   const words = new FailureWords({ program, hideNames });

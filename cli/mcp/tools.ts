@@ -188,11 +188,10 @@ function registerWaiting(
     },
     ({ channels, seconds, max_messages, max_length }, { mcpReq: { id: call, signal } }) =>
       answering.run(async () => {
-        const before = await receipts.news();
         const batch = await inbox.wait({
           call,
           channels,
-          timeoutMs: before.length > 0 ? 0 : seconds * 1000,
+          timeoutMs: seconds * 1000,
           maxMessages: max_messages,
           signal,
         });
@@ -201,7 +200,6 @@ function registerWaiting(
           problem: answering.textOf(error),
         }));
         const held = await countHeld();
-        const heard = before.length > 0 ? before : await receipts.news();
         for (const { channel, message } of batch.items) receipts.show(channel, message);
         const maxLength = Math.min(max_length, Math.floor(maxAnswerLength / batch.items.length));
         return {
@@ -213,7 +211,7 @@ function registerWaiting(
               isAgain: batch.again.has(item),
             }, request);
           }),
-          ...(heard.length > 0 && { receipts: heard }),
+          ...(batch.receipts.length > 0 && { receipts: batch.receipts }),
           ...(held > 0 && { held_back: held }),
           ...(problems.length > 0 && { problems }),
         };

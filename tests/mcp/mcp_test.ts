@@ -290,7 +290,7 @@ Deno.test("static mcp", async (t) => {
       let read: Uint8Array | undefined;
       do read = await room.receive({ timeoutMs: 500 }); while (read !== undefined);
       let receipts: unknown;
-      while (receipts === undefined) ({ receipts } = await session.call("wait", { seconds: 1 }));
+      while (receipts === undefined) ({ receipts } = await session.call("wait", { seconds: 45 }));
       assertEquals(receipts, [
         { channel: name, id: sent.id, agent_id: alice.client.agentId, state: "delivered" },
       ]);

@@ -48,7 +48,7 @@ class Model {
   /** Until this is there; what comes before it is left out. */
   async wait<T>(find: (answer: Result) => T | undefined, words: (found: T) => string): Promise<T> {
     for (;;) {
-      const found = find(await this.#session.call("wait", { seconds: 2 }));
+      const found = find(await this.#session.call("wait", { seconds: 45 }));
       if (found === undefined) continue;
       this.show(`wait  ${words(found)}`);
       return found;
