@@ -15,6 +15,7 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import type { Channel, ChannelEvent } from "../../sdk/mod.ts";
+import { Inside } from "../../sdk/testing/agents.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { addOlderMember } from "../support/scenario/older_member.ts";
 import {
@@ -85,6 +86,17 @@ Deno.test("a sender that asks learns that its message was delivered, and that th
     assertEquals(channel.health().issues, []);
   }
 });
+
+/** The reasons for which messages of a channel are skipped, as they come. */
+function skippedEvents(channel: Channel): string[] {
+  const told: string[] = [];
+  void (async () => {
+    for await (const event of channel.events() as AsyncIterable<ChannelEvent>) {
+      if (event.type === "skipped") told.push(event.why);
+    }
+  })();
+  return told;
+}
 
 /** Of the messages that it sends from now on, the bytes that the relay sees. */
 function messageSizes(actor: Actor): number[] {
@@ -290,7 +302,7 @@ Deno.test("receipts that nobody may give change nothing, and name their sender",
   await untilState(asking, id, "refused");
   await honest.send(receipt("delivered"));
   await until("it is seen", () => blamed() === 2);
-  // Twice an id, none, 65, another state, not a list, 9 KiB.
+  // Twice an id, none, 65, states that are none, not a list, 9 KiB.
   const row = [new Uint8Array(16), 1];
   const bodies = [
     [row, row],
@@ -299,6 +311,7 @@ Deno.test("receipts that nobody may give change nothing, and name their sender",
       new Uint8Array(16).fill(i),
       1,
     ]),
+    [[new Uint8Array(16), 0]],
     [[new Uint8Array(16), 5]],
     "done",
     [[new Uint8Array(9 * 1024), 1]],
@@ -314,4 +327,49 @@ Deno.test("receipts that nobody may give change nothing, and name their sender",
   const { id: next } = await asking.send("next", { to, receipt: "delivered" });
   await read(await bob.channel(), 3);
   await untilState(asking, next, "delivered");
+});
+
+Deno.test("receipts for another member and of another channel change nothing", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  hurry(alice, bob, carol);
+  const [asking, other] = [await alice.channel(), await alice.manager.create("acme/ops/other")];
+  await bob.manager.joinWithToken(other.name, await alice.manager.invite(other.name));
+  const to = bob.client.agentId;
+  const { id } = await asking.send("for bob", { to, receipt: "done" });
+  const [own, others] = [parseAgentId(alice.client.agentId), parseAgentId(carol.client.agentId)];
+  const body = encodeReceipts([{ id: id as MessageId, state: "done" }]);
+  const [honest, elsewhere] = [await bob.inside(), await Inside.of(bob.agent, other.name)];
+  await honest.send(encodeContent({ kind: "receipt", fields: { to: [others] }, body }));
+  const skipped = skippedEvents(other);
+  await elsewhere.send(encodeContent({ kind: "receipt", fields: { to: [own] }, body }));
+  await until("it is skipped", () => skipped.length === 1);
+  await honest.send(new TextEncoder().encode("behind them"));
+  assertEquals(await read(asking, 1), ["behind them"]);
+  assertEquals([await stateOf(asking, id), await asking.receiptsOf(id)], [undefined, [{
+    agentId: to,
+  }]]);
+  assertEquals([issueCount(other, "bad_content"), await other.receiptsOf(id)], [0, []]);
+  // The message is as good as before.
+  await readEnvelopes(await bob.channel(), 1);
+  await untilState(asking, id, "delivered");
+});
+
+Deno.test("a message that asks everybody owes nothing", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await hurriedPair(stage);
+  const [asking, handling] = [await alice.channel(), await bob.channel()];
+  const told = messageSizes(bob);
+  const body = new TextEncoder().encode("for all");
+  await (await alice.inside()).send(
+    encodeContent({ kind: "message", fields: { receipt: "done" }, body }),
+  );
+  const { id } = await asking.send("for bob", { to: bob.client.agentId, receipt: "delivered" });
+  const [first, second] = await readEnvelopes(handling, 2);
+  assertEquals([first?.text(), second?.text()], ["for all", "for bob"]);
+  await first?.done();
+  await untilState(asking, id, "delivered");
+  // One receipt, of the second one.
+  assertEquals(told.length, 1);
+  assertEquals([asking.health().issues, handling.health().issues], [[], []]);
 });
