@@ -141,7 +141,7 @@ export class Inbox {
   /** Resolves when there are messages, or a receipt that the model has not been told. */
   async #untilSomething(feeds: readonly Feed[], over: AbortSignal): Promise<void> {
     for (;;) {
-      // What comes while the host is asked is asked for again.
+      // One that comes while the host is asked is asked for again.
       const { coming } = this.#parts.receipts;
       if ((await this.#news()).length > 0) return;
       await anyReady(feeds, AbortSignal.any([over, coming]));

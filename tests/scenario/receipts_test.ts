@@ -128,7 +128,7 @@ Deno.test("receipts of many messages go together: 1,000 in 20 messages at most, 
     return states.every((state) => state === "delivered");
   });
   assert(told.length <= 20, `${told.length} messages`);
-  // What asks for receipts, or is one, is as large as a message that does not.
+  // One that asks for receipts, or is one, is as large as a message that does not.
   await asking.send("plain", { to });
   await asking.send("asking", { to, receipt: "delivered" });
   const sizes = new Set([...asked, ...told]);
