@@ -54,7 +54,11 @@ export const wake: Command = {
     if (!given.has("stdout")) {
       throw badInput("wake needs --stdout", "Or use wake codex, or wake exec -- COMMAND");
     }
-    await run(context, { repeats: true, tell: () => stdout.write(`${sentence}\n`) });
+    const tell = async (): Promise<boolean> => {
+      await stdout.write(`${sentence}\n`);
+      return true;
+    };
+    await run(context, { repeats: true, tell });
   },
 };
 
@@ -142,7 +146,7 @@ export const wakeCommands: readonly Command[] = [wake, wakeCodex, wakeExec, wake
 
 interface Way {
   readonly repeats: boolean;
-  readonly tell: () => Promise<void>;
+  readonly tell: () => Promise<boolean>;
 }
 
 async function run(context: Context, { repeats, tell }: Way): Promise<void> {
@@ -166,12 +170,13 @@ async function run(context: Context, { repeats, tell }: Way): Promise<void> {
   await wakeModel(context, { reader, policy, all: given.has("all"), limits, tell });
 }
 
-/** A command that fails is run again, when the wake is repeated. */
-async function execute(context: Context, argv: readonly string[]): Promise<void> {
+/** Returns false when the command fails: it is run again later. */
+async function execute(context: Context, argv: readonly string[]): Promise<boolean> {
   const { platform, output } = context;
   const variables = { STATIC_AGENT: agentName(context) };
   const code = await platform.runCommand(argv, { input: new Uint8Array(0), variables });
-  if (code === 0 || platform.interrupted.aborted) return;
+  if (code === 0 || platform.interrupted.aborted) return true;
   const how = code === undefined ? "was ended by a signal" : `ended with exit code ${code}`;
   await output.warn(`${argv[0]} ${how}: the model may not have been woken`);
+  return false;
 }

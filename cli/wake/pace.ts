@@ -9,7 +9,7 @@ export interface PaceLimits {
   /** Between two wakes. */
   readonly minMs: number;
   readonly maxPerHour: number;
-  /** Whether a wake that no session has come after is said again. */
+  /** Whether a wake that no session has come after is said again, though it was told. */
   readonly repeats: boolean;
 }
 
@@ -21,8 +21,10 @@ export type PaceEvent =
   | { readonly type: "looked" } & Look
   /** The host did not answer. */
   | { readonly type: "missed" }
-  /** The harness was told, or could not be. */
-  | { readonly type: "told" };
+  /** The harness was told. */
+  | { readonly type: "told" }
+  /** It could not be. */
+  | { readonly type: "failed" };
 
 export interface Look {
   /** When a session last asked for messages, by channel; one that none has asked is not there. */
@@ -49,6 +51,8 @@ export interface Pace {
   readonly wokenAtMs: number;
   /** Wakes since a session last came. */
   readonly inVain: number;
+  /** The last one reached the harness. */
+  readonly isTold: boolean;
   readonly lookedAtMs: number;
 }
 
@@ -71,6 +75,7 @@ export const restingPace: Pace = {
   wakes: [],
   wokenAtMs: -Infinity,
   inVain: 0,
+  isTold: false,
   lookedAtMs: -Infinity,
 };
 
@@ -103,8 +108,12 @@ export function step(
         ? { pace: timed(pace, nowMs + retryMs), effects: [] }
         : { pace, effects: [] };
     case "told":
+    case "failed":
       return pace.phase.kind === "telling"
-        ? { pace: timed(pace, nowMs + lookMs), effects: [] }
+        ? {
+          pace: { ...timed(pace, nowMs + lookMs), isTold: event.type === "told" },
+          effects: [],
+        }
         : { pace, effects: [] };
   }
 }
@@ -150,11 +159,11 @@ function decide(
   pace: Pace,
   { nowMs, limits }: { readonly nowMs: number; readonly limits: PaceLimits },
 ): PaceStep {
-  const { waiting, wakes, wokenAtMs, inVain } = pace;
+  const { waiting, wakes, wokenAtMs, inVain, isTold } = pace;
   const resting: Pace = { ...pace, phase: { kind: "resting" } };
   if (waiting.size === 0) return { pace: resting, effects: [] };
   // It has been told, and need not be told twice. A session that has come is seen when more comes.
-  if (inVain > 0 && !limits.repeats) return { pace: resting, effects: [] };
+  if (inVain > 0 && isTold && !limits.repeats) return { pace: resting, effects: [] };
   const first = wakes[wakes.length - limits.maxPerHour];
   const atMs = Math.max(
     wokenAtMs + Math.max(limits.minMs, pauseAfter(inVain)),

@@ -23,6 +23,8 @@ class Model {
   looks = 0;
   /** When the host began. */
   sinceMs = 0;
+  /** The harness cannot be told. */
+  isGone = false;
   readonly #limits: PaceLimits;
   #askedAtMs: number | undefined;
 
@@ -36,7 +38,7 @@ class Model {
     for (const { type } of effects) {
       if (type === "tell") {
         this.wokenAtMs.push(this.nowMs);
-        this.hear({ type: "told" });
+        this.hear({ type: this.isGone ? "failed" : "told" });
       } else {
         this.looks++;
         const asked = this.#askedAtMs;
@@ -101,6 +103,17 @@ Deno.test("one that is not repeated waits until a session has come, and then wak
   model.pass(1000);
   model.hear(came);
   assertEquals(model.seconds, [0, 4 * 3600 + 1]);
+});
+
+Deno.test("one that is not repeated is, until its harness was told", () => {
+  const model = new Model({ repeats: false });
+  model.isGone = true;
+  model.hear(came);
+  model.pass(4 * minuteMs);
+  assertEquals(model.seconds, [0, 60, 180]);
+  model.isGone = false;
+  model.pass(5 * hourMs);
+  assertEquals(model.seconds, [0, 60, 180, 420]);
 });
 
 Deno.test("a session that asks ends the wait: the next message wakes at once", () => {
@@ -249,7 +262,11 @@ function moves(world: World, machine: Machine): World[] {
         heard({ ...world, isLooking: false }, { type: "missed" }, machine),
       ]
       : []),
-    ...(isTelling ? [heard({ ...world, isTelling: false }, { type: "told" }, machine)] : []),
+    ...(isTelling
+      ? (["told", "failed"] as const).map((type) =>
+        heard({ ...world, isTelling: false }, { type }, machine)
+      )
+      : []),
   ];
 }
 

@@ -21,8 +21,8 @@ export interface WakeOptions {
   /** Messages to everybody wake, too. */
   readonly all: boolean;
   readonly limits: PaceLimits;
-  /** Throws when there is no way to tell the harness. */
-  readonly tell: () => Promise<void>;
+  /** Returns whether the harness was told. Throws when there is no way to tell it. */
+  readonly tell: () => Promise<boolean>;
 }
 
 /** Between two looks at which channels the agent is in. */
@@ -152,8 +152,11 @@ class Waker {
 
   async #tell(): Promise<void> {
     const { options: { tell }, fail } = this.#parts;
-    await tell().catch(fail);
-    this.hear({ type: "told" });
+    try {
+      this.hear({ type: await tell() ? "told" : "failed" });
+    } catch (error) {
+      fail(error);
+    }
   }
 }
 

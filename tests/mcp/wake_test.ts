@@ -195,6 +195,47 @@ Deno.test("static wake", async (t) => {
     assertEquals(await codex.end(), "");
   });
 
+  await t.step("codex that knows no such thread: it is said, and nothing is lost", async () => {
+    await Deno.mkdir(`${home.folder}/broken`);
+    await Deno.writeTextFile(
+      `${home.folder}/broken/codex`,
+      `#!/bin/sh\ntouch ${home.folder}/tried\nexit 1\n`,
+      { mode: 0o755 },
+    );
+    const env = { ...home.env, PATH: `${home.folder}/broken:${home.env["PATH"]}` };
+    const thread = "00000000-0000-0000-0000-000000000000";
+    await room.send("for nobody", { to: bot });
+    await using codex = new Wakes(env, ["codex", "--thread", thread]);
+    const found = (): Promise<boolean> =>
+      Deno.stat(`${home.folder}/tried`).then(() => true, () => false);
+    await eventually({ what: "an attempt", withinMs: 60_000 }, found, (isTried) => isTried);
+    assertStringIncludes(await codex.end(), "the model may not have been woken");
+    assertEquals(await drain("for nobody"), ["for nobody"]);
+  });
+
+  await t.step("a harness that has gone ends it, and so does a disk that is full", async () => {
+    await room.send("to a harness that has gone", { to: bot });
+    const unheard = new Wakes(home.env);
+    await unheard.hangUp();
+    assertEquals(await unheard.ended, { success: false, said: "" });
+    const full = new Wakes(home.env, ["--stdout"], "/dev/full");
+    const { success, said } = await full.ended;
+    assertEquals(success, false);
+    assertStringIncludes(said, "the disk is full");
+    assertEquals(await drain("to a harness that has gone"), ["to a harness that has gone"]);
+  });
+
+  await t.step("two at once: each wakes once, and the message comes once", async () => {
+    await using first = new Wakes(home.env);
+    await using second = new Wakes(home.env);
+    await room.send("to both", { to: bot });
+    await first.next("a wake of the first");
+    await second.next("a wake of the second");
+    assertEquals(await drain("to both"), ["to both"]);
+    assertEquals([first.more, second.more], [0, 0]);
+    assertEquals([await first.end(), await second.end()], ["", ""]);
+  });
+
   // The last one: in the campaign it takes minutes.
   await t.step("a member that writes without end: few wakes", async () => {
     await using flooded = new Wakes(home.env);

@@ -13,13 +13,20 @@ export class Wakes implements AsyncDisposable {
   readonly #errors: Promise<string>;
   /** Every line so far. */
   readonly lines: string[] = [];
+  readonly #hungUp = new AbortController();
   #seen = 0;
 
-  constructor(env: Readonly<Record<string, string>>, words: readonly string[] = ["--stdout"]) {
+  /** `into`: a file for its output, instead of `lines`. */
+  constructor(
+    env: Readonly<Record<string, string>>,
+    words: readonly string[] = ["--stdout"],
+    into?: string,
+  ) {
     const end = words.includes("--") ? words.indexOf("--") : words.length;
     const all = [...words.slice(0, end), "--agent", "bot", ...words.slice(end)];
-    this.#child = new Deno.Command(Deno.execPath(), {
-      args: [...program, "wake", ...all],
+    const redirected = into === undefined ? 'exec "$@"' : `exec "$@" > ${into}`;
+    this.#child = new Deno.Command("sh", {
+      args: ["-c", redirected, "sh", Deno.execPath(), ...program, "wake", ...all],
       env: { ...env },
       stdin: "null",
       stdout: "piped",
@@ -32,8 +39,20 @@ export class Wakes implements AsyncDisposable {
   async #read(): Promise<void> {
     const lines = this.#child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(
       new TextLineStream(),
+      { signal: this.#hungUp.signal },
     );
     for await (const line of lines) this.lines.push(line);
+  }
+
+  /** Nobody reads what it prints from now on. */
+  async hangUp(): Promise<void> {
+    this.#hungUp.abort();
+    await this.#reading.catch(() => {});
+  }
+
+  /** Its end, which nobody asks it for. */
+  get ended(): Promise<{ readonly success: boolean; readonly said: string }> {
+    return this.#child.status.then(async ({ success }) => ({ success, said: await this.#errors }));
   }
 
   /** Waits for one more, and says `again` until it is there. */
