@@ -20,13 +20,12 @@ export class Wakes implements AsyncDisposable {
   constructor(
     env: Readonly<Record<string, string>>,
     words: readonly string[] = ["--stdout"],
-    into?: string,
+    into = "&1",
   ) {
     const end = words.includes("--") ? words.indexOf("--") : words.length;
     const all = [...words.slice(0, end), "--agent", "bot", ...words.slice(end)];
-    const redirected = into === undefined ? 'exec "$@"' : `exec "$@" > ${into}`;
     this.#child = new Deno.Command("sh", {
-      args: ["-c", redirected, "sh", Deno.execPath(), ...program, "wake", ...all],
+      args: ["-c", `exec "$@" >${into}`, "sh", Deno.execPath(), ...program, "wake", ...all],
       env: { ...env },
       stdin: "null",
       stdout: "piped",
